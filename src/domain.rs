@@ -1,0 +1,21 @@
+//! The nouns of the field, one name for one idea. Nothing here reads a file, a clock or a socket.
+
+mod id;
+mod lesson;
+mod note;
+mod reflection;
+mod run;
+mod step;
+mod task;
+mod turn;
+
+pub use id::{BranchId, CallId, LessonId, Seq};
+pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, Scope};
+pub use note::{Note, NoteKind};
+pub use reflection::{Author, Item, Kind, Reflection};
+pub use run::{
+    Autonomy, EndReason, EpisodeSummary, Limits, RunSpec, Setting, SettingOrigin, Settings, Usage,
+};
+pub use step::{By, Executed, Fate, Seen, ShownAs, Stage, Step};
+pub use task::{EpisodeRole, Task};
+pub use turn::{Enumeration, EnvInfo, Turn, merge_patch};

@@ -1,0 +1,207 @@
+//! What is kept for reuse.
+
+use super::{Kind, LessonId, Seq};
+use serde::{Deserialize, Serialize};
+
+/// How far a lesson reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// This episode alone.
+    Episode,
+    /// Every trial of this task.
+    Task,
+    /// Tasks of this type.
+    TaskType,
+    /// The whole environment.
+    Environment,
+}
+
+/// Who a lesson comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LessonOrigin {
+    /// The rules of symbolic generation.
+    Symbolic,
+    /// A model as mentor.
+    Mentor,
+    /// A person typed it.
+    Person,
+    /// It was loaded with the run's pool.
+    File,
+}
+
+/// Whether a lesson enters prompts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LessonStatus {
+    /// It enters prompts.
+    #[default]
+    On,
+    /// It enters prompts and nothing but a person removes it.
+    Pinned,
+    /// It is kept, but enters no prompt.
+    Off,
+    /// It was deleted; only the history shows it.
+    Retired,
+}
+
+/// The words of a lesson: one sentence, and for an Error what to do instead.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LessonText {
+    /// The lesson; for an Error, the mistake.
+    pub text: String,
+    /// For an Error, the solution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solution: Option<String>,
+}
+
+/// One wording of a lesson.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LessonVersion {
+    /// The event that brought it.
+    pub seq: Seq,
+    /// The words.
+    pub text: LessonText,
+}
+
+/// A lesson with its history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lesson {
+    /// Its name everywhere.
+    pub id: LessonId,
+    /// Its short number on the screen, counted from 1 in a session.
+    pub number: u32,
+    /// The kind of reflection it belongs to.
+    pub kind: Kind,
+    /// How far it reaches.
+    pub scope: Scope,
+    /// Who it comes from.
+    pub origin: LessonOrigin,
+    /// Whether it enters prompts.
+    pub status: LessonStatus,
+    /// Every wording, the oldest first; the last is in force.
+    pub versions: Vec<LessonVersion>,
+    /// Episode and step it was learnt at (0, 0: loaded).
+    pub learnt_at: (u32, u32),
+    /// The words of the trajectory it rests on.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub evidence: String,
+    /// In how many prompts it has been.
+    pub uses: u32,
+    /// The last prompt it was in.
+    #[serde(default)]
+    pub last_used: Option<Seq>,
+}
+
+/// A change of the lesson pool. `Add` carries the whole lesson; the rest name it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum LessonOp {
+    /// A new lesson at the end of its kind.
+    Add {
+        /// Its id.
+        id: LessonId,
+        /// Its kind.
+        kind: Kind,
+        /// Its reach.
+        scope: Scope,
+        /// Who it comes from.
+        origin: LessonOrigin,
+        /// Its words.
+        text: LessonText,
+        /// The words of the trajectory it rests on.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        evidence: String,
+    },
+    /// New words.
+    Edit {
+        /// Which lesson.
+        id: LessonId,
+        /// The words before.
+        was: LessonText,
+        /// The words now.
+        text: LessonText,
+    },
+    /// On, off, pinned or retired.
+    Status {
+        /// Which lesson.
+        id: LessonId,
+        /// The status before.
+        was: LessonStatus,
+        /// The status now.
+        status: LessonStatus,
+    },
+    /// Another reach.
+    Rescope {
+        /// Which lesson.
+        id: LessonId,
+        /// The reach before.
+        was: Scope,
+        /// The reach now.
+        scope: Scope,
+    },
+    /// Another place among the lessons of its kind, counted from 0.
+    Move {
+        /// Which lesson.
+        id: LessonId,
+        /// The place before.
+        was: usize,
+        /// The place now.
+        to: usize,
+    },
+}
+
+impl Lesson {
+    /// The wording in force.
+    pub fn text(&self) -> &LessonText {
+        static EMPTY: LessonText = LessonText { text: String::new(), solution: None };
+        self.versions.last().map_or(&EMPTY, |v| &v.text)
+    }
+
+    /// The version in force, counted from 1.
+    pub fn version(&self) -> u32 {
+        self.versions.len() as u32
+    }
+
+    /// Whether it enters the next prompt.
+    pub fn in_force(&self) -> bool {
+        matches!(self.status, LessonStatus::On | LessonStatus::Pinned)
+    }
+}
+
+impl LessonText {
+    /// A lesson of one sentence.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), solution: None }
+    }
+
+    /// A mistake and what to do instead.
+    pub fn error(mistake: impl Into<String>, solution: impl Into<String>) -> Self {
+        Self { text: mistake.into(), solution: Some(solution.into()) }
+    }
+}
+
+impl LessonOp {
+    /// The lesson it is about.
+    pub fn id(&self) -> &LessonId {
+        match self {
+            Self::Add { id, .. }
+            | Self::Edit { id, .. }
+            | Self::Status { id, .. }
+            | Self::Rescope { id, .. }
+            | Self::Move { id, .. } => id,
+        }
+    }
+
+    /// What undoes it. An `Add` is undone by retiring the lesson.
+    pub fn inverse(&self) -> Self {
+        match self.clone() {
+            Self::Add { id, .. } => Self::Status { id, was: LessonStatus::On, status: LessonStatus::Retired },
+            Self::Edit { id, was, text } => Self::Edit { id, was: text, text: was },
+            Self::Status { id, was, status } => Self::Status { id, was: status, status: was },
+            Self::Rescope { id, was, scope } => Self::Rescope { id, was: scope, scope: was },
+            Self::Move { id, was, to } => Self::Move { id, was: to, to: was },
+        }
+    }
+}

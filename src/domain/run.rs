@@ -1,0 +1,189 @@
+//! A run: a method over a list of tasks, and the settings it obeys.
+
+use super::{EpisodeRole, Task};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Who decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Autonomy {
+    /// Proposals run.
+    #[default]
+    Auto,
+    /// Every proposal waits for a person.
+    Confirm,
+    /// The person plays.
+    Human,
+}
+
+/// Bounds of an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Steps that count (thoughts too, where the method says so).
+    pub steps: u32,
+    /// World actions; none: no bound.
+    #[serde(default)]
+    pub moves: Option<u32>,
+    /// Seconds of wall time an episode may take; none: no bound.
+    #[serde(default)]
+    pub wall_seconds: Option<u64>,
+}
+
+/// Where the value of a setting comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingOrigin {
+    /// A paper states it.
+    Paper,
+    /// Public code does it.
+    Code,
+    /// Nobody specified it; it is our choice.
+    Ours,
+    /// The configuration file.
+    Config,
+    /// A flag of the command line.
+    Flag,
+    /// A person, while the run was going on.
+    Person,
+}
+
+/// A named value with its origin, as the start screen and the journal list it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The value.
+    pub value: Value,
+    /// Where it comes from.
+    pub origin: SettingOrigin,
+}
+
+/// All settings that a method or the engine obeys, by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Settings(pub BTreeMap<String, Setting>);
+
+/// Everything a run is started with; the same spec gives the same run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSpec {
+    /// Name of the method.
+    pub method: String,
+    /// The actor, as on the command line (`rules`, `human`, `openai:MODEL`).
+    pub actor: String,
+    /// The mentor, as on the command line (`symbolic`, `none`, ...).
+    pub mentor: String,
+    /// The pure view between world and prompt: `raw`, `react` or `agentboard`.
+    pub interface: String,
+    /// The tasks, in order.
+    pub tasks: Vec<Task>,
+    /// Trials a task gets at most.
+    pub trials: u32,
+    /// Seed of every chance in the run.
+    pub seed: u64,
+    /// Who decides at the start.
+    pub autonomy: Autonomy,
+    /// Bounds of each episode.
+    pub limits: Limits,
+    /// End an episode when two equal actions follow each other (Reflexion's public code).
+    pub loop_detector: bool,
+    /// The rest, by name.
+    #[serde(default)]
+    pub settings: Settings,
+}
+
+/// Why an episode ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// The goal was reached.
+    Won,
+    /// The world ended it without the goal.
+    Done,
+    /// The cap on steps.
+    StepLimit,
+    /// The cap on world actions.
+    MoveLimit,
+    /// The cap on wall time.
+    TimeLimit,
+    /// Two equal actions followed each other.
+    Loop,
+    /// A person ended it.
+    Person,
+    /// A call failed and the error policy gave the task up.
+    Error,
+}
+
+/// What calls cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub prompt_tokens: u64,
+    /// Tokens of the reply.
+    pub reply_tokens: u64,
+    /// The numbers are our own estimate.
+    #[serde(default)]
+    pub estimated: bool,
+    /// Milliseconds from request to reply.
+    #[serde(default)]
+    pub millis: u64,
+}
+
+/// An ended episode, small enough to keep thousands of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EpisodeSummary {
+    /// Its number in the run, counted from 1.
+    pub number: u32,
+    /// Its task.
+    pub task: Task,
+    /// Its trial, counted from 1.
+    pub trial: u32,
+    /// What it was for.
+    pub role: EpisodeRole,
+    /// The goal held at its end.
+    pub won: bool,
+    /// Why it ended.
+    pub reason: EndReason,
+    /// Steps that counted.
+    pub steps: u32,
+    /// World actions.
+    pub moves: u32,
+    /// The progress rate at its end.
+    pub progress: f64,
+    /// Calls to the actor and mentor.
+    pub calls: u32,
+    /// Tokens of prompts and replies.
+    pub tokens: u64,
+    /// A person had a hand in it.
+    pub assisted: bool,
+    /// Its first and last event.
+    pub span: (u64, u64),
+}
+
+impl Settings {
+    /// The value of a setting as a whole number, or `or` where it is absent or of another type.
+    pub fn number(&self, name: &str, or: u64) -> u64 {
+        self.0.get(name).and_then(|s| s.value.as_u64()).unwrap_or(or)
+    }
+
+    /// The value of a setting as a switch, or `or` where it is absent or of another type.
+    pub fn switch(&self, name: &str, or: bool) -> bool {
+        self.0.get(name).and_then(|s| s.value.as_bool()).unwrap_or(or)
+    }
+
+    /// The value of a setting as a word, or `or` where it is absent or of another type.
+    pub fn word<'a>(&'a self, name: &str, or: &'a str) -> &'a str {
+        self.0.get(name).and_then(|s| s.value.as_str()).unwrap_or(or)
+    }
+
+    /// Sets a value and says where it comes from.
+    pub fn set(&mut self, name: &str, value: impl Into<Value>, origin: SettingOrigin) {
+        self.0.insert(name.to_owned(), Setting { value: value.into(), origin });
+    }
+}
+
+impl Usage {
+    /// Prompt and reply together.
+    pub fn tokens(&self) -> u64 {
+        self.prompt_tokens + self.reply_tokens
+    }
+}

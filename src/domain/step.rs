@@ -1,0 +1,186 @@
+//! One accepted reply of the actor and what came of it.
+
+use super::{CallId, Note, Seq, Usage};
+use serde::{Deserialize, Serialize};
+
+/// Where an open step stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// The prompt is drafted; it has not been sent.
+    #[default]
+    Prompt,
+    /// The actor was asked and has not answered.
+    Reply,
+    /// A proposal (or, when a person plays, an empty place for one) waits for a decision.
+    Decision,
+    /// The action was taken and the world has not answered.
+    Observation,
+    /// The world has answered; detectors and the method look at it.
+    Reflection,
+    /// Nothing more comes of this step.
+    Settled,
+}
+
+/// Who decided on an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// The actor.
+    Actor,
+    /// A person.
+    Person,
+}
+
+/// How an overriding action is shown to the agent in later prompts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShownAs {
+    /// As the agent's own action.
+    #[default]
+    Own,
+    /// As an edit by a human (Reflexion's `[human edit]` label).
+    HumanEdit,
+}
+
+/// What happens to the thought before an overridden action in later prompts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "thought", content = "text")]
+pub enum Fate {
+    /// It stays.
+    #[default]
+    Kept,
+    /// It leaves the prompt.
+    Dropped,
+    /// It is replaced by these words.
+    Rewritten(String),
+}
+
+/// The action that ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Executed {
+    /// The action as the trajectory shows it.
+    pub action: String,
+    /// What the world was sent, where a rule of the interface rewrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<String>,
+    /// The rule that rewrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Who decided.
+    pub by: By,
+    /// How it is shown to the agent, when a person decided.
+    #[serde(default)]
+    pub shown_as: ShownAs,
+    /// What became of the thought of this step, when a person decided.
+    #[serde(default)]
+    pub fate: Fate,
+}
+
+/// What the world answered, and how the agent sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The raw text of the world.
+    pub raw: String,
+    /// The text that enters prompts, where the interface changes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
+    /// The world's reward.
+    pub reward: f64,
+    /// The progress rate after it.
+    pub progress: f64,
+    /// The world says that the episode is over.
+    pub done: bool,
+    /// The goal holds.
+    pub won: bool,
+    /// The world accepted the action.
+    pub valid: bool,
+}
+
+/// A step of a trajectory; the first is number 1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its number in the episode.
+    pub number: u32,
+    /// Where it stands.
+    pub stage: Stage,
+    /// What the actor thought, without the label.
+    #[serde(default)]
+    pub thought: Option<String>,
+    /// The action the actor proposed; none when it only thought.
+    #[serde(default)]
+    pub proposed: Option<String>,
+    /// What the parser could not use of the reply.
+    #[serde(default)]
+    pub complaints: Vec<String>,
+    /// The person approved the proposal.
+    #[serde(default)]
+    pub approved: bool,
+    /// Reasons for which earlier proposals of this step were rejected, with the proposal.
+    #[serde(default)]
+    pub rejections: Vec<(String, String)>,
+    /// The action that ran; none for a step that only thought and was not sent to the world.
+    #[serde(default)]
+    pub executed: Option<Executed>,
+    /// The answer.
+    #[serde(default)]
+    pub answer: Option<Seen>,
+    /// What the detectors found.
+    #[serde(default)]
+    pub notes: Vec<Note>,
+    /// The detectors have looked.
+    #[serde(default)]
+    pub noted: bool,
+    /// Indexes into the state's reflections written after this step.
+    #[serde(default)]
+    pub reflections: Vec<u32>,
+    /// Remarks of a person.
+    #[serde(default)]
+    pub remarks: Vec<String>,
+    /// The call that asked the actor.
+    #[serde(default)]
+    pub call: Option<CallId>,
+    /// The event of the prompt that is in force for this step.
+    #[serde(default)]
+    pub prompt_seq: Seq,
+    /// How often the actor was asked again in this step.
+    #[serde(default)]
+    pub retry: u32,
+    /// Lessons in the prompt.
+    #[serde(default)]
+    pub lessons: u32,
+    /// What the reply cost.
+    #[serde(default)]
+    pub usage: Usage,
+    /// First event of the step.
+    #[serde(default)]
+    pub first_seq: Seq,
+    /// Last event of the step so far.
+    #[serde(default)]
+    pub last_seq: Seq,
+}
+
+impl Step {
+    /// The step has nothing but a thought.
+    pub fn only_thinks(&self) -> bool {
+        match &self.executed {
+            Some(done) => done.action.trim_start().starts_with("think:"),
+            None => self.proposed.is_none() && self.thought.is_some(),
+        }
+    }
+
+    /// The action that counts: executed if there is one, else proposed.
+    pub fn action(&self) -> Option<&str> {
+        self.executed.as_ref().map(|e| e.action.as_str()).or(self.proposed.as_deref())
+    }
+
+    /// The observation as the agent sees it.
+    pub fn observation(&self) -> Option<&str> {
+        self.answer.as_ref().map(|a| a.seen.as_deref().unwrap_or(&a.raw))
+    }
+
+    /// A person changed what this step did.
+    pub fn by_person(&self) -> bool {
+        self.executed.as_ref().is_some_and(|e| e.by == By::Person)
+    }
+}

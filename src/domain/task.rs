@@ -1,0 +1,32 @@
+//! What is to be done.
+
+use serde::{Deserialize, Serialize};
+
+/// One thing to do in one environment. The goal text is what the world states; it is empty until the world was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Name of the environment: `household`, `alfworld`, ...
+    pub env: String,
+    /// Name of the task inside its environment, stable across machines where the environment's is.
+    pub id: String,
+    /// The goal sentence, without its introduction.
+    #[serde(default)]
+    pub goal: String,
+    /// The environment's own type name, such as `pick_heat_then_place_in_recep`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_type: Option<String>,
+    /// Seed of the world's own chance.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// What an episode is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EpisodeRole {
+    /// Counted in every rate.
+    #[default]
+    Test,
+    /// Played to learn from; never counted.
+    Calibrate,
+}

@@ -1,0 +1,8 @@
+//! Step through an agent's episode, watch it reflect, teach it, and see whether the lesson helped.
+//!
+//! The rooms, from the inside out; an arrow only ever points to the left (`docs/ARCHITECTURE.md`):
+//! `domain` <- `engine` <- {`prompt`, `symbolic`, `pddl`, `env` native, `timeline`} <- `method`
+//! <- {`journal`, `provider`, `driver`} <- {`ui`, `cli`}.
+
+pub mod domain;
+pub mod env;

@@ -1,0 +1,2 @@
+//! The `retrospect` program.
+fn main() {}
