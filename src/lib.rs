@@ -5,4 +5,8 @@
 //! <- {`journal`, `provider`, `driver`} <- {`ui`, `cli`}.
 
 pub mod domain;
+pub mod driver;
+pub mod engine;
 pub mod env;
+pub mod provider;
+pub mod timeline;

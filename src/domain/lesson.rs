@@ -87,6 +87,12 @@ pub struct Lesson {
     /// The words of the trajectory it rests on.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub evidence: String,
+    /// The rule that wrote it, if a rule did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// How often it was drawn again from new evidence.
+    #[serde(default)]
+    pub recurred: u32,
     /// In how many prompts it has been.
     pub uses: u32,
     /// The last prompt it was in.
@@ -113,6 +119,14 @@ pub enum LessonOp {
         /// The words of the trajectory it rests on.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         evidence: String,
+        /// The rule that wrote it; lessons of the same rule and words are one lesson.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<String>,
+    },
+    /// The same lesson was drawn again from new evidence.
+    Recur {
+        /// Which lesson.
+        id: LessonId,
     },
     /// New words.
     Edit {
@@ -187,6 +201,7 @@ impl LessonOp {
     pub fn id(&self) -> &LessonId {
         match self {
             Self::Add { id, .. }
+            | Self::Recur { id }
             | Self::Edit { id, .. }
             | Self::Status { id, .. }
             | Self::Rescope { id, .. }
@@ -194,9 +209,10 @@ impl LessonOp {
         }
     }
 
-    /// What undoes it. An `Add` is undone by retiring the lesson.
+    /// What undoes it. An `Add` is undone by retiring the lesson; a recurrence is only counted, and stays.
     pub fn inverse(&self) -> Self {
         match self.clone() {
+            Self::Recur { id } => Self::Recur { id },
             Self::Add { id, .. } => Self::Status { id, was: LessonStatus::On, status: LessonStatus::Retired },
             Self::Edit { id, was, text } => Self::Edit { id, was: text, text: was },
             Self::Status { id, was, status } => Self::Status { id, was: status, status: was },

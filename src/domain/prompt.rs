@@ -1,0 +1,196 @@
+//! What a model is shown, as labelled segments with their origin.
+
+use super::{CallId, LessonId, Seq};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What a segment is to its reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Label {
+    /// What the agent is and which actions there are.
+    Instruction,
+    /// Rules of the environment written by hand for symbolic generation (OmniReflect, Tables 14-16).
+    Guidance,
+    /// Abstract lessons and their heading.
+    Abstract,
+    /// Error lessons and their heading.
+    Error,
+    /// Progress lessons and their heading.
+    Progress,
+    /// Memory of earlier trials (Reflexion and its kin) and its heading.
+    Memory,
+    /// A whole solved episode.
+    Example,
+    /// The task: first observation and goal.
+    Task,
+    /// A thought of the agent.
+    Thought,
+    /// An action of the agent.
+    Action,
+    /// What the world answered.
+    Observation,
+    /// An action that a person put in, shown as such.
+    HumanEdit,
+    /// Why a person rejected a proposal of this step.
+    Rejection,
+    /// The cue that asks for the next line.
+    Cue,
+}
+
+/// Who speaks a segment in a chat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// The system message.
+    System,
+    /// The user's side.
+    User,
+    /// The model's own side.
+    Assistant,
+}
+
+/// Where the words of a segment come from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// A text of a template, stored once under its hash.
+    Text(String),
+    /// A lesson in one of its wordings.
+    Lesson {
+        /// Which lesson.
+        id: LessonId,
+        /// Which wording, counted from 1.
+        version: u32,
+    },
+    /// The first observation of the episode.
+    Task,
+    /// The parts of one step.
+    Step(u32),
+    /// The parts of all steps from the first to the last number, in order.
+    Steps {
+        /// First step.
+        from: u32,
+        /// Last step.
+        to: u32,
+    },
+    /// The words of one event of this branch.
+    Event(Seq),
+}
+
+/// A piece of a prompt as the model gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// What it is.
+    pub label: Label,
+    /// Where its words come from.
+    pub origin: Origin,
+    /// Who speaks it.
+    pub speaker: Speaker,
+    /// Its words, exactly as sent.
+    pub text: Arc<str>,
+}
+
+/// A whole prompt; the body is the texts of its segments in order, with nothing between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prompt {
+    /// Its segments, in order.
+    pub segments: Vec<Segment>,
+}
+
+/// Which model a call is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asked {
+    /// The one that acts.
+    #[default]
+    Actor,
+    /// The one that reflects.
+    Mentor,
+}
+
+/// A segment as the journal keeps it: everything but words that stand elsewhere already.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentRecord {
+    /// What it is.
+    pub label: Label,
+    /// Where its words stand. [`Origin::Steps`] stands for the parts of several steps.
+    pub origin: Origin,
+    /// Who speaks it.
+    #[serde(rename = "role")]
+    pub speaker: Speaker,
+    /// Estimated tokens.
+    pub tokens: u32,
+}
+
+/// Segments that did not fit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// What was left out.
+    pub origin: Origin,
+    /// Why.
+    pub reason: String,
+    /// Estimated tokens it would have cost.
+    pub tokens: u32,
+}
+
+/// A prompt as the journal keeps it; the body is rebuilt from it and checked against the hash.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptRecord {
+    /// The call it is for.
+    pub call: CallId,
+    /// Which model is asked.
+    #[serde(rename = "asked")]
+    pub asked: Asked,
+    /// Episode number.
+    pub episode: u32,
+    /// Step the prompt belongs to.
+    pub step: u32,
+    /// How often this step was asked before.
+    #[serde(default)]
+    pub retry: u32,
+    /// Seed of the request.
+    pub seed: u64,
+    /// Its segments.
+    pub segments: Vec<SegmentRecord>,
+    /// What did not fit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<Dropped>,
+    /// Estimated tokens in all.
+    pub tokens: u32,
+    /// SHA-256 of the body, in hexadecimal.
+    pub sha256: String,
+}
+
+impl Label {
+    /// The word for it on the screen and in exports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Instruction => "instruction",
+            Self::Guidance => "guidance",
+            Self::Abstract => "abstract",
+            Self::Error => "error",
+            Self::Progress => "progress",
+            Self::Memory => "memory",
+            Self::Example => "example",
+            Self::Task => "task",
+            Self::Thought => "thought",
+            Self::Action => "action",
+            Self::Observation => "observation",
+            Self::HumanEdit => "human edit",
+            Self::Rejection => "rejection",
+            Self::Cue => "cue",
+        }
+    }
+}
+
+impl Prompt {
+    /// The body: all texts in order.
+    pub fn body(&self) -> String {
+        let mut body = String::with_capacity(self.segments.iter().map(|s| s.text.len()).sum());
+        for segment in &self.segments {
+            body.push_str(&segment.text);
+        }
+        body
+    }
+}

@@ -1,0 +1,195 @@
+//! What the driver shares with everybody who only looks: an append-only store, what is being written just now, and a
+//! way to send wishes. A slow reader never blocks the driver.
+
+use crate::domain::{Asked, CallId, Seq};
+use crate::engine::{Command, Envelope, Refusal, State};
+use crate::provider::Phase;
+use crate::timeline::Timeline;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// A call to a model while its answer comes in. Never part of the state.
+#[derive(Clone, Debug)]
+pub struct LiveCall {
+    /// The call.
+    pub call: CallId,
+    /// Which role was asked.
+    pub asked: Asked,
+    /// What the model is doing.
+    pub phase: Phase,
+    /// Reasoning so far.
+    pub reasoning: String,
+    /// The answer so far.
+    pub text: String,
+    /// Pieces received so far, a stand-in for tokens until the usage comes.
+    pub pieces: u64,
+    /// When it was asked.
+    pub since: Instant,
+}
+
+/// How the driver is; outside the state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Health {
+    /// All is well.
+    #[default]
+    Running,
+    /// A write failed; nothing is applied until it succeeds. The text says what happened and what to do.
+    Halted(String),
+    /// The driver has ended.
+    Ended,
+}
+
+/// Something worth a line on the screen that is not an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// A wish was not granted.
+    Refused(Refusal),
+    /// A sentence to show.
+    Said(String),
+}
+
+/// What is going on just now.
+#[derive(Clone, Debug, Default)]
+pub struct Live {
+    /// Calls to models under way.
+    pub calls: Vec<LiveCall>,
+    /// The driver's health.
+    pub health: Health,
+    /// Signals with their running number, the newest last; only the last few are kept.
+    pub signals: Vec<(u64, Signal)>,
+}
+
+/// The shared store.
+pub struct Store {
+    timeline: Mutex<Timeline>,
+    live: Mutex<Live>,
+    news: watch::Sender<u64>,
+}
+
+/// What the driver's inbox takes from outside.
+pub enum Message {
+    /// A wish, and who wants to know how it went.
+    Wish(Command, Option<oneshot::Sender<Result<Seq, Refusal>>>),
+    /// The actions the world would accept now.
+    Admissible(oneshot::Sender<Vec<String>>),
+    /// Try the failed write again.
+    RetryWrite,
+    /// Close the session and end.
+    Quit,
+}
+
+/// The way to a running session: look at the store, send wishes.
+#[derive(Clone)]
+pub struct Handle {
+    /// What can be looked at.
+    pub store: Arc<Store>,
+    inbox: mpsc::UnboundedSender<Message>,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self { timeline: Mutex::default(), live: Mutex::default(), news: watch::Sender::new(0) }
+    }
+}
+
+impl Store {
+    /// The timeline, locked; hold it for a moment only.
+    pub fn timeline(&self) -> MutexGuard<'_, Timeline> {
+        self.timeline.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state after the last event.
+    pub fn head(&self) -> Arc<State> {
+        self.timeline().head().clone()
+    }
+
+    /// What is going on just now.
+    pub fn live(&self) -> Live {
+        self.lock_live().clone()
+    }
+
+    /// Changes what is going on just now and tells the readers.
+    pub fn edit_live(&self, edit: impl FnOnce(&mut Live)) {
+        edit(&mut self.lock_live());
+        self.tell();
+    }
+
+    /// Says something to the readers.
+    pub fn signal(&self, signal: Signal) {
+        const KEPT: usize = 16;
+        self.edit_live(|live| {
+            let number = live.signals.last().map_or(1, |s| s.0 + 1);
+            live.signals.push((number, signal));
+            let surplus = live.signals.len().saturating_sub(KEPT);
+            live.signals.drain(..surplus);
+        });
+    }
+
+    /// Appends events with the states after them.
+    pub fn append(&self, batch: Vec<(Arc<Envelope>, Arc<State>)>) {
+        let mut timeline = self.timeline();
+        for (envelope, after) in batch {
+            timeline.push(envelope, after);
+        }
+        drop(timeline);
+        self.tell();
+    }
+
+    /// Wakes a reader after every change; several changes between two looks wake it once.
+    pub fn news(&self) -> watch::Receiver<u64> {
+        self.news.subscribe()
+    }
+
+    fn tell(&self) {
+        self.news.send_modify(|n| *n = n.wrapping_add(1));
+    }
+
+    fn lock_live(&self) -> MutexGuard<'_, Live> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Handle {
+    /// A handle and the inbox it speaks to.
+    pub fn new(store: Arc<Store>) -> (Self, mpsc::UnboundedReceiver<Message>) {
+        let (inbox, receiver) = mpsc::unbounded_channel();
+        (Self { store, inbox }, receiver)
+    }
+
+    /// Sends a wish; a refusal comes back as a [`Signal`].
+    pub fn send(&self, command: Command) {
+        // A driver that has ended takes no wishes; the store's health says so.
+        let _ = self.inbox.send(Message::Wish(command, None));
+    }
+
+    /// Sends a wish and waits for how it went.
+    ///
+    /// # Errors
+    /// The refusal in words; also when the session has ended.
+    pub async fn ask(&self, command: Command) -> Result<Seq, Refusal> {
+        let (tell, told) = oneshot::channel();
+        let ended = || Refusal::new("the session has ended", "take it up again with `retrospect resume`");
+        self.inbox.send(Message::Wish(command, Some(tell))).map_err(|_| ended())?;
+        told.await.map_err(|_| ended())?
+    }
+
+    /// The actions the world would accept now; empty where they cannot be listed.
+    pub async fn admissible(&self) -> Vec<String> {
+        let (tell, told) = oneshot::channel();
+        if self.inbox.send(Message::Admissible(tell)).is_err() {
+            return Vec::new();
+        }
+        told.await.unwrap_or_default()
+    }
+
+    /// Asks for the failed write to be tried again.
+    pub fn retry_write(&self) {
+        let _ = self.inbox.send(Message::RetryWrite);
+    }
+
+    /// Closes the session.
+    pub fn quit(&self) {
+        let _ = self.inbox.send(Message::Quit);
+    }
+}

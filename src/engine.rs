@@ -1,0 +1,51 @@
+//! The episode engine: four pure functions around one state.
+//!
+//! [`Engine::decide`] turns a command or a reply into events, [`Engine::advance`] says what comes next of itself,
+//! [`State::apply`] folds an event into the state, and [`effect_of`] says what an event asks of the outside.
+//! Nothing here waits, reads a clock or draws chance; the driver stamps and journals every event before it is applied.
+
+mod advance;
+mod apply;
+mod command;
+mod decide;
+mod effect;
+mod event;
+mod limits;
+mod policy;
+mod pool;
+mod seed;
+mod state;
+
+pub use command::{Command, Input, LessonWish, Refusal};
+pub use effect::{Effect, effect_of};
+pub use event::{Cause, Envelope, Event, Failure, PauseReason};
+pub use policy::{Ask, Detect, Draft, Drafter, Method, Outgoing, Policy, Reading, Want};
+pub use pool::Pool;
+pub use seed::request_seed;
+pub use state::{Episode, Grant, NoteTally, Pace, State, UndoEntry};
+
+mod reply;
+pub use reply::Reply;
+
+/// The state, and the pure policy it is run by.
+pub struct Engine {
+    /// The fold of all events so far.
+    pub state: State,
+    /// What decides on the next move.
+    pub policy: Policy,
+}
+
+impl Engine {
+    /// An engine before its first event.
+    pub fn new(policy: Policy) -> Self {
+        Self { state: State::default(), policy }
+    }
+
+    /// An engine that goes on from a folded state.
+    pub fn resume(state: State, policy: Policy) -> Self {
+        Self { state, policy }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! What comes next of itself. One batch of events a call; the driver calls until it is empty.
+
+use super::state::{Grant, Pace, State};
+use super::{Ask, Cause, Engine, Event, PauseReason, Want, limits, request_seed};
+use crate::domain::{
+    Asked, Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Fate, Reflection, ShownAs,
+    Stage, Step, Turn,
+};
+
+impl Engine {
+    /// The next events that need nobody's word, each with its cause; empty when the session waits or is over.
+    pub fn advance(&self) -> Vec<(Cause, Event)> {
+        self.next_events().into_iter().map(|event| (Cause::Policy, event)).collect()
+    }
+
+    fn next_events(&self) -> Vec<Event> {
+        let state = &self.state;
+        if state.run.is_none() || state.closed {
+            return Vec::new();
+        }
+        if state.pace == Pace::Pausing && state.calls.is_empty() {
+            return vec![Event::Paused { reason: PauseReason::Person }];
+        }
+        if state.trouble.is_some() || state.divergence.is_some() {
+            return Vec::new();
+        }
+        if let Some(step) = state.last_step()
+            && step.stage == Stage::Reflection
+            && !step.noted
+            && state.open_episode().is_some()
+        {
+            return vec![Event::Noted { step: step.number, notes: (self.policy.detect)(state) }];
+        }
+        if state.world_busy() || state.asking(Asked::Actor) || state.asking(Asked::Mentor) {
+            return Vec::new();
+        }
+        if let Some(step) = state.awaiting() {
+            return self.decided(step);
+        }
+        if state
+            .open_episode()
+            .is_some_and(|e| e.reset.is_some() && e.last().is_none_or(|s| s.answer.is_some()))
+            && let Some(reason) = limits::reached(state)
+        {
+            // The method may still reflect on the last step (OmniReflect reflects before the final-state break).
+            let written = self.writes();
+            return if written.is_empty() { vec![end(state, reason)] } else { written };
+        }
+        if state.over || !moves(state) {
+            return Vec::new();
+        }
+        if let Some(draft) = &state.draft {
+            return vec![Event::PromptSent { prompt: Box::new((**draft).clone()) }];
+        }
+        if state.open_episode().is_some_and(|e| e.last().is_some_and(|s| s.stage == Stage::Prompt)) {
+            return self.ask_actor();
+        }
+        self.grant_wants()
+    }
+
+    /// The waiting proposal runs when it may.
+    fn decided(&self, step: &Step) -> Vec<Event> {
+        let state = &self.state;
+        if step.call.is_none() && step.executed.is_none() && state.autonomy != Autonomy::Human {
+            // A place that was opened for a person who then gave the turn back.
+            return if moves(state) { self.ask_actor() } else { Vec::new() };
+        }
+        let free = state.autonomy == Autonomy::Auto && moves(state);
+        if !(step.approved || free) {
+            return Vec::new();
+        }
+        let executed = match (&step.executed, &step.proposed, &step.thought) {
+            (Some(chosen), ..) => chosen.clone(),
+            (None, Some(action), _) => by_actor(action.clone()),
+            (None, None, Some(thought)) => by_actor(format!("think: {thought}")),
+            (None, None, None) => {
+                // An empty reply is an empty action, as in Reflexion's public code; a person's empty place waits.
+                if step.call.is_none() {
+                    return Vec::new();
+                }
+                by_actor(String::new())
+            }
+        };
+        self.take(step.number, executed)
+    }
+
+    fn take(&self, step: u32, mut executed: Executed) -> Vec<Event> {
+        let state = &self.state;
+        let thinks = executed.action.trim_start().starts_with("think:");
+        if thinks && !state.switch("thoughts_sent", true) {
+            let turn = still(state);
+            let seen = Some((self.policy.incoming)(state, &executed.action, &turn, &[]).unwrap_or_default());
+            return vec![
+                Event::ActionTaken { step, call: None, executed, list: false },
+                Event::Observed { step, call: None, turn: Box::new(turn), seen },
+            ];
+        }
+        let out = (self.policy.outgoing)(state, &executed.action);
+        executed.sent = out.sent;
+        executed.rule = out.rule;
+        vec![Event::ActionTaken { step, call: Some(CallId(state.next_call)), executed, list: out.list }]
+    }
+
+    fn ask_actor(&self) -> Vec<Event> {
+        let state = &self.state;
+        let Some(episode) = state.open_episode() else { return Vec::new() };
+        let (step, retry) = match episode.last() {
+            Some(open) if open.stage < Stage::Observation => (open.number, open.retry),
+            _ => (episode.steps.len() as u32 + 1, 0),
+        };
+        if state.autonomy == Autonomy::Human {
+            return if episode.steps.len() < step as usize {
+                vec![Event::StepOpened { step }]
+            } else {
+                Vec::new()
+            };
+        }
+        self.ask(Ask { asked: Asked::Actor, kind: None, step, retry })
+    }
+
+    fn ask(&self, ask: Ask) -> Vec<Event> {
+        let state = &self.state;
+        let draft = (self.policy.draft)(state, &ask);
+        let mut record = draft.record;
+        record.call = CallId(state.next_call);
+        record.asked = ask.asked;
+        record.step = ask.step;
+        record.retry = ask.retry;
+        record.episode = state.episode.as_ref().map_or(0, |e| e.number);
+        let sample = state.run.as_ref().map_or(0, |r| r.seed);
+        record.seed = request_seed(sample, record.episode, ask.step, ask.asked, ask.retry);
+        let mut events: Vec<Event> =
+            draft.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
+        let prompt = Box::new(record);
+        events.push(if state.grant == Some(Grant::Stage) {
+            Event::PromptDrafted { prompt }
+        } else {
+            Event::PromptSent { prompt }
+        });
+        events
+    }
+
+    /// The wants of the method that only write, as events.
+    fn writes(&self) -> Vec<Event> {
+        let wants = self.policy.method.next(&self.state);
+        self.write_all(wants.iter().take_while(|w| writes(w)), Author::Symbolic)
+    }
+
+    /// The events of wants that only write; ids count on from the head.
+    pub(super) fn write_all<'a>(&self, wants: impl Iterator<Item = &'a Want>, by: Author) -> Vec<Event> {
+        let mut events = Vec::new();
+        for want in wants {
+            match want {
+                Want::Reflect(reflection) => {
+                    let reflection: Box<Reflection> = reflection.clone();
+                    events.push(Event::Reflected { reflection });
+                }
+                Want::Lesson(wish) => {
+                    if let Ok(op) = self.lesson_op(wish, by, events.len()) {
+                        events.push(Event::LessonChanged { op: Box::new(op), by });
+                    }
+                }
+                Want::Remember(value) => events.push(Event::MemorySet { value: value.clone() }),
+                _ => {}
+            }
+        }
+        events
+    }
+
+    fn grant_wants(&self) -> Vec<Event> {
+        let state = &self.state;
+        let wants = self.policy.method.next(state);
+        let written = self.write_all(wants.iter().take_while(|w| writes(w)), Author::Symbolic);
+        if !written.is_empty() {
+            return written;
+        }
+        match wants.into_iter().find(|w| !writes(w)) {
+            Some(Want::AskActor) => self.ask_actor(),
+            Some(Want::AskMentor(kind)) => {
+                let step = state.episode.as_ref().map_or(0, |e| e.answered());
+                self.ask(Ask { asked: Asked::Mentor, kind: Some(kind), step, retry: 0 })
+            }
+            Some(Want::StartEpisode { task, trial, role }) => vec![Event::EpisodeStarted {
+                episode: state.past.len() as u32 + 1,
+                task,
+                trial,
+                role,
+                call: CallId(state.next_call),
+            }],
+            Some(Want::EndEpisode(reason)) if state.open_episode().is_some() => vec![end(state, reason)],
+            Some(Want::EndRun) => vec![Event::RunEnded],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Things may move: running, or a grant is not spent.
+fn moves(state: &State) -> bool {
+    state.pace == Pace::Running || (state.pace == Pace::Paused && state.grant.is_some())
+}
+
+fn writes(want: &Want) -> bool {
+    matches!(want, Want::Reflect(_) | Want::Lesson(_) | Want::Remember(_))
+}
+
+fn by_actor(action: String) -> Executed {
+    Executed { action, sent: None, rule: None, by: By::Actor, shown_as: ShownAs::Own, fate: Fate::Kept }
+}
+
+/// The turn of a thought that is not sent to the world: nothing moved.
+fn still(state: &State) -> Turn {
+    let answer = state.open_episode().and_then(|e| {
+        e.answered()
+            .checked_sub(0)
+            .and_then(|n| e.step(n))
+            .and_then(|s| s.answer.as_ref())
+            .or(e.reset.as_ref())
+    });
+    Turn {
+        observation: String::new(),
+        reward: answer.map_or(0.0, |a| a.reward),
+        progress: answer.map_or(0.0, |a| a.progress),
+        done: answer.is_some_and(|a| a.done),
+        won: answer.is_some_and(|a| a.won),
+        valid: true,
+        ..Turn::default()
+    }
+}
+
+/// The end of the open episode as an event.
+pub(super) fn end(state: &State, reason: EndReason) -> Event {
+    let Some(e) = state.open_episode() else { return Event::RunEnded };
+    let won = e.last().and_then(|s| s.answer.as_ref()).or(e.reset.as_ref()).is_some_and(|a| a.won);
+    let steps = if state.switch("thoughts_count", true) { e.answered() } else { e.moves };
+    Event::EpisodeEnded {
+        summary: Box::new(EpisodeSummary {
+            number: e.number,
+            task: e.task.clone(),
+            trial: e.trial,
+            role: e.role,
+            won,
+            reason,
+            steps,
+            moves: e.moves,
+            progress: e.progress,
+            calls: e.calls,
+            tokens: e.tokens,
+            assisted: e.assisted || reason == EndReason::Person,
+            span: (e.first_seq.0, state.head.0 + 1),
+        }),
+    }
+}

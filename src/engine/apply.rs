@@ -1,0 +1,403 @@
+//! The fold. It cannot fail, asks nobody, and has no wildcard.
+
+use super::state::{Episode, Grant, NoteTally, Pace, State, UndoEntry};
+use super::{Cause, Envelope, Event, PauseReason, effect_of};
+use crate::domain::{
+    Author, CallId, EndReason, Executed, LessonOp, Origin, PromptRecord, Seen, Seq, Stage, Step, Turn,
+    merge_patch,
+};
+use std::sync::Arc;
+
+impl State {
+    /// Folds one event into the state.
+    pub fn apply(&mut self, envelope: &Envelope) {
+        let seq = envelope.seq;
+        self.head = seq;
+        if let Some(effect) = effect_of(&envelope.event) {
+            let call = effect.call();
+            if !matches!(envelope.event, Event::CallCancelled { .. }) {
+                self.next_call = self.next_call.max(call.0 + 1);
+                self.calls.insert(call, effect);
+            }
+        }
+        if envelope.cause == Cause::Person && touches_episode(&envelope.event) {
+            self.edit_episode(|e| e.assisted = true);
+        }
+        match &envelope.event {
+            Event::RunStarted { session, spec } => {
+                self.session.clone_from(session);
+                self.autonomy = spec.autonomy;
+                self.run = Some(Arc::new((**spec).clone()));
+            }
+            Event::PoolLoaded { .. } => {}
+            Event::TextDefined { hash, text } => {
+                self.texts.insert_mut(hash.clone(), Arc::from(text.as_str()));
+            }
+            Event::EpisodeStarted { episode, task, trial, role, .. } => {
+                self.pool.end_episode();
+                self.over = false;
+                self.episode = Some(Arc::new(Episode {
+                    number: *episode,
+                    task: (**task).clone(),
+                    trial: *trial,
+                    role: *role,
+                    reset: None,
+                    steps: rpds::VectorSync::new_sync(),
+                    shown: serde_json::Value::Null,
+                    truth: serde_json::Value::Null,
+                    progress: 0.0,
+                    progress_step: 0,
+                    moves: 0,
+                    invalid: 0,
+                    actions: rpds::HashTrieMapSync::new_sync(),
+                    noted: rpds::HashTrieMapSync::new_sync(),
+                    calls: 0,
+                    tokens: 0,
+                    assisted: false,
+                    overdue: None,
+                    outcome: None,
+                    first_seq: seq,
+                }));
+            }
+            Event::WorldReset { call, turn, seen, goal } => {
+                self.calls.remove(call);
+                self.edit_episode(|e| {
+                    e.task.goal.clone_from(goal);
+                    e.absorb(turn);
+                    e.reset = Some(seen_of(turn, seen.as_ref()));
+                });
+            }
+            Event::PromptDrafted { prompt } => {
+                self.draft = Some(Arc::new((**prompt).clone()));
+                self.open_step(prompt, seq, Stage::Prompt);
+                self.spend_stage();
+            }
+            Event::PromptSent { prompt } => {
+                self.draft = None;
+                self.open_step(prompt, seq, Stage::Reply);
+                self.pool_used = seq;
+                for segment in &prompt.segments {
+                    if let Origin::Lesson { id, .. } = &segment.origin {
+                        self.pool.used(id, seq);
+                    }
+                }
+                self.edit_episode(|e| e.calls += 1);
+                self.prompts.1 = self.prompts.0.take();
+                self.prompts.0 = Some(Arc::new((**prompt).clone()));
+            }
+            Event::StepOpened { step } => {
+                let number = *step;
+                self.edit_episode(|e| {
+                    e.steps.push_back_mut(Arc::new(Step {
+                        number,
+                        stage: Stage::Decision,
+                        first_seq: seq,
+                        last_seq: seq,
+                        ..Step::default()
+                    }));
+                });
+                self.grant = None;
+            }
+            Event::ReplyReceived { call, usage, .. } => {
+                self.calls.remove(call);
+                self.edit_episode(|e| e.tokens += usage.tokens());
+                self.edit_step(seq, |s| s.usage = *usage);
+            }
+            Event::Proposed { thought, action, complaints, .. } => {
+                self.edit_step(seq, |s| {
+                    s.thought.clone_from(thought);
+                    s.proposed.clone_from(action);
+                    s.complaints.clone_from(complaints);
+                    s.approved = false;
+                    s.stage = Stage::Decision;
+                });
+                self.grant = None;
+            }
+            Event::Approved { .. } => self.edit_step(seq, |s| s.approved = true),
+            Event::ActionOverridden { action, shown_as, fate, .. } => self.edit_step(seq, |s| {
+                s.approved = true;
+                s.executed = Some(Executed {
+                    action: action.clone(),
+                    sent: None,
+                    rule: None,
+                    by: crate::domain::By::Person,
+                    shown_as: *shown_as,
+                    fate: fate.clone(),
+                });
+            }),
+            Event::ProposalRejected { was, reason, .. } => self.edit_step(seq, |s| {
+                s.rejections.push((was.clone(), reason.clone()));
+                s.clear_proposal();
+            }),
+            Event::AskedAgain { .. } => {
+                self.draft = None;
+                self.edit_step(seq, Step::clear_proposal);
+            }
+            Event::ActionTaken { executed, call, .. } => {
+                self.pool_used = seq;
+                self.edit_step(seq, |s| {
+                    s.executed = Some(executed.clone());
+                    s.stage = Stage::Observation;
+                });
+                let moved = call.is_some();
+                let action = executed.action.clone();
+                self.edit_episode(|e| {
+                    if moved && !action.trim_start().starts_with("think:") {
+                        e.moves += 1;
+                    }
+                    let step = e.steps.len() as u32;
+                    let count = e.actions.get(&action).map_or(0, |a| a.0) + 1;
+                    e.actions.insert_mut(action, (count, step));
+                });
+            }
+            Event::Observed { call, turn, seen, .. } => {
+                if let Some(call) = call {
+                    self.calls.remove(call);
+                }
+                self.edit_step(seq, |s| {
+                    s.answer = Some(seen_of(turn, seen.as_ref()));
+                    s.stage = Stage::Reflection;
+                });
+                self.edit_episode(|e| e.absorb(turn));
+                self.spend_stage();
+            }
+            Event::Noted { notes, step } => {
+                self.edit_step(seq, |s| {
+                    s.notes.clone_from(notes);
+                    s.noted = true;
+                });
+                let step = *step;
+                self.edit_episode(|e| {
+                    for note in notes {
+                        let count = e.noted.get(&note.detector).map_or(0, |t| t.count) + 1;
+                        let tally = NoteTally { count, last_step: step, last: note.clone() };
+                        e.noted.insert_mut(note.detector.clone(), tally);
+                    }
+                });
+            }
+            Event::Reflected { reflection } => {
+                let index = self.reflections.len() as u32;
+                let mut reflection = (**reflection).clone();
+                reflection.seq = seq;
+                self.reflections.push_back_mut(Arc::new(reflection));
+                self.edit_step(seq, |s| s.reflections.push(index));
+                self.spend_stage();
+            }
+            Event::LessonChanged { op, by } => {
+                let at = self.moment();
+                self.pool.apply(op, seq, at);
+                if *by == Author::Person && !matches!(**op, LessonOp::Recur { .. }) {
+                    self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
+                    self.redo.clear();
+                }
+            }
+            Event::Undone { of, op } => {
+                let at = self.moment();
+                self.pool.apply(op, seq, at);
+                if let Some(place) = self.undo.iter().rposition(|u| u.of == *of) {
+                    let entry = self.undo.remove(place);
+                    self.redo.push(entry);
+                }
+            }
+            Event::Redone { of, op } => {
+                let at = self.moment();
+                self.pool.apply(op, seq, at);
+                if let Some(place) = self.redo.iter().rposition(|u| u.of == *of) {
+                    self.redo.remove(place);
+                    self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
+                }
+            }
+            Event::MemorySet { value } => self.memory = value.clone(),
+            Event::Remarked { step, text } => {
+                let remark = text.clone();
+                let number = *step;
+                if number == 0 {
+                    let episode = self.episode.as_ref().map_or(0, |e| e.number);
+                    self.remarks.push((episode, remark));
+                } else {
+                    self.edit_episode(|e| {
+                        e.edit_numbered(number, |s| s.remarks.push(remark));
+                    });
+                }
+            }
+            Event::SettingChanged { name, value } => self.set(name, value),
+            Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
+            Event::Resumed => {
+                self.pace = Pace::Running;
+                self.grant = None;
+                self.pause_reason = None;
+            }
+            Event::PauseRequested => self.pace = Pace::Pausing,
+            Event::Paused { reason } => {
+                self.pace = Pace::Paused;
+                self.grant = None;
+                self.pause_reason = Some(*reason);
+            }
+            Event::StepGranted => self.grant = Some(Grant::Step),
+            Event::StageGranted => self.grant = Some(Grant::Stage),
+            Event::CallFailed { call, failure } => {
+                if let Some(effect) = self.calls.remove(call) {
+                    self.trouble = Some((effect, failure.clone()));
+                }
+            }
+            Event::CallCancelled { call } => {
+                self.calls.remove(call);
+                self.edit_step(seq, |s| {
+                    if s.stage == Stage::Reply {
+                        s.stage = Stage::Prompt;
+                        s.retry += 1;
+                    }
+                });
+            }
+            Event::Retried { .. } => {
+                if let Some((effect, _)) = self.trouble.take() {
+                    self.calls.insert(effect.call(), effect);
+                }
+                self.divergence = None;
+            }
+            Event::Diverged { episode, step, recorded, now } => {
+                self.divergence = Some((*episode, *step, recorded.clone(), now.clone()));
+            }
+            Event::EpisodeEnded { summary } => {
+                self.past.push_back_mut(Arc::new((**summary).clone()));
+                let outcome = summary.clone();
+                self.edit_episode(|e| e.outcome = Some(outcome));
+                self.calls.clear();
+                self.draft = None;
+                self.trouble = None;
+                self.divergence = None;
+                if self.grant.is_some() {
+                    self.grant = None;
+                    self.pause_reason = Some(PauseReason::EpisodeEnd);
+                }
+            }
+            Event::RunEnded => self.over = true,
+            Event::Closed => self.closed = true,
+            Event::Reopened => {
+                self.closed = false;
+                self.pace = Pace::Paused;
+                self.grant = None;
+                self.pause_reason = Some(PauseReason::Resume);
+            }
+        }
+    }
+
+    /// Episode and step of now, for the source of a lesson.
+    fn moment(&self) -> (u32, u32) {
+        self.episode.as_ref().map_or((0, 0), |e| (e.number, e.answered()))
+    }
+
+    fn spend_stage(&mut self) {
+        if self.grant == Some(Grant::Stage) {
+            self.grant = None;
+        }
+    }
+
+    fn set(&mut self, name: &str, value: &serde_json::Value) {
+        let Some(run) = &mut self.run else { return };
+        let run = Arc::make_mut(run);
+        match (name, value.as_u64(), value.as_bool()) {
+            ("max_steps", Some(n), _) => run.limits.steps = n as u32,
+            ("max_moves", n, _) => run.limits.moves = n.map(|n| n as u32),
+            ("loop_detector", _, Some(on)) => run.loop_detector = on,
+            _ => run.settings.set(name, value.clone(), crate::domain::SettingOrigin::Person),
+        }
+    }
+
+    fn open_step(&mut self, prompt: &PromptRecord, seq: Seq, stage: Stage) {
+        if prompt.asked != crate::domain::Asked::Actor {
+            return;
+        }
+        let lessons =
+            prompt.segments.iter().filter(|s| matches!(s.origin, Origin::Lesson { .. })).count() as u32;
+        let call: CallId = prompt.call;
+        let number = prompt.step;
+        self.edit_episode(|e| {
+            if e.steps.len() < number as usize {
+                e.steps.push_back_mut(Arc::new(Step { number, first_seq: seq, ..Step::default() }));
+            }
+        });
+        self.edit_step(seq, |s| {
+            s.stage = stage;
+            s.call = Some(call);
+            s.prompt_seq = seq;
+            s.lessons = lessons;
+        });
+    }
+
+    fn edit_episode(&mut self, edit: impl FnOnce(&mut Episode)) {
+        if let Some(episode) = &mut self.episode {
+            edit(Arc::make_mut(episode));
+        }
+    }
+
+    fn edit_step(&mut self, seq: Seq, edit: impl FnOnce(&mut Step)) {
+        self.edit_episode(|e| {
+            let last = e.steps.len() as u32;
+            e.edit_numbered(last, |s| {
+                edit(s);
+                s.last_seq = seq;
+            });
+        });
+    }
+}
+
+impl Episode {
+    fn edit_numbered(&mut self, number: u32, edit: impl FnOnce(&mut Step)) {
+        let Some(place) = (number as usize).checked_sub(1) else { return };
+        let Some(step) = self.steps.get_mut(place) else { return };
+        edit(Arc::make_mut(step));
+    }
+
+    fn absorb(&mut self, turn: &Turn) {
+        merge_patch(&mut self.shown, &turn.shown);
+        merge_patch(&mut self.truth, &turn.truth);
+        if turn.progress > self.progress {
+            self.progress_step = self.steps.len() as u32;
+        }
+        self.progress = turn.progress;
+        if !turn.valid && !self.steps.last().is_none_or(|s| s.only_thinks()) {
+            self.invalid += 1;
+        }
+    }
+}
+
+impl Step {
+    fn clear_proposal(&mut self) {
+        self.thought = None;
+        self.proposed = None;
+        self.complaints.clear();
+        self.approved = false;
+        self.executed = None;
+        self.stage = Stage::Prompt;
+        self.retry += 1;
+    }
+}
+
+fn seen_of(turn: &Turn, seen: Option<&String>) -> Seen {
+    Seen {
+        raw: turn.observation.clone(),
+        seen: seen.cloned(),
+        reward: turn.reward,
+        progress: turn.progress,
+        done: turn.done,
+        won: turn.won,
+        valid: turn.valid,
+    }
+}
+
+/// Events of a person that make an episode assisted (DESIGN 1: override, lesson change, reject, edited text).
+fn touches_episode(event: &Event) -> bool {
+    match event {
+        Event::EpisodeEnded { summary } => summary.reason == EndReason::Person,
+        _ => matches!(
+            event,
+            Event::ActionOverridden { .. }
+                | Event::ProposalRejected { .. }
+                | Event::LessonChanged { .. }
+                | Event::Undone { .. }
+                | Event::Redone { .. }
+                | Event::Reflected { .. }
+        ),
+    }
+}

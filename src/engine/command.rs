@@ -1,0 +1,162 @@
+//! What a person or a script wants.
+
+use super::Reply;
+use crate::domain::{
+    Autonomy, EndReason, Fate, Kind, LessonId, LessonStatus, LessonText, RunSpec, Scope, Seq, ShownAs, Task,
+};
+use serde_json::Value;
+
+/// A wish. It becomes events, or a [`Refusal`] that says why not.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Begin the run.
+    Start {
+        /// Name of the session, part of every lesson's id.
+        session: String,
+        /// The run.
+        spec: Box<RunSpec>,
+        /// Lessons to begin with and where they come from.
+        pool: Vec<(String, LessonWish)>,
+    },
+    /// Do what is proposed and stop at the next proposal.
+    Step,
+    /// Go on by one stage.
+    StepStage,
+    /// Go on without stopping.
+    Run,
+    /// Stop as soon as nothing is in flight.
+    Pause,
+    /// Do what is proposed, and keep the pace.
+    Approve,
+    /// Put another action in the place of the proposed one.
+    Override {
+        /// The action, or `think: ...`.
+        action: String,
+        /// How later prompts show it.
+        shown_as: ShownAs,
+        /// What becomes of the thought before it.
+        fate: Fate,
+    },
+    /// The person plays: take this action (or `think: ...`).
+    Act(String),
+    /// Refuse the proposal with a reason that the agent is told; it is asked again.
+    Reject(String),
+    /// Drop the proposal or the call in flight, and ask this step again.
+    AskAgain,
+    /// Break the calls to models off and pause.
+    Cancel,
+    /// After a failed call: try it again.
+    Retry,
+    /// Say who decides.
+    SetAutonomy(Autonomy),
+    /// Change the lesson pool.
+    Lesson(LessonWish),
+    /// Take the last change of the pool back.
+    Undo,
+    /// Make the last undone change again.
+    Redo,
+    /// Reflect now.
+    Reflect(Kind),
+    /// A remark of a person on a step (0: on the episode).
+    Remark {
+        /// The step.
+        step: u32,
+        /// The words.
+        text: String,
+    },
+    /// Change a setting.
+    Set {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: Value,
+    },
+    /// Begin an episode of this task now; allowed where no episode is open.
+    Begin(Box<Task>),
+    /// End the open episode.
+    EndEpisode(EndReason),
+    /// End the run.
+    EndRun,
+    /// The session is put down.
+    Close,
+    /// The session is taken up again.
+    Reopen,
+}
+
+/// A wish about the pool; ids and history are filled in when it is granted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LessonWish {
+    /// A new lesson.
+    Add {
+        /// Its kind.
+        kind: Kind,
+        /// Its reach.
+        scope: Scope,
+        /// Its words.
+        text: LessonText,
+        /// The rule behind it, if one is.
+        rule: Option<String>,
+        /// What it rests on.
+        evidence: String,
+    },
+    /// New words.
+    Edit {
+        /// Which lesson.
+        id: LessonId,
+        /// The words.
+        text: LessonText,
+    },
+    /// On, off, pinned, retired.
+    Status {
+        /// Which lesson.
+        id: LessonId,
+        /// The status.
+        status: LessonStatus,
+    },
+    /// Another reach.
+    Rescope {
+        /// Which lesson.
+        id: LessonId,
+        /// The reach.
+        scope: Scope,
+    },
+    /// Another place among its kind, counted from 0.
+    Move {
+        /// Which lesson.
+        id: LessonId,
+        /// The place.
+        to: usize,
+    },
+    /// The same lesson was drawn again.
+    Recur {
+        /// Which lesson.
+        id: LessonId,
+    },
+}
+
+/// All that may enter the engine.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// A wish.
+    Command(Command),
+    /// An answer.
+    Reply(Reply),
+}
+
+/// Why a wish was not granted. Never journaled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What cannot be done and why.
+    pub why: String,
+    /// What to do instead.
+    pub next: String,
+    /// The event a refused undo would have had to take back, for the offer of a fork.
+    pub about: Option<Seq>,
+}
+
+impl Refusal {
+    /// A refusal with its advice.
+    pub fn new(why: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { why: why.into(), next: next.into(), about: None }
+    }
+}

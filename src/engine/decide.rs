@@ -1,0 +1,29 @@
+//! Whether a wish or a reply counts, and what it comes to.
+
+mod lesson;
+mod person;
+mod reply;
+
+use super::{Cause, Command, Engine, Event, Input, Refusal};
+
+impl Engine {
+    /// The events of an input, each with its cause. A stale reply gives none; a wish that cannot be granted gives a refusal.
+    ///
+    /// # Errors
+    /// A [`Refusal`] in plain words; nothing has happened then.
+    pub fn decide(&self, input: &Input) -> Result<Vec<(Cause, Event)>, Refusal> {
+        match input {
+            Input::Reply(reply) => Ok(self.reply(reply)),
+            Input::Command(command) => self.command(command),
+        }
+    }
+
+    fn command(&self, command: &Command) -> Result<Vec<(Cause, Event)>, Refusal> {
+        let events = self.person(command)?;
+        let cause = match command {
+            Command::Start { .. } | Command::Close | Command::Reopen => Cause::Policy,
+            _ => Cause::Person,
+        };
+        Ok(events.into_iter().map(|event| (cause, event)).collect())
+    }
+}

@@ -1,0 +1,112 @@
+//! Wishes about the pool, and taking them back.
+
+use crate::domain::{Author, LessonId, LessonOp, LessonOrigin, LessonStatus, Seq};
+use crate::engine::{Engine, Event, LessonWish, Refusal};
+use sha2::{Digest, Sha256};
+
+impl Engine {
+    /// The change that a wish comes to; `n` counts the events of the same batch before it.
+    ///
+    /// # Errors
+    /// A [`Refusal`] when the lesson does not exist or the words are empty.
+    pub(in crate::engine) fn lesson_op(
+        &self,
+        wish: &LessonWish,
+        by: Author,
+        n: usize,
+    ) -> Result<LessonOp, Refusal> {
+        let pool = &self.state.pool;
+        let find = |id: &LessonId| {
+            pool.get(id).ok_or_else(|| {
+                Refusal::new(format!("there is no lesson {id}"), "choose one from the lesson lanes")
+            })
+        };
+        Ok(match wish {
+            LessonWish::Add { kind, scope, text, rule, evidence } => {
+                if text.text.trim().is_empty() {
+                    return Err(Refusal::new("an empty lesson teaches nothing", "write a sentence"));
+                }
+                let origin = match by {
+                    Author::Person => LessonOrigin::Person,
+                    Author::Mentor => LessonOrigin::Mentor,
+                    Author::Symbolic => LessonOrigin::Symbolic,
+                };
+                LessonOp::Add {
+                    id: self.lesson_id(n),
+                    kind: *kind,
+                    scope: *scope,
+                    origin,
+                    text: text.clone(),
+                    evidence: evidence.clone(),
+                    rule: rule.clone(),
+                }
+            }
+            LessonWish::Edit { id, text } => {
+                if text.text.trim().is_empty() {
+                    return Err(Refusal::new("an empty lesson teaches nothing", "delete the lesson instead"));
+                }
+                LessonOp::Edit { id: id.clone(), was: find(id)?.text().clone(), text: text.clone() }
+            }
+            LessonWish::Status { id, status } => {
+                LessonOp::Status { id: id.clone(), was: find(id)?.status, status: *status }
+            }
+            LessonWish::Rescope { id, scope } => {
+                LessonOp::Rescope { id: id.clone(), was: find(id)?.scope, scope: *scope }
+            }
+            LessonWish::Move { id, to } => {
+                let lesson = find(id)?;
+                if lesson.status == LessonStatus::Retired {
+                    return Err(Refusal::new("a deleted lesson has no place", "undo the deletion first"));
+                }
+                LessonOp::Move { id: id.clone(), was: pool.place(id).unwrap_or(0), to: *to }
+            }
+            LessonWish::Recur { id } => LessonOp::Recur { id: find(id)?.id.clone() },
+        })
+    }
+
+    fn lesson_id(&self, n: usize) -> LessonId {
+        let seq = self.state.head.0 + 1 + n as u64;
+        let mut hash = Sha256::new();
+        hash.update(self.state.session.as_bytes());
+        hash.update(b"\0trunk\0");
+        hash.update(seq.to_le_bytes());
+        let digest = hash.finalize();
+        LessonId(crate::domain::hex(&digest[..6]))
+    }
+
+    pub(super) fn undo(&self) -> Result<Vec<Event>, Refusal> {
+        let Some(entry) = self.state.undo.last() else {
+            return Err(Refusal::new(
+                "there is nothing to undo",
+                "only your own changes of lessons can be undone",
+            ));
+        };
+        self.unused_since(entry.of)?;
+        Ok(vec![Event::Undone { of: entry.of, op: Box::new(entry.op.inverse()) }])
+    }
+
+    pub(super) fn redo(&self) -> Result<Vec<Event>, Refusal> {
+        let Some(entry) = self.state.redo.last() else {
+            return Err(Refusal::new("there is nothing to redo", "undo something first"));
+        };
+        let op = match &entry.op {
+            LessonOp::Add { id, .. } => {
+                LessonOp::Status { id: id.clone(), was: LessonStatus::Retired, status: LessonStatus::On }
+            }
+            op => op.clone(),
+        };
+        Ok(vec![Event::Redone { of: entry.of, op: Box::new(op) }])
+    }
+
+    fn unused_since(&self, of: Seq) -> Result<(), Refusal> {
+        if self.state.pool_used > of {
+            let mut refusal = Refusal::new(
+                "a prompt or an action has already used this change, so it cannot be undone",
+                "edit the lesson or switch it off: that counts from the next prompt",
+            );
+            refusal.about = Some(of);
+            return Err(refusal);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,312 @@
+//! Wishes of a person or a script.
+
+use crate::domain::{
+    Asked, Author, Autonomy, CallId, EndReason, EpisodeRole, Fate, ShownAs, Stage, Step, Task,
+};
+use crate::engine::advance::end;
+use crate::engine::state::{Grant, Pace};
+use crate::engine::{Command, Effect, Engine, Event, PauseReason, Refusal, Want};
+
+impl Engine {
+    pub(super) fn person(&self, command: &Command) -> Result<Vec<Event>, Refusal> {
+        let state = &self.state;
+        match command {
+            Command::Start { session, spec, pool } => self.start(session, spec, pool),
+            _ if state.run.is_none() => Err(Refusal::new("no run has begun", "start one first")),
+            Command::Reopen => Ok(vec![Event::Reopened]),
+            _ if state.closed => {
+                Err(Refusal::new("this session is closed", "take it up again with `resume`"))
+            }
+            Command::Close => Ok(vec![Event::Closed]),
+            Command::Step => self.step(),
+            Command::StepStage => self.stage(),
+            Command::Run => Ok(self.with_approval(vec![Event::Resumed])),
+            Command::Pause => Ok(match state.pace {
+                Pace::Paused if state.grant.is_none() => Vec::new(),
+                _ if state.calls.is_empty() => vec![Event::Paused { reason: PauseReason::Person }],
+                _ => vec![Event::PauseRequested],
+            }),
+            Command::Approve => {
+                self.proposal("approve")?;
+                Ok(self.with_approval(Vec::new()))
+            }
+            Command::Override { action, shown_as, fate } => self.override_with(action, *shown_as, fate),
+            Command::Act(action) => self.act(action),
+            Command::Reject(reason) => self.reject(reason),
+            Command::AskAgain => self.ask_again(),
+            Command::Cancel => Ok(self.cancel()),
+            Command::Retry => {
+                if state.trouble.is_none() && state.divergence.is_none() {
+                    return Err(Refusal::new("no call has failed", "go on with n or Space"));
+                }
+                Ok(vec![Event::Retried { call: state.trouble.as_ref().map(|(effect, _)| effect.call()) }])
+            }
+            Command::SetAutonomy(autonomy) => Ok(self.autonomy(*autonomy)),
+            Command::Lesson(wish) => {
+                let op = Box::new(self.lesson_op(wish, Author::Person, 0)?);
+                Ok(vec![Event::LessonChanged { op, by: Author::Person }])
+            }
+            Command::Undo => self.undo(),
+            Command::Redo => self.redo(),
+            Command::Reflect(kind) => self.reflect(*kind),
+            Command::Remark { step, text } => {
+                if text.trim().is_empty() {
+                    return Err(Refusal::new("an empty remark says nothing", "write a sentence"));
+                }
+                Ok(vec![Event::Remarked { step: *step, text: text.clone() }])
+            }
+            Command::Set { name, value } => {
+                Ok(vec![Event::SettingChanged { name: name.clone(), value: value.clone() }])
+            }
+            Command::Begin(task) => self.begin(task),
+            Command::EndEpisode(reason) => {
+                if state.open_episode().is_none() {
+                    return Err(Refusal::new("no episode is open", "begin one first"));
+                }
+                Ok(vec![end(state, *reason)])
+            }
+            Command::EndRun => Ok(if state.over {
+                Vec::new()
+            } else if state.open_episode().is_some() {
+                vec![end(state, EndReason::Person), Event::RunEnded]
+            } else {
+                vec![Event::RunEnded]
+            }),
+        }
+    }
+
+    fn start(
+        &self,
+        session: &str,
+        spec: &crate::domain::RunSpec,
+        pool: &[(String, crate::engine::LessonWish)],
+    ) -> Result<Vec<Event>, Refusal> {
+        if self.state.run.is_some() {
+            return Err(Refusal::new("the run has begun already", "a session holds one run"));
+        }
+        let mut events =
+            vec![Event::RunStarted { session: session.to_owned(), spec: Box::new(spec.clone()) }];
+        if let Some((source, _)) = pool.first() {
+            events.push(Event::PoolLoaded { source: source.clone(), lessons: pool.len() as u32 });
+        }
+        let mut named = Engine { state: self.state.clone(), policy: self.policy.clone() };
+        session.clone_into(&mut named.state.session);
+        for (_, wish) in pool {
+            let mut op = named.lesson_op(wish, Author::Person, events.len())?;
+            if let crate::domain::LessonOp::Add { origin, .. } = &mut op {
+                *origin = crate::domain::LessonOrigin::File;
+            }
+            // Loaded lessons are part of the run's start: they are not a person's hand in an episode, nor undoable.
+            events.push(Event::LessonChanged { op: Box::new(op), by: Author::Symbolic });
+        }
+        Ok(events)
+    }
+
+    fn step(&self) -> Result<Vec<Event>, Refusal> {
+        let state = &self.state;
+        self.untroubled()?;
+        if state.autonomy == Autonomy::Human && state.awaiting().is_some_and(|s| s.proposed.is_none()) {
+            return Err(Refusal::new("you play: the step waits for your action", "press o and type one"));
+        }
+        if state.over && state.open_episode().is_none() {
+            return Err(Refusal::new("the run is over", "begin an episode again, or quit with q"));
+        }
+        Ok(match state.pace {
+            Pace::Paused => self.with_approval(vec![Event::StepGranted]),
+            // Stepping out of a running session stops it at the next proposal.
+            _ => {
+                self.with_approval(vec![Event::Paused { reason: PauseReason::StepDone }, Event::StepGranted])
+            }
+        })
+    }
+
+    fn stage(&self) -> Result<Vec<Event>, Refusal> {
+        self.untroubled()?;
+        if self.state.over && self.state.open_episode().is_none() {
+            return Err(Refusal::new("the run is over", "begin an episode again, or quit with q"));
+        }
+        let mut events = Vec::new();
+        if self.state.pace != Pace::Paused {
+            events.push(Event::Paused { reason: PauseReason::StepDone });
+        }
+        events.push(Event::StageGranted);
+        Ok(self.with_approval(events))
+    }
+
+    /// Adds the approval of a waiting proposal.
+    fn with_approval(&self, mut events: Vec<Event>) -> Vec<Event> {
+        if let Some(step) = self.state.awaiting()
+            && !step.approved
+            && step.call.is_some()
+        {
+            events.push(Event::Approved { step: step.number });
+        }
+        events
+    }
+
+    fn untroubled(&self) -> Result<(), Refusal> {
+        if let Some((_, failure)) = &self.state.trouble {
+            return Err(Refusal::new(format!("a call failed: {}", failure.what), failure.next.clone()));
+        }
+        if self.state.divergence.is_some() {
+            return Err(Refusal::new(
+                "the rebuilt world answered other than the journal says",
+                "retry accepts the world as it is now; or end the episode",
+            ));
+        }
+        Ok(())
+    }
+
+    fn proposal(&self, verb: &str) -> Result<&Step, Refusal> {
+        self.state.awaiting().ok_or_else(|| {
+            Refusal::new(format!("there is no proposal to {verb} now"), "wait for the next proposal (n)")
+        })
+    }
+
+    fn override_with(&self, action: &str, shown_as: ShownAs, fate: &Fate) -> Result<Vec<Event>, Refusal> {
+        let step = self.proposal("override")?;
+        let action = one_line(action);
+        let mut events = vec![Event::ActionOverridden {
+            step: step.number,
+            was: step.proposed.clone().or_else(|| step.thought.as_ref().map(|t| format!("think: {t}"))),
+            action,
+            shown_as,
+            fate: fate.clone(),
+        }];
+        self.grant_from_pause(&mut events);
+        Ok(events)
+    }
+
+    /// In human mode the person's line opens the step where none is open.
+    fn act(&self, action: &str) -> Result<Vec<Event>, Refusal> {
+        let state = &self.state;
+        let Some(episode) = state.open_episode().filter(|e| e.reset.is_some()) else {
+            return Err(Refusal::new("no episode is open", "begin one first"));
+        };
+        let open = episode.last().filter(|s| s.stage < Stage::Observation);
+        if open.is_none_or(|s| s.stage == Stage::Decision) {
+            let mut events = Vec::new();
+            let number = open.map_or(episode.steps.len() as u32 + 1, |s| s.number);
+            if open.is_none() {
+                if episode.last().is_some_and(|s| s.answer.is_none()) {
+                    return Err(Refusal::new("the world has not answered yet", "wait a moment"));
+                }
+                events.push(Event::StepOpened { step: number });
+            }
+            events.push(Event::ActionOverridden {
+                step: number,
+                was: open.and_then(|s| s.proposed.clone()),
+                action: one_line(action),
+                shown_as: ShownAs::Own,
+                fate: Fate::Kept,
+            });
+            self.grant_from_pause(&mut events);
+            return Ok(events);
+        }
+        Err(Refusal::new("the agent is being asked", "cancel with Ctrl-C first, then act"))
+    }
+
+    fn reject(&self, reason: &str) -> Result<Vec<Event>, Refusal> {
+        let step = self.proposal("reject")?;
+        if step.call.is_none() {
+            return Err(Refusal::new("you play: there is nothing to reject", "type an action"));
+        }
+        let was =
+            step.action().map(str::to_owned).or_else(|| step.thought.as_ref().map(|t| format!("think: {t}")));
+        let mut events = vec![Event::ProposalRejected {
+            step: step.number,
+            was: was.unwrap_or_default(),
+            reason: reason.trim().to_owned(),
+        }];
+        self.grant_from_pause(&mut events);
+        Ok(events)
+    }
+
+    fn ask_again(&self) -> Result<Vec<Event>, Refusal> {
+        let state = &self.state;
+        let mut events = self.cancel_calls();
+        if events.is_empty() {
+            let step = self.proposal("ask again for")?;
+            if step.call.is_none() && state.autonomy == Autonomy::Human {
+                return Err(Refusal::new(
+                    "you play: there is nobody to ask",
+                    "leave human mode with c or A first",
+                ));
+            }
+            events.push(Event::AskedAgain { step: step.number });
+        }
+        self.grant_from_pause(&mut events);
+        Ok(events)
+    }
+
+    fn cancel(&self) -> Vec<Event> {
+        let mut events = self.cancel_calls();
+        if self.state.pace != Pace::Paused || self.state.grant.is_some() {
+            events.push(Event::Paused { reason: PauseReason::Person });
+        }
+        events
+    }
+
+    /// Only calls to models can be broken off; a world's step under way is awaited.
+    fn cancel_calls(&self) -> Vec<Event> {
+        let asks = self.state.calls.values().filter_map(|c| match c {
+            Effect::Ask { call, prompt } => Some((*call, prompt.asked)),
+            _ => None,
+        });
+        asks.filter(|(_, who)| matches!(who, Asked::Actor | Asked::Mentor))
+            .map(|(call, _)| Event::CallCancelled { call })
+            .collect()
+    }
+
+    fn autonomy(&self, autonomy: Autonomy) -> Vec<Event> {
+        let mut events = vec![Event::AutonomySet { autonomy }];
+        if autonomy == Autonomy::Human && self.state.autonomy != Autonomy::Human {
+            events.extend(self.cancel_calls());
+        }
+        events
+    }
+
+    fn reflect(&self, kind: crate::domain::Kind) -> Result<Vec<Event>, Refusal> {
+        if self.state.episode.is_none() {
+            return Err(Refusal::new("there is no trajectory to reflect on", "take a step first"));
+        }
+        let wants = self.policy.method.reflect_now(&self.state, kind);
+        let written = self.write_all(wants.iter().filter(|w| !matches!(w, Want::AskActor)), Author::Symbolic);
+        if written.is_empty() {
+            return Err(Refusal::new(
+                format!("nothing in this trajectory calls for a new {} reflection", kind.name()),
+                "add a lesson by hand with a",
+            ));
+        }
+        Ok(written)
+    }
+
+    fn begin(&self, task: &Task) -> Result<Vec<Event>, Refusal> {
+        let state = &self.state;
+        if state.open_episode().is_some() {
+            return Err(Refusal::new("an episode is open", "end it first (palette: end episode)"));
+        }
+        let trial =
+            state.past.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count() as u32 + 1;
+        let mut events = vec![Event::EpisodeStarted {
+            episode: state.past.len() as u32 + 1,
+            task: Box::new(task.clone()),
+            trial,
+            role: EpisodeRole::Test,
+            call: CallId(state.next_call),
+        }];
+        self.grant_from_pause(&mut events);
+        Ok(events)
+    }
+
+    fn grant_from_pause(&self, events: &mut Vec<Event>) {
+        if self.state.pace == Pace::Paused && self.state.grant != Some(Grant::Step) {
+            events.push(Event::StepGranted);
+        }
+    }
+}
+
+/// A person's action is one line: inner line breaks become blanks.
+fn one_line(action: &str) -> String {
+    action.trim().split(['\n', '\r']).map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,69 @@
+//! What an event asks of the outside.
+
+use super::Event;
+use crate::domain::{CallId, PromptRecord, Task};
+use serde::{Deserialize, Serialize};
+
+/// Work for the driver. The calls in flight are kept in the state as these, so a crashed session resumes by
+/// issuing them again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "snake_case")]
+pub enum Effect {
+    /// Open the task's world and reset it.
+    ResetWorld {
+        /// The call.
+        call: CallId,
+        /// The task.
+        task: Box<Task>,
+    },
+    /// Take an action in the world.
+    StepWorld {
+        /// The call.
+        call: CallId,
+        /// What the world is sent.
+        action: String,
+        /// Only list the admissible actions; the world does not move.
+        list: bool,
+    },
+    /// Ask a model.
+    Ask {
+        /// The call.
+        call: CallId,
+        /// The prompt.
+        prompt: Box<PromptRecord>,
+    },
+    /// Break a call off.
+    Cancel {
+        /// The call.
+        call: CallId,
+    },
+}
+
+/// The effect of an event: a table, one line each.
+pub fn effect_of(event: &Event) -> Option<Effect> {
+    match event {
+        Event::EpisodeStarted { call, task, .. } => {
+            Some(Effect::ResetWorld { call: *call, task: task.clone() })
+        }
+        Event::ActionTaken { call: Some(call), executed, list, .. } => Some(Effect::StepWorld {
+            call: *call,
+            action: executed.sent.clone().unwrap_or_else(|| executed.action.clone()),
+            list: *list,
+        }),
+        Event::PromptSent { prompt } => Some(Effect::Ask { call: prompt.call, prompt: prompt.clone() }),
+        Event::CallCancelled { call } => Some(Effect::Cancel { call: *call }),
+        _ => None,
+    }
+}
+
+impl Effect {
+    /// The call it names.
+    pub fn call(&self) -> CallId {
+        match self {
+            Self::ResetWorld { call, .. }
+            | Self::StepWorld { call, .. }
+            | Self::Ask { call, .. }
+            | Self::Cancel { call } => *call,
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
+
+use crate::domain::{
+    Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, LessonOp, Note, PromptRecord,
+    Reflection, RunSpec, Seq, ShownAs, Task, Turn, Usage,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// An event with its place, its time and what brought it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Envelope {
+    /// Place in its branch.
+    pub seq: Seq,
+    /// When the driver stamped it; no decision ever reads it.
+    pub at: jiff::Timestamp,
+    /// What brought it.
+    pub cause: Cause,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What an event goes back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// A person's or a script's command.
+    Person,
+    /// A model's reply.
+    Model,
+    /// The world's reply.
+    World,
+    /// The method and the engine's own rules.
+    Policy,
+    /// A timer.
+    Timer,
+}
+
+/// Why a session stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseReason {
+    /// A person asked for it.
+    Person,
+    /// A call failed.
+    Failure,
+    /// A step was granted and is done.
+    StepDone,
+    /// The episode ended.
+    EpisodeEnd,
+    /// The session was taken up again.
+    Resume,
+}
+
+/// A failed call in plain words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What happened.
+    pub what: String,
+    /// Where: the actor, the mentor, the world.
+    pub place: String,
+    /// What can be done.
+    pub next: String,
+}
+
+/// A fact. Every variant is complete: folding asks nobody.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// The run began.
+    RunStarted {
+        /// Name of the session.
+        session: String,
+        /// The run.
+        spec: Box<RunSpec>,
+    },
+    /// Lessons were loaded; the changes that follow hold them.
+    PoolLoaded {
+        /// The file.
+        source: String,
+        /// How many.
+        lessons: u32,
+    },
+    /// A text that prompts refer to by its hash, stored once.
+    TextDefined {
+        /// First 16 hexadecimal digits of its SHA-256.
+        hash: String,
+        /// The text.
+        text: String,
+    },
+    /// An episode began; the world is being reset.
+    EpisodeStarted {
+        /// Its number.
+        episode: u32,
+        /// Its task.
+        task: Box<Task>,
+        /// Its trial, counted from 1.
+        trial: u32,
+        /// What it is for.
+        role: EpisodeRole,
+        /// The reset's call.
+        call: CallId,
+    },
+    /// The world stands at its start.
+    WorldReset {
+        /// The call.
+        call: CallId,
+        /// The first observation.
+        turn: Box<Turn>,
+        /// How prompts show it, where the interface changes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<String>,
+        /// The goal sentence read from it.
+        goal: String,
+    },
+    /// A prompt was put together and waits (stepping by stages).
+    PromptDrafted {
+        /// The prompt.
+        #[serde(flatten)]
+        prompt: Box<PromptRecord>,
+    },
+    /// A model was asked.
+    PromptSent {
+        /// The prompt.
+        #[serde(flatten)]
+        prompt: Box<PromptRecord>,
+    },
+    /// A step opened for a person to play.
+    StepOpened {
+        /// Its number.
+        step: u32,
+    },
+    /// A model answered.
+    ReplyReceived {
+        /// The call.
+        call: CallId,
+        /// The whole text.
+        text: String,
+        /// Its reasoning.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reasoning: String,
+        /// What it cost.
+        usage: Usage,
+    },
+    /// What the actor's reply means.
+    Proposed {
+        /// The step.
+        step: u32,
+        /// The thought, without its label.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thought: Option<String>,
+        /// The action; none when it only thought.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        action: Option<String>,
+        /// What could not be used.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        complaints: Vec<String>,
+    },
+    /// A person agreed to the proposal.
+    Approved {
+        /// The step.
+        step: u32,
+    },
+    /// A person put another action in its place.
+    ActionOverridden {
+        /// The step.
+        step: u32,
+        /// What was proposed.
+        was: Option<String>,
+        /// What runs.
+        action: String,
+        /// How it is shown to the agent.
+        shown_as: ShownAs,
+        /// What becomes of the thought.
+        #[serde(flatten)]
+        fate: Fate,
+    },
+    /// A person refused the proposal; the step stays open.
+    ProposalRejected {
+        /// The step.
+        step: u32,
+        /// What was proposed.
+        was: String,
+        /// The reason the agent is told.
+        reason: String,
+    },
+    /// The step is asked again without a reason.
+    AskedAgain {
+        /// The step.
+        step: u32,
+    },
+    /// An action runs.
+    ActionTaken {
+        /// The step.
+        step: u32,
+        /// The world's call; none where the world is not asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
+        /// The action and how it came about.
+        #[serde(flatten)]
+        executed: Executed,
+        /// The interface wants the admissible actions instead of a step.
+        #[serde(default)]
+        list: bool,
+    },
+    /// The world answered.
+    Observed {
+        /// The step.
+        step: u32,
+        /// The call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
+        /// The answer.
+        turn: Box<Turn>,
+        /// How prompts show it, where the interface changes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<String>,
+    },
+    /// What the detectors found in a step; empty when they found nothing.
+    Noted {
+        /// The step.
+        step: u32,
+        /// The findings.
+        #[serde(default)]
+        notes: Vec<Note>,
+    },
+    /// A reflection was written.
+    Reflected {
+        /// The reflection.
+        #[serde(flatten)]
+        reflection: Box<Reflection>,
+    },
+    /// The pool changed.
+    LessonChanged {
+        /// The change.
+        #[serde(flatten)]
+        op: Box<LessonOp>,
+        /// Who changed it.
+        by: Author,
+    },
+    /// A change of the pool was taken back.
+    Undone {
+        /// The event that is undone.
+        of: Seq,
+        /// The change that undoes it.
+        #[serde(flatten)]
+        op: Box<LessonOp>,
+    },
+    /// An undone change was made again.
+    Redone {
+        /// The event that is made again.
+        of: Seq,
+        /// The change.
+        #[serde(flatten)]
+        op: Box<LessonOp>,
+    },
+    /// The method's own memory was replaced.
+    MemorySet {
+        /// The new memory.
+        value: Value,
+    },
+    /// A remark of a person.
+    Remarked {
+        /// The step (0: the episode).
+        step: u32,
+        /// The words.
+        text: String,
+    },
+    /// A setting changed.
+    SettingChanged {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: Value,
+    },
+    /// Another one decides.
+    AutonomySet {
+        /// Who.
+        autonomy: Autonomy,
+    },
+    /// The session goes on without stopping.
+    Resumed,
+    /// A pause was asked for; calls are in flight.
+    PauseRequested,
+    /// The session stands still.
+    Paused {
+        /// Why.
+        reason: PauseReason,
+    },
+    /// The session may go on to the next proposal.
+    StepGranted,
+    /// The session may go on by one stage.
+    StageGranted,
+    /// A call failed.
+    CallFailed {
+        /// The call.
+        call: CallId,
+        /// What happened.
+        failure: Failure,
+    },
+    /// A call was broken off.
+    CallCancelled {
+        /// The call.
+        call: CallId,
+    },
+    /// A failed call is tried again, or a difference of the rebuilt world is accepted.
+    Retried {
+        /// The call that is made again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
+    },
+    /// The rebuilt world answered other than recorded.
+    Diverged {
+        /// Episode.
+        episode: u32,
+        /// Step (0: the reset).
+        step: u32,
+        /// What the journal holds.
+        recorded: String,
+        /// What the world says now.
+        now: String,
+    },
+    /// An episode ended.
+    EpisodeEnded {
+        /// What it came to.
+        summary: Box<EpisodeSummary>,
+    },
+    /// The run ended.
+    RunEnded,
+    /// The session was put down in order.
+    Closed,
+    /// The session was taken up again; calls in flight are made again.
+    Reopened,
+}

@@ -1,0 +1,44 @@
+//! The bounds of an episode, checked at one point.
+
+use super::State;
+use crate::domain::EndReason;
+
+/// Why the open episode must end now, if it must. Asked only when its last step is answered.
+pub(super) fn reached(state: &State) -> Option<EndReason> {
+    let run = state.run.as_ref()?;
+    let episode = state.open_episode()?;
+    let (won, done) = match episode.last().and_then(|s| s.answer.as_ref()).or(episode.reset.as_ref()) {
+        Some(answer) => (answer.won, answer.done),
+        None => return None,
+    };
+    if done {
+        return Some(if won { EndReason::Won } else { EndReason::Done });
+    }
+    if let Some(reason) = episode.overdue {
+        return Some(reason);
+    }
+    if run.loop_detector && repeats(episode) {
+        return Some(EndReason::Loop);
+    }
+    let counted =
+        if run.settings.switch("thoughts_count", true) { episode.answered() } else { episode.moves };
+    if counted >= run.limits.steps {
+        return Some(EndReason::StepLimit);
+    }
+    if run.limits.moves.is_some_and(|cap| episode.moves >= cap) {
+        return Some(EndReason::MoveLimit);
+    }
+    None
+}
+
+/// Two equal action strings follow each other, thoughts included (Reflexion's public code; `A, B, B` fires, `A, B, A, B` never).
+fn repeats(episode: &super::Episode) -> bool {
+    let n = episode.answered();
+    match (episode.step(n), n.checked_sub(1).and_then(|m| episode.step(m))) {
+        (Some(a), Some(b)) => match (&a.executed, &b.executed) {
+            (Some(a), Some(b)) => a.action == b.action,
+            _ => false,
+        },
+        _ => false,
+    }
+}

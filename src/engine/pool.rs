@@ -1,0 +1,127 @@
+//! The lesson pool: the lessons in force and those that were.
+
+use crate::domain::{Kind, Lesson, LessonId, LessonOp, LessonStatus, LessonVersion, Scope, Seq};
+use rpds::VectorSync;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// All lessons of a session, in the order in which prompts show them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pool {
+    lessons: VectorSync<Arc<Lesson>>,
+}
+
+impl Pool {
+    /// Every lesson, retired ones too.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = &Lesson> {
+        self.lessons.iter().map(Arc::as_ref)
+    }
+
+    /// The lessons a person sees: all but the retired, of one kind.
+    pub fn of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Lesson> {
+        self.all().filter(move |l| l.kind == kind && l.status != LessonStatus::Retired)
+    }
+
+    /// The lessons that enter the next prompt, of one kind.
+    pub fn in_force(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Lesson> {
+        self.of(kind).filter(|l| l.in_force())
+    }
+
+    /// A lesson by its id.
+    pub fn get(&self, id: &LessonId) -> Option<&Lesson> {
+        self.all().find(|l| &l.id == id)
+    }
+
+    /// A lesson by its short number.
+    pub fn numbered(&self, number: u32) -> Option<&Lesson> {
+        self.all().find(|l| l.number == number)
+    }
+
+    /// Place of a lesson among the visible ones of its kind, counted from 0.
+    pub fn place(&self, id: &LessonId) -> Option<usize> {
+        let kind = self.get(id)?.kind;
+        self.of(kind).position(|l| &l.id == id)
+    }
+
+    /// How many there are, retired ones too.
+    pub fn len(&self) -> usize {
+        self.lessons.len()
+    }
+
+    /// There is no lesson at all.
+    pub fn is_empty(&self) -> bool {
+        self.lessons.is_empty()
+    }
+
+    /// Folds a change. A change of a lesson that is not there is inert.
+    pub(super) fn apply(&mut self, op: &LessonOp, seq: Seq, learnt_at: (u32, u32)) {
+        match op {
+            LessonOp::Add { id, kind, scope, origin, text, evidence, rule } => {
+                let number = self.lessons.len() as u32 + 1;
+                self.lessons.push_back_mut(Arc::new(Lesson {
+                    id: id.clone(),
+                    number,
+                    kind: *kind,
+                    scope: *scope,
+                    origin: *origin,
+                    status: LessonStatus::On,
+                    versions: vec![LessonVersion { seq, text: text.clone() }],
+                    learnt_at,
+                    evidence: evidence.clone(),
+                    rule: rule.clone(),
+                    recurred: 0,
+                    uses: 0,
+                    last_used: None,
+                }));
+            }
+            LessonOp::Recur { id } => self.change(id, |l| l.recurred += 1),
+            LessonOp::Edit { id, text, .. } => {
+                self.change(id, |l| l.versions.push(LessonVersion { seq, text: text.clone() }));
+            }
+            LessonOp::Status { id, status, .. } => self.change(id, |l| l.status = *status),
+            LessonOp::Rescope { id, scope, .. } => self.change(id, |l| l.scope = *scope),
+            LessonOp::Move { id, to, .. } => self.reorder(id, *to),
+        }
+    }
+
+    /// Counts a use in a prompt.
+    pub(super) fn used(&mut self, id: &LessonId, seq: Seq) {
+        self.change(id, |l| {
+            l.uses += 1;
+            l.last_used = Some(seq);
+        });
+    }
+
+    /// Lessons of scope episode end with their episode.
+    pub(super) fn end_episode(&mut self) {
+        let ended: Vec<LessonId> = self
+            .all()
+            .filter(|l| l.scope == Scope::Episode && l.status != LessonStatus::Retired)
+            .map(|l| l.id.clone())
+            .collect();
+        for id in ended {
+            self.change(&id, |l| l.status = LessonStatus::Retired);
+        }
+    }
+
+    fn change(&mut self, id: &LessonId, change: impl FnOnce(&mut Lesson)) {
+        let Some(place) = self.lessons.iter().position(|l| &l.id == id) else { return };
+        let Some(old) = self.lessons.get(place) else { return };
+        let mut lesson = Lesson::clone(old);
+        change(&mut lesson);
+        self.lessons.set_mut(place, Arc::new(lesson));
+    }
+
+    fn reorder(&mut self, id: &LessonId, to: usize) {
+        let Some(moved) = self.lessons.iter().find(|l| &l.id == id).cloned() else { return };
+        let rest: Vec<_> = self.lessons.iter().filter(|l| &l.id != id).cloned().collect();
+        let visible = |l: &Lesson| l.kind == moved.kind && l.status != LessonStatus::Retired;
+        let at = rest.iter().enumerate().filter(|(_, l)| visible(l)).nth(to).map_or_else(
+            || rest.iter().rposition(|l| visible(l)).map_or(rest.len(), |p| p + 1),
+            |(place, _)| place,
+        );
+        let mut lessons = rest;
+        lessons.insert(at, moved);
+        self.lessons = lessons.into_iter().collect();
+    }
+}

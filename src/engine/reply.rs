@@ -1,0 +1,52 @@
+//! What the outside answers.
+
+use super::Failure;
+use crate::domain::{CallId, Turn, Usage};
+
+/// An answer to an effect. A reply whose call is not in flight yields no event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// A model has answered.
+    Model {
+        /// The call.
+        call: CallId,
+        /// The whole text.
+        text: String,
+        /// Its reasoning, where the server keeps it apart.
+        reasoning: String,
+        /// What it cost.
+        usage: Usage,
+    },
+    /// The world has answered a reset or a step.
+    World {
+        /// The call.
+        call: CallId,
+        /// The answer.
+        turn: Box<Turn>,
+        /// The admissible actions, when the call asked for them.
+        admissible: Vec<String>,
+    },
+    /// A call failed.
+    Failed {
+        /// The call.
+        call: CallId,
+        /// What happened.
+        failure: Failure,
+    },
+    /// The wall time of this episode is over.
+    TimeUp {
+        /// The episode's number.
+        episode: u32,
+    },
+    /// After a resume, the rebuilt world answered other than the journal says.
+    Diverged {
+        /// Episode.
+        episode: u32,
+        /// Step whose observation differs (0: the reset).
+        step: u32,
+        /// What the journal holds.
+        recorded: String,
+        /// What the world says now.
+        now: String,
+    },
+}

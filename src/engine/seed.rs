@@ -1,0 +1,20 @@
+//! The seed of a request: the same wherever the same question is asked.
+
+use crate::domain::Asked;
+
+/// A seed from (sample seed, episode, step, role, retry), never from prompt, branch or call, so that the arms of a
+/// comparison stay paired (DESIGN, law 9). The mixing is splitmix64; the result keeps to 31 bits, which every server takes.
+pub fn request_seed(sample: u64, episode: u32, step: u32, asked: Asked, retry: u32) -> u64 {
+    let role = match asked {
+        Asked::Actor => 1,
+        Asked::Mentor => 2,
+    };
+    let mut mixed = 0x5265_7472_6f73_7065_u64;
+    for part in [sample, u64::from(episode), u64::from(step), role, u64::from(retry)] {
+        mixed = mixed.wrapping_add(part).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+    }
+    mixed & 0x7fff_ffff
+}

@@ -1,0 +1,229 @@
+//! The state: what all events so far come to.
+
+use super::{Effect, Failure, PauseReason, Pool};
+use crate::domain::{
+    Asked, Autonomy, CallId, EndReason, EpisodeRole, EpisodeSummary, Kind, LessonOp, Note, PromptRecord,
+    Reflection, RunSpec, Seen, Seq, Stage, Step, Task,
+};
+use rpds::{HashTrieMapSync, VectorSync};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Whether things move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// Nothing moves but by a grant.
+    #[default]
+    Paused,
+    /// A pause was asked for; calls are in flight.
+    Pausing,
+    /// Everything moves.
+    Running,
+}
+
+/// How far a paused session may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grant {
+    /// To the next proposal.
+    Step,
+    /// By one stage.
+    Stage,
+}
+
+/// How often a detector found something in this episode, and its last finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoteTally {
+    /// How often.
+    pub count: u32,
+    /// The last step it found something in.
+    pub last_step: u32,
+    /// What it found there.
+    pub last: Note,
+}
+
+/// A change of the pool by a person that can be taken back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UndoEntry {
+    /// The event that made it.
+    pub of: Seq,
+    /// The change.
+    pub op: LessonOp,
+}
+
+/// An open or just ended episode.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Episode {
+    /// Its number in the run, from 1.
+    pub number: u32,
+    /// Its task; the goal is filled in at the reset.
+    pub task: Task,
+    /// Its trial, from 1.
+    pub trial: u32,
+    /// What it is for.
+    pub role: EpisodeRole,
+    /// The first observation.
+    pub reset: Option<Seen>,
+    /// Its steps; the last may be open.
+    pub steps: VectorSync<Arc<Step>>,
+    /// What the agent may know, merged from every turn.
+    pub shown: Value,
+    /// What is true of the world, merged from every turn.
+    pub truth: Value,
+    /// The progress rate now.
+    pub progress: f64,
+    /// The last step that raised it.
+    pub progress_step: u32,
+    /// World actions so far.
+    pub moves: u32,
+    /// Steps that the world did not accept.
+    pub invalid: u32,
+    /// How often each action ran and at which step last.
+    pub actions: HashTrieMapSync<String, (u32, u32)>,
+    /// What the detectors found so far, by detector.
+    pub noted: HashTrieMapSync<String, NoteTally>,
+    /// Calls to models.
+    pub calls: u32,
+    /// Tokens of prompts and replies.
+    pub tokens: u64,
+    /// A person had a hand in it.
+    pub assisted: bool,
+    /// A reason its end was asked for before it could be (a timer).
+    pub overdue: Option<EndReason>,
+    /// How it ended.
+    pub outcome: Option<Box<EpisodeSummary>>,
+    /// Its first event.
+    pub first_seq: Seq,
+}
+
+/// The fold of all events. Cloning it is cheap: what grows is shared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// The last event folded.
+    pub head: Seq,
+    /// Name of the session.
+    pub session: String,
+    /// The run; none before it began.
+    pub run: Option<Arc<RunSpec>>,
+    /// Who decides now.
+    pub autonomy: Autonomy,
+    /// Whether things move.
+    pub pace: Pace,
+    /// How far a paused session may go.
+    pub grant: Option<Grant>,
+    /// Why it stands still.
+    pub pause_reason: Option<PauseReason>,
+    /// The open or last episode.
+    pub episode: Option<Arc<Episode>>,
+    /// Ended episodes, in order.
+    pub past: VectorSync<Arc<EpisodeSummary>>,
+    /// The lessons.
+    pub pool: Pool,
+    /// All reflections, in order.
+    pub reflections: VectorSync<Arc<Reflection>>,
+    /// Texts that prompts refer to, by hash.
+    pub texts: HashTrieMapSync<String, Arc<str>>,
+    /// Calls in flight.
+    pub calls: BTreeMap<CallId, Effect>,
+    /// The number of the next call.
+    pub next_call: u64,
+    /// A drafted prompt that waits to be sent.
+    pub draft: Option<Arc<PromptRecord>>,
+    /// The last prompt sent to the actor, and the one before it (for the difference).
+    pub prompts: (Option<Arc<PromptRecord>>, Option<Arc<PromptRecord>>),
+    /// The last event that used the pool (a prompt or an action).
+    pub pool_used: Seq,
+    /// The failed call that waits for a decision.
+    pub trouble: Option<(Effect, Failure)>,
+    /// A difference between rebuilt world and journal that waits for a decision.
+    pub divergence: Option<(u32, u32, String, String)>,
+    /// The method's own memory.
+    pub memory: Value,
+    /// Changes of a person that can be taken back, the last at the end.
+    pub undo: Vec<UndoEntry>,
+    /// Undone changes that can be made again, the last at the end.
+    pub redo: Vec<UndoEntry>,
+    /// Remarks on episodes, (episode, words).
+    pub remarks: Vec<(u32, String)>,
+    /// The run is over.
+    pub over: bool,
+    /// The session was put down in order.
+    pub closed: bool,
+}
+
+impl State {
+    /// The run's settings value by name, or the default given.
+    pub fn number(&self, name: &str, or: u64) -> u64 {
+        self.run.as_ref().map_or(or, |r| r.settings.number(name, or))
+    }
+
+    /// A switch among the run's settings.
+    pub fn switch(&self, name: &str, or: bool) -> bool {
+        self.run.as_ref().map_or(or, |r| r.settings.switch(name, or))
+    }
+
+    /// The open episode: reset or being reset, and not ended.
+    pub fn open_episode(&self) -> Option<&Episode> {
+        self.episode.as_deref().filter(|e| e.outcome.is_none())
+    }
+
+    /// The last step of the open or last episode.
+    pub fn last_step(&self) -> Option<&Step> {
+        self.episode.as_deref().and_then(Episode::last)
+    }
+
+    /// The step that waits for a decision: a proposal, or an empty place when a person plays.
+    pub fn awaiting(&self) -> Option<&Step> {
+        let step = self.open_episode()?.last()?;
+        (step.stage == Stage::Decision).then_some(step)
+    }
+
+    /// A call to this model is in flight.
+    pub fn asking(&self, who: Asked) -> bool {
+        self.calls.values().any(|c| matches!(c, Effect::Ask { prompt, .. } if prompt.asked == who))
+    }
+
+    /// The world is at work.
+    pub fn world_busy(&self) -> bool {
+        self.calls.values().any(|c| matches!(c, Effect::ResetWorld { .. } | Effect::StepWorld { .. }))
+    }
+
+    /// Reflections of a kind written after the last step.
+    pub fn reflected(&self, kind: Kind) -> bool {
+        let Some(step) = self.last_step() else { return false };
+        step.reflections.iter().any(|i| self.reflections.get(*i as usize).is_some_and(|r| r.kind == kind))
+    }
+
+    /// The session stands still and waits for a person.
+    pub fn waits(&self) -> bool {
+        self.calls.is_empty()
+            && (self.trouble.is_some()
+                || self.divergence.is_some()
+                || (self.pace == Pace::Paused && self.grant.is_none())
+                || (self.awaiting().is_some_and(|s| !s.approved) && self.autonomy != Autonomy::Auto))
+    }
+}
+
+impl Episode {
+    /// Its last step, open or settled.
+    pub fn last(&self) -> Option<&Step> {
+        self.steps.last().map(Arc::as_ref)
+    }
+
+    /// A step by its number (from 1).
+    pub fn step(&self, number: u32) -> Option<&Step> {
+        self.steps.get(number.checked_sub(1)? as usize).map(Arc::as_ref)
+    }
+
+    /// Steps that the world has answered.
+    pub fn answered(&self) -> u32 {
+        let len = self.steps.len() as u32;
+        match self.last() {
+            Some(step) if step.answer.is_none() => len - 1,
+            _ => len,
+        }
+    }
+}
