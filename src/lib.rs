@@ -10,3 +10,5 @@ pub mod engine;
 pub mod env;
 pub mod provider;
 pub mod timeline;
+#[cfg(feature = "tui")]
+pub mod ui;
