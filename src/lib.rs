@@ -9,6 +9,7 @@ pub mod driver;
 pub mod engine;
 pub mod env;
 pub mod provider;
+pub mod text;
 pub mod timeline;
 #[cfg(feature = "tui")]
 pub mod ui;

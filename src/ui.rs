@@ -6,7 +6,6 @@
 
 pub mod app;
 pub mod canvas;
-pub mod clean;
 pub mod glyphs;
 pub mod keymap;
 pub mod layout;

@@ -167,6 +167,7 @@ impl Keymap {
         Some(
             match action {
                 Action::Step => "n",
+                Action::Open => "Enter",
                 Action::Override => "o",
                 Action::RejectOrToggle => "x",
                 Action::AskAgain => "r",
@@ -177,6 +178,8 @@ impl Keymap {
                 Action::DeleteLesson => "d",
                 Action::Undo => "u",
                 Action::Prompt => "p",
+                Action::Redo => "U",
+                Action::PreviousMark => "<",
                 Action::Back => "\u{2190}",
                 Action::Forward => "\u{2192}",
                 Action::Live => "End",

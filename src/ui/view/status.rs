@@ -13,12 +13,16 @@ pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
         return;
     }
     let state = look.shown();
-    let (mode, role) = mode(look);
+    let (mut mode, role) = mode(look);
+    let narrow = area.width < 72;
+    if narrow && let Some((word, _)) = mode.split_once(look.glyphs.dot) {
+        mode = word.trim_end().to_owned();
+    }
     let right = area.right().saturating_sub(1);
     let mut edge = canvas.put_right(right, area.y, area.width.saturating_sub(1), &mode, canvas.style(role));
     let gap = if area.width >= 76 { 3 } else { 2 };
     if let Some(episode) = &state.episode {
-        let turn = turn(state);
+        let turn = turn(state, narrow);
         if edge > area.x + 24 {
             edge = canvas.put_right(edge.saturating_sub(gap), area.y, 20, &turn, canvas.style(Role::Dim));
         }
@@ -70,10 +74,11 @@ pub fn portion(progress: f64, state: &State) -> String {
     }
 }
 
-fn turn(state: &State) -> String {
+fn turn(state: &State, narrow: bool) -> String {
     let Some(episode) = &state.episode else { return String::new() };
     let cap = state.run.as_ref().map_or(0, |r| r.limits.steps);
-    format!("turn {}/{cap}", episode.steps.len())
+    let word = if narrow { "" } else { "turn " };
+    format!("{word}{}/{cap}", episode.steps.len())
 }
 
 /// The word for the mode, and how it is painted.

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Draws the steps.
-pub fn draw(
+pub(super) fn draw(
     model: &Model,
     look: &Look<'_>,
     parts: Parts,
@@ -48,7 +48,7 @@ fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<
         let room = area.right().saturating_sub(x + 2);
         canvas.put_right(area.right().saturating_sub(1), area.y, room, text, canvas.style(*role));
     }
-    if row.step == chosen && !row.pieces.is_empty() {
+    if row.step == chosen && !row.pieces.is_empty() && chosen > 0 {
         canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Chosen));
     }
     if past && row.step > chosen {

@@ -1,7 +1,5 @@
 //! Time: the progress rate over the steps, one column a step, with marks.
 
-use super::Scratch;
-use super::rows::Parts;
 use crate::domain::{NoteKind, Step};
 use crate::ui::canvas::Canvas;
 use crate::ui::look::Look;
@@ -9,9 +7,8 @@ use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
 /// Draws the sparkline around the chosen step.
-pub fn draw(look: &Look<'_>, area: Rect, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {
+pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     let Some(episode) = look.episode().filter(|_| !area.is_empty()) else { return };
-    let _ = (scratch, Parts::All);
     let last = episode.steps.len() as u32;
     let chosen = look.moment.chosen();
     let words = mark_words(look);
