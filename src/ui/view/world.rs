@@ -29,7 +29,13 @@ struct Known<'a> {
 }
 
 /// Draws the pane.
-pub(super) fn draw(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {
+pub(super) fn draw(
+    model: &Model,
+    look: &Look<'_>,
+    block: &Block,
+    scratch: &mut Scratch,
+    canvas: &mut Canvas<'_>,
+) {
     let state = look.shown();
     let Some(episode) = &state.episode else {
         titles(model, look, block, None, canvas);
