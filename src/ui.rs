@@ -1,1 +1,4 @@
 //! The screen.
+
+pub mod source;
+pub mod theme;
