@@ -47,7 +47,7 @@ impl Canvas<'_> {
     /// Empties the screen and gives it the theme's ground, if it has one.
     pub fn ground(&mut self, area: Rect) {
         self.clear(area);
-        self.buffer.set_style(area, self.theme.style(Role::Text));
+        self.buffer.set_style(area, self.theme.style(Role::Ground));
     }
 
     /// Empties an area: the cells keep nothing of what lay there.

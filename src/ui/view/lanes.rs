@@ -62,10 +62,10 @@ struct Row {
 fn draw_row(row: &Row, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
     let right = area.right().saturating_sub(1);
     if picked {
-        canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Chosen));
+        canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Focus));
     }
     canvas.put(area.x + 1, area.y, 1, row.mark.1, canvas.style(row.mark.0));
-    let lead_role = if picked { Role::Chosen } else { Role::Dim };
+    let lead_role = if picked { Role::Focus } else { Role::Dim };
     let mut x = area.x + 2;
     x += canvas.put(x, area.y, right.saturating_sub(x), &row.lead, canvas.style(lead_role));
     x += canvas.put(x, area.y, right.saturating_sub(x), &row.text.1, canvas.style(row.text.0));
@@ -147,12 +147,12 @@ fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, he
     let fresh = lesson.uses == 0 && lesson.learnt_at != (0, 0);
     let mark = match lesson.status {
         LessonStatus::Off | LessonStatus::Retired => (Role::Dim, g.off),
-        LessonStatus::Pinned => (Role::Key, g.pin),
+        LessonStatus::Pinned => (Role::LessonPinned, g.pin),
         LessonStatus::On if fresh => (Role::New, g.new),
         LessonStatus::On => (Role::Dim, " "),
     };
     let off = lesson.status == LessonStatus::Off;
-    let paint = |role| if off { Role::Dim } else { role };
+    let paint = |role| if off { Role::LessonOff } else { role };
     let lead = format!(" {:>digits$}  ", lesson.number);
     let indent = width(&lead);
     let text = lesson.text();
@@ -178,13 +178,13 @@ fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, he
     let mut rows = Vec::new();
     if text.solution.is_some() {
         let mistake = truncate(&text.text, usize::from(columns).saturating_sub(indent + 3), g.more);
-        rows.push(row(mark, lead, paint(Role::Text), mistake, None));
+        rows.push(row(mark, lead, paint(Role::Lesson), mistake, None));
         let lead = format!("{:indent$}{} ", "", g.instead);
         rows.push(row(blank, lead, paint(Role::Good), first, Some(source)));
     } else {
-        rows.push(row(mark, lead, paint(Role::Text), first, Some(source)));
+        rows.push(row(mark, lead, paint(Role::Lesson), first, Some(source)));
     }
-    let role = paint(if text.solution.is_some() { Role::Good } else { Role::Text });
+    let role = paint(if text.solution.is_some() { Role::Good } else { Role::Lesson });
     let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
     rows.extend(rest);
     rows

@@ -91,7 +91,7 @@ fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Meas
         Phase::Answering => "answering",
     };
     let seconds = look.now.saturating_duration_since(call.since).as_secs();
-    w.line(0, [(Role::Mode, format!("{} {who}{what}", look.glyphs.more))]);
+    w.line(0, [(Role::ModeThinking, format!("{} {who}{what}", look.glyphs.more))]);
     let dot = look.glyphs.dot;
     let count = if call.pieces == 0 { String::new() } else { format!(" {dot} {} tokens", call.pieces) };
     w.tail(Role::Dim, &format!("{seconds} s{count}"));
@@ -99,7 +99,7 @@ fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Meas
     let shown = if fold { FOLDED } else { UNFOLDED };
     for line in last_lines(&call.reasoning, room, shown) {
         let quote = (Role::Dim, format!("{} ", look.glyphs.quote));
-        w.line(2, [quote, (Role::Dim, line)]);
+        w.line(2, [quote, (Role::Reasoning, line)]);
     }
     for line in last_lines(&call.text, room, UNFOLDED) {
         w.line(2, [(Role::Thought, line)]);

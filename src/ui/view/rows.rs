@@ -1,6 +1,6 @@
 //! A step as rows of a given width. Pure: the same step and width give the same rows, so they can be kept.
 
-use crate::domain::{Fate, NoteKind, Reflection, Stage, Step};
+use crate::domain::{Fate, Kind, NoteKind, Reflection, Stage, Step};
 use crate::engine::State;
 use crate::text::{one_line, width, wrap_at_most};
 use crate::ui::glyphs::Glyphs;
@@ -274,13 +274,23 @@ fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
 fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     const SHOWN: usize = 3;
     let name = reflection.kind.name();
+    let role = kind_role(reflection.kind);
     for item in reflection.items.iter().take(SHOWN) {
-        let pieces =
-            [(Role::Reflection, format!("{} {name}  ", glyphs.new)), (Role::Dim, item.text.text.clone())];
+        let pieces = [(role, format!("{} {name}  ", glyphs.new)), (Role::Dim, item.text.text.clone())];
         w.line(2, pieces);
     }
     if reflection.items.len() > SHOWN {
         let words = format!("{} {} more", glyphs.more, reflection.items.len() - SHOWN);
         w.line(4, [(Role::Dim, words)]);
+    }
+}
+
+/// The colour of a kind of reflection.
+pub fn kind_role(kind: Kind) -> Role {
+    match kind {
+        Kind::Abstract => Role::Abstract,
+        Kind::Error | Kind::Negative => Role::Error,
+        Kind::Progress | Kind::Positive => Role::Progress,
+        Kind::Plan | Kind::Experience | Kind::Lesson | Kind::Advice => Role::Reflection,
     }
 }

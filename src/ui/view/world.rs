@@ -140,7 +140,7 @@ fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &st
 
 fn place_rows(look: &Look<'_>, place: &Place<'_>, name_width: usize, room: usize) -> Vec<Pieces> {
     let mark = if place.here { look.glyphs.proposal } else { " " };
-    let role = if place.here { Role::Chosen } else { Role::Text };
+    let role = if place.here { Role::Title } else { Role::Text };
     let name = truncate(place.name, name_width, look.glyphs.more);
     let pad = " ".repeat(name_width.saturating_sub(width(&name)));
     let (text, text_role) = match (place.open, place.holds.is_empty()) {
@@ -154,7 +154,7 @@ fn place_rows(look: &Look<'_>, place: &Place<'_>, name_width: usize, room: usize
     let mut rows = Vec::new();
     for (row, line) in lines.into_iter().enumerate() {
         let lead = if row == 0 {
-            vec![(Role::Chosen, format!("{mark} ")), (role, name.clone()), (Role::Dim, format!("{pad}  "))]
+            vec![(Role::Proposal, format!("{mark} ")), (role, name.clone()), (Role::Dim, format!("{pad}  "))]
         } else {
             vec![(Role::Dim, " ".repeat(name_width + 4))]
         };
