@@ -1,4 +1,5 @@
 //! The screen.
 
+pub mod keymap;
 pub mod source;
 pub mod theme;

@@ -1,0 +1,204 @@
+//! Keys by meaning. `keymap.toml` at the top of the repository holds them all; a person's own file is laid over it.
+//!
+//! ```toml
+//! [[main]]
+//! on = ["left", "h"]     # one key or several
+//! run = "back"           # an action by its name, or "none" to take the keys away
+//! desc = "one step back" # left out: what the action says of itself
+//! ```
+//!
+//! Where a mode does not know a key, the mode behind it is asked: a lane asks `main`, an overlay asks `overlay`, and
+//! all of them `global`.
+
+mod action;
+mod document;
+mod key;
+mod parse;
+
+pub use super::source::Problem;
+pub use action::Action;
+pub use document::document;
+pub use key::Key;
+
+use crossterm::event::KeyEvent;
+
+/// The keys that come with the program.
+pub const SHIPPED: &str = include_str!("../../keymap.toml");
+
+macro_rules! modes {
+    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal, $title:literal, $behind:expr, $types:literal;)*) => {
+        /// What has the keys.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Mode {
+            $($(#[doc = $doc])* $variant,)*
+        }
+
+        impl Mode {
+            /// Every mode, in the order of the documents.
+            pub const ALL: &'static [Mode] = &[$(Mode::$variant),*];
+
+            /// Its name in key files.
+            pub const fn name(self) -> &'static str {
+                match self { $(Mode::$variant => $name,)* }
+            }
+
+            /// Its heading in help and documents.
+            pub const fn title(self) -> &'static str {
+                match self { $(Mode::$variant => $title,)* }
+            }
+
+            /// The mode that is asked next.
+            pub const fn behind(self) -> Option<Mode> {
+                match self { $(Mode::$variant => $behind,)* }
+            }
+
+            /// Whether characters are typed here, so that no bare one can be a command.
+            pub const fn types(self) -> bool {
+                match self { $(Mode::$variant => $types,)* }
+            }
+        }
+    };
+}
+
+modes! {
+    /// The panes.
+    Main = "main", "On the main screen", Some(Mode::Global), false;
+    /// The lanes of lessons have the focus.
+    Lanes = "lanes", "In a lane of lessons", Some(Mode::Main), false;
+    /// Anything that lies over the panes and is only read.
+    Overlay = "overlay", "In everything that lies over the panes", Some(Mode::Global), false;
+    /// The prompt view.
+    Prompt = "prompt", "In the prompt view", Some(Mode::Overlay), false;
+    /// Details of a lesson.
+    Details = "details", "In the details of a lesson", Some(Mode::Overlay), false;
+    /// The end card.
+    End = "end", "On the end card", Some(Mode::Overlay), false;
+    /// Words to search for are typed.
+    SearchInput = "search.input", "While typing what to search for", Some(Mode::Global), true;
+    /// Matches are walked through.
+    Search = "search", "While a search is open", Some(Mode::Overlay), false;
+    /// The palette.
+    Palette = "palette", "In the palette", Some(Mode::Global), true;
+    /// A box of one line: an action, a reason, a remark.
+    Input = "input", "In the override box and other boxes of one line", Some(Mode::Global), true;
+    /// The lesson editor.
+    Editor = "editor", "In the lesson editor", Some(Mode::Global), true;
+    /// The start screen.
+    Start = "start", "On the start screen", Some(Mode::Global), true;
+    /// Everywhere.
+    Global = "global", "Everywhere", None, false;
+}
+
+/// One row of the map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The mode it counts in.
+    pub mode: Mode,
+    /// The keys.
+    pub keys: Vec<Key>,
+    /// What they do.
+    pub action: Action,
+    /// What that means here.
+    pub desc: String,
+    /// The word for it in the footer; rows without one are not shown there.
+    pub hint: Option<String>,
+}
+
+/// What every key means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keymap {
+    bindings: Vec<Binding>,
+}
+
+impl Keymap {
+    /// The meaning of a key.
+    pub fn find(&self, mode: Mode, key: KeyEvent) -> Option<Action> {
+        let key = Key::of(key);
+        let mut asked = Some(mode);
+        while let Some(now) = asked {
+            if let Some(row) = self.bindings.iter().find(|b| b.mode == now && b.keys.contains(&key)) {
+                return Some(row.action);
+            }
+            // A box takes every character for itself.
+            asked = now.behind().filter(|_| !(mode.types() && key.types()));
+        }
+        None
+    }
+
+    /// The first key of an action on the main screen, or in a lane, as the screen writes it.
+    pub fn label(&self, action: Action) -> Option<String> {
+        [Mode::Main, Mode::Lanes, Mode::Global].into_iter().find_map(|mode| {
+            let row = self.bindings.iter().find(|b| b.mode == mode && b.action == action)?;
+            row.keys.first().map(|k| k.label())
+        })
+    }
+
+    /// The first key of an action in a mode, or in one behind it.
+    pub fn label_in(&self, mode: Mode, action: Action) -> Option<String> {
+        let mut asked = Some(mode);
+        while let Some(now) = asked {
+            let row = self.bindings.iter().find(|b| b.mode == now && b.action == action);
+            if let Some(key) = row.and_then(|r| r.keys.first()) {
+                return Some(key.label());
+            }
+            asked = now.behind();
+        }
+        None
+    }
+
+    /// Keys and words for the footer of a mode, its own first, then those of the modes behind it.
+    pub fn hints(&self, mode: Mode) -> Vec<(String, &str)> {
+        let mut hints = Vec::new();
+        let mut told = Vec::new();
+        let mut asked = Some(mode);
+        while let Some(now) = asked {
+            for row in self.rows(now) {
+                if let (Some(hint), Some(key)) = (&row.hint, row.keys.first())
+                    && !told.contains(&row.action)
+                {
+                    told.push(row.action);
+                    hints.push((key.label(), hint.as_str()));
+                }
+            }
+            asked = now.behind();
+        }
+        hints
+    }
+
+    /// The rows of one mode, in the order of the file.
+    pub fn rows(&self, mode: Mode) -> impl Iterator<Item = &Binding> {
+        self.bindings.iter().filter(move |b| b.mode == mode)
+    }
+
+    /// This map with a person's own file laid over it: a row of the file takes its keys from every other row of the same
+    /// mode; `run = "none"` only takes them away. Total: what is wrong is told, and the rest counts.
+    #[must_use]
+    pub fn with(&self, file: &str, text: &str) -> (Self, Vec<Problem>) {
+        let (rows, problems) = parse::rows(file, text);
+        let mut bindings = self.bindings.clone();
+        for row in &rows {
+            for old in bindings.iter_mut().filter(|b| b.mode == row.mode) {
+                old.keys.retain(|k| !row.keys.contains(k));
+            }
+        }
+        bindings.retain(|b| !b.keys.is_empty());
+        // The person's rows come first, so that footers and help name the person's keys.
+        let mut all: Vec<Binding> = rows.into_iter().filter_map(parse::Row::binding).collect();
+        all.extend(bindings);
+        (Self { bindings: all }, problems)
+    }
+
+    /// A map from the text of one file alone.
+    pub fn parse(file: &str, text: &str) -> (Self, Vec<Problem>) {
+        Self { bindings: Vec::new() }.with(file, text)
+    }
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        Self::parse("keymap.toml", SHIPPED).0
+    }
+}
+
+#[cfg(test)]
+mod tests;
