@@ -35,8 +35,7 @@ impl Key {
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut held = KeyModifiers::NONE;
         let mut rest = text;
-        loop {
-            let Some((word, after)) = rest.split_once('-').filter(|s| !s.1.is_empty()) else { break };
+        while let Some((word, after)) = rest.split_once('-').filter(|s| !s.1.is_empty()) {
             held |= match word {
                 "ctrl" => KeyModifiers::CONTROL,
                 "alt" => KeyModifiers::ALT,
@@ -118,7 +117,10 @@ impl Key {
             }
         }
         match self.code {
-            KeyCode::F(n) => label.push_str(&format!("F{n}")),
+            KeyCode::F(n) => {
+                label.push('F');
+                label.push_str(&n.to_string());
+            }
             code => match NAMED.iter().find(|n| n.2 == code) {
                 Some(named) => label.push_str(named.1),
                 None => {

@@ -90,7 +90,7 @@ fn row(
             "desc" => row.desc = source.string("desc", value).map(str::to_owned),
             "hint" => row.hint = source.string("hint", value).map(str::to_owned),
             other => {
-                source.say(name.span(), format!("`{other}` is no part of a row; on, run, desc and hint are"))
+                source.say(name.span(), format!("`{other}` is no part of a row; on, run, desc and hint are"));
             }
         }
     }
