@@ -1,9 +1,9 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
 use super::state::{Episode, Grant, NoteTally, Pace, State, UndoEntry};
-use super::{Cause, Envelope, Event, PauseReason, effect_of};
+use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
 use crate::domain::{
-    Author, CallId, EndReason, Executed, LessonOp, Origin, PromptRecord, Seen, Seq, Stage, Step, Turn,
+    Asked, Author, CallId, EndReason, Executed, LessonOp, Origin, PromptRecord, Seen, Seq, Stage, Step, Turn,
     merge_patch,
 };
 use std::sync::Arc;
@@ -43,8 +43,8 @@ impl State {
                     role: *role,
                     reset: None,
                     steps: rpds::VectorSync::new_sync(),
-                    shown: serde_json::Value::Null,
-                    truth: serde_json::Value::Null,
+                    shown: Arc::default(),
+                    truth: Arc::default(),
                     progress: 0.0,
                     progress_step: 0,
                     moves: 0,
@@ -99,11 +99,17 @@ impl State {
                 self.grant = None;
             }
             Event::ReplyReceived { call, usage, .. } => {
-                self.calls.remove(call);
+                // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again.
+                if !matches!(self.calls.get(call), Some(Effect::Ask { prompt, .. }) if prompt.asked == Asked::Actor)
+                {
+                    self.calls.remove(call);
+                }
                 self.edit_episode(|e| e.tokens += usage.tokens());
                 self.edit_step(seq, |s| s.usage = *usage);
             }
             Event::Proposed { thought, action, complaints, .. } => {
+                self.calls
+                    .retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.asked == Asked::Actor));
                 self.edit_step(seq, |s| {
                     s.thought.clone_from(thought);
                     s.proposed.clone_from(action);
@@ -305,7 +311,7 @@ impl State {
     }
 
     fn open_step(&mut self, prompt: &PromptRecord, seq: Seq, stage: Stage) {
-        if prompt.asked != crate::domain::Asked::Actor {
+        if prompt.asked != Asked::Actor {
             return;
         }
         let lessons =
@@ -350,8 +356,12 @@ impl Episode {
     }
 
     fn absorb(&mut self, turn: &Turn) {
-        merge_patch(&mut self.shown, &turn.shown);
-        merge_patch(&mut self.truth, &turn.truth);
+        if !turn.shown.is_null() {
+            merge_patch(Arc::make_mut(&mut self.shown), &turn.shown);
+        }
+        if !turn.truth.is_null() {
+            merge_patch(Arc::make_mut(&mut self.truth), &turn.truth);
+        }
         if turn.progress > self.progress {
             self.progress_step = self.steps.len() as u32;
         }

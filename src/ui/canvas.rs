@@ -1,0 +1,68 @@
+//! A buffer to paint on, and the last gate for text: nothing reaches a cell that is not clean.
+
+use super::glyphs::Glyphs;
+use super::theme::{Role, Theme};
+use crate::text::{one_line, truncate, width};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+/// A buffer with the colours and characters to paint it with.
+pub struct Canvas<'a> {
+    /// The cells.
+    pub buffer: &'a mut Buffer,
+    /// The colours.
+    pub theme: &'a Theme,
+    /// The drawing characters.
+    pub glyphs: &'a Glyphs,
+}
+
+impl Canvas<'_> {
+    /// The style of a role.
+    pub fn style(&self, role: Role) -> Style {
+        self.theme.style(role)
+    }
+
+    /// Writes text in one row of at most `columns` cells and returns how many it took. What does not fit is cut and
+    /// marked. Text far longer than the row is never looked at as a whole.
+    pub fn put(&mut self, x: u16, y: u16, columns: u16, text: &str, style: Style) -> u16 {
+        let area = self.buffer.area;
+        if y < area.y || y >= area.bottom() || x < area.x || x >= area.right() {
+            return 0;
+        }
+        let columns = columns.min(area.right() - x);
+        let text = truncate(text, usize::from(columns), self.glyphs.more);
+        let end = self.buffer.set_stringn(x, y, text, usize::from(columns), style).0;
+        end - x
+    }
+
+    /// Writes text that ends at column `right` (exclusive) and returns its first column.
+    pub fn put_right(&mut self, right: u16, y: u16, columns: u16, text: &str, style: Style) -> u16 {
+        let wide = (width(&one_line(text)) as u16).min(columns);
+        let x = right.saturating_sub(wide);
+        self.put(x, y, wide, text, style);
+        x
+    }
+
+    /// Empties the screen and gives it the theme's ground, if it has one.
+    pub fn ground(&mut self, area: Rect) {
+        self.clear(area);
+        self.buffer.set_style(area, self.theme.style(Role::Ground));
+    }
+
+    /// Empties an area: the cells keep nothing of what lay there.
+    pub fn clear(&mut self, area: Rect) {
+        for y in area.top()..area.bottom() {
+            for x in area.left()..area.right() {
+                if let Some(cell) = self.buffer.cell_mut((x, y)) {
+                    cell.reset();
+                }
+            }
+        }
+    }
+
+    /// Adds a modifier to every cell of an area.
+    pub fn add(&mut self, area: Rect, modifier: Modifier) {
+        self.buffer.set_style(area.intersection(self.buffer.area), Style::new().add_modifier(modifier));
+    }
+}

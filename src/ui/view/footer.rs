@@ -1,0 +1,131 @@
+//! The last row: a line of news while there is one, else what can be done now with its keys.
+
+use crate::engine::Pace;
+use crate::text::width;
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::Action;
+use crate::ui::look::Look;
+use crate::ui::model::{Focus, Hint, Model, Tone};
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+
+/// Draws the last row.
+pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    if area.is_empty() {
+        return;
+    }
+    let room = area.width.saturating_sub(2);
+    let (x, y) = (area.x + 1, area.y);
+    if let Some(why) = look.halted() {
+        canvas.put(x, y, room, why, canvas.style(Role::Bad));
+        return;
+    }
+    if let Some(notice) = &model.notice {
+        let role = match notice.tone {
+            Tone::Told => Role::Text,
+            Tone::Refused => Role::Warn,
+            Tone::Alarm => Role::Bad,
+        };
+        canvas.put(x, y, room, &notice.text, canvas.style(role));
+        return;
+    }
+    if let Some((key, words)) = hint(model, look) {
+        let used = canvas.put(x, y, room, "press ", canvas.style(Role::Text));
+        let used = used + canvas.put(x + used, y, room - used.min(room), &key, canvas.style(Role::Key));
+        canvas.put(x + used, y, room - used.min(room), words, canvas.style(Role::Text));
+        return;
+    }
+    draw_pairs(&pairs(model, look), look, area, canvas);
+}
+
+/// What keys do, as far as there is room; the last two (all, help) always.
+fn draw_pairs(pairs: &[Pair], look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    const GAP: usize = 2;
+    let pairs: Vec<(String, &str)> = pairs.iter().filter_map(|p| Some((p.label(look)?, p.words))).collect();
+    let columns = |pair: &(String, &str)| width(&pair.0) + 1 + width(pair.1) + GAP;
+    let (body, last) = pairs.split_at(pairs.len() - 2.min(pairs.len()));
+    let mut room = usize::from(area.width.saturating_sub(2));
+    room = room.saturating_sub(last.iter().map(columns).sum());
+    let fitting = body.iter().take_while(|pair| {
+        let wide = columns(pair);
+        let fits = wide <= room;
+        room = room.saturating_sub(wide);
+        fits
+    });
+    let shown: Vec<&(String, &str)> = fitting.chain(last).collect();
+    let mut x = area.x + 1;
+    for (key, words) in shown {
+        x += canvas.put(x, area.y, area.right().saturating_sub(x), key, canvas.style(Role::Key)) + 1;
+        x += canvas.put(x, area.y, area.right().saturating_sub(x), words, canvas.style(Role::Dim))
+            + GAP as u16;
+    }
+}
+
+/// One or two keys, and what they do.
+struct Pair {
+    first: Action,
+    second: Option<Action>,
+    words: &'static str,
+}
+
+impl Pair {
+    fn label(&self, look: &Look<'_>) -> Option<String> {
+        let first = look.keymap.label(self.first)?;
+        let second = self.second.and_then(|a| look.keymap.label(a)).unwrap_or_default();
+        Some(format!("{first}{second}"))
+    }
+}
+
+fn one(first: Action, words: &'static str) -> Pair {
+    Pair { first, second: None, words }
+}
+
+fn two(first: Action, second: Action, words: &'static str) -> Pair {
+    Pair { first, second: Some(second), words }
+}
+
+fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
+    let time = two(Action::Back, Action::Forward, "back/forward");
+    let mut pairs = Vec::new();
+    if look.moment.past() {
+        pairs.push(one(Action::Live, "to the present"));
+        pairs.extend([
+            time,
+            two(Action::PreviousMark, Action::NextMark, "marks"),
+            one(Action::Prompt, "prompt"),
+        ]);
+    } else if model.focus == Focus::Lanes {
+        pairs.extend([
+            one(Action::RejectOrToggle, "on/off"),
+            one(Action::EditLesson, "edit"),
+            one(Action::AddLesson, "add"),
+            one(Action::PinLesson, "pin"),
+            one(Action::DeleteLesson, "delete"),
+            two(Action::Undo, Action::Redo, "undo/redo"),
+            one(Action::Step, "step"),
+        ]);
+    } else {
+        let running = look.moment.head.pace == Pace::Running;
+        pairs.extend([
+            one(Action::Step, "step"),
+            one(Action::PauseRun, if running { "pause" } else { "run" }),
+            one(Action::AddLesson, "lesson"),
+            one(Action::Prompt, "prompt"),
+            time,
+            one(Action::NextPane, "panes"),
+            one(Action::Zoom, "zoom"),
+        ]);
+    }
+    pairs.extend([one(Action::Palette, "all"), one(Action::Help, "help")]);
+    pairs
+}
+
+fn hint(model: &Model, look: &Look<'_>) -> Option<(String, &'static str)> {
+    match model.hint {
+        Hint::Step if look.moment.head.awaiting().is_some() => {
+            Some((look.keymap.label(Action::Step)?, " to do what the agent proposes"))
+        }
+        Hint::Teach => Some((look.keymap.label(Action::AddLesson)?, " to teach the agent what it did wrong")),
+        _ => None,
+    }
+}

@@ -1,0 +1,239 @@
+//! The lanes: what has been learnt, by kind. A row is mark, number, text and where it comes from; an error has two
+//! rows, the mistake and what to do instead.
+
+use super::frame;
+use crate::domain::{Kind, Lesson, LessonOrigin, LessonStatus};
+use crate::engine::State;
+use crate::text::{one_line, truncate, width, wrap_at_most};
+use crate::ui::canvas::Canvas;
+use crate::ui::layout::{Block, Pane};
+use crate::ui::look::Look;
+use crate::ui::model::{Focus, Model, lane_title};
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+
+/// Draws one lane, or the chosen lane with the others as tabs.
+pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'_>) {
+    let lanes = look.lanes();
+    let chosen = model.lane(lanes);
+    let (lane, tabs) = match block.pane {
+        Pane::Lane(n) => (n, false),
+        _ => (chosen, true),
+    };
+    let Some(kind) = lanes.get(lane).copied() else { return };
+    let focused = model.focus == Focus::Lanes && lane == chosen;
+    if let Some(area) = block.title {
+        titles(model, look, area, lane, tabs, canvas);
+    }
+    let state = look.shown();
+    let picked = picked(model, state, kind);
+    let rows = window(look, kind, picked, block.body);
+    if rows.is_empty() && block.body.height > 0 {
+        let words = match kind {
+            Kind::Abstract => "nothing learnt yet",
+            Kind::Error => "no mistake noted yet",
+            Kind::Progress => "no progress noted yet",
+            _ => "nothing yet",
+        };
+        canvas.put(
+            block.body.x + 3,
+            block.body.y,
+            block.body.width.saturating_sub(4),
+            words,
+            canvas.style(Role::Dim),
+        );
+    }
+    for (place, row) in rows.iter().enumerate() {
+        let y = block.body.y + place as u16;
+        let at = Rect { y, height: 1, ..block.body };
+        draw_row(row, focused && Some(row.lesson) == picked, at, canvas);
+    }
+}
+
+/// A row of a lane.
+struct Row {
+    lesson: u32,
+    mark: (Role, &'static str),
+    lead: String,
+    text: (Role, String),
+    source: Option<String>,
+}
+
+fn draw_row(row: &Row, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
+    let right = area.right().saturating_sub(1);
+    if picked {
+        canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Focus));
+    }
+    canvas.put(area.x + 1, area.y, 1, row.mark.1, canvas.style(row.mark.0));
+    let lead_role = if picked { Role::Focus } else { Role::Dim };
+    let mut x = area.x + 2;
+    x += canvas.put(x, area.y, right.saturating_sub(x), &row.lead, canvas.style(lead_role));
+    x += canvas.put(x, area.y, right.saturating_sub(x), &row.text.1, canvas.style(row.text.0));
+    if let Some(source) = &row.source {
+        canvas.put_right(right, area.y, right.saturating_sub(x + 1), source, canvas.style(Role::Dim));
+    }
+}
+
+fn titles(model: &Model, look: &Look<'_>, area: Rect, lane: usize, tabs: bool, canvas: &mut Canvas<'_>) {
+    let state = look.shown();
+    let focused = model.focus == Focus::Lanes && (tabs || lane == model.lane(look.lanes()));
+    let name = |kind: Kind| {
+        let fresh = state.pool.in_force(kind).any(|l| l.uses == 0 && l.learnt_at != (0, 0));
+        let new = if fresh { format!(" {}", look.glyphs.new) } else { String::new() };
+        format!("{} {}{new}", lane_title(look.method(), kind), state.pool.of(kind).count())
+    };
+    let own = if focused { Role::Focus } else { Role::Title };
+    if !tabs {
+        let Some(kind) = look.lanes().get(lane) else { return };
+        frame::title(area, &[(own, &name(*kind))], canvas);
+        return;
+    }
+    let mut pieces: Vec<(Role, String)> = Vec::new();
+    let Some(kind) = look.lanes().get(lane) else { return };
+    pieces.push((own, format!("[{}]", name(*kind))));
+    for (place, other) in look.lanes().iter().enumerate() {
+        if place != lane {
+            pieces.push((Role::Dim, format!("  {}", name(*other))));
+        }
+    }
+    let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
+    frame::title(area, &pieces, canvas);
+    if look.lanes().len() > 1 {
+        let key = look.keymap.label(crate::ui::keymap::Action::NextPane).unwrap_or_default();
+        frame::aside(area, Role::Dim, &key, canvas);
+    }
+}
+
+/// The lessons of a lane from the top: the last in the prompt, which is the newest unless somebody moved it, first.
+pub fn newest_first(state: &State, kind: Kind) -> impl Iterator<Item = &Lesson> {
+    state.pool.of(kind).rev()
+}
+
+/// The number of the lesson that keys act on in a lane.
+pub fn picked(model: &Model, state: &State, kind: Kind) -> Option<u32> {
+    let chosen = model.lesson.as_ref().and_then(|id| state.pool.of(kind).find(|l| &l.id == id));
+    chosen.or_else(|| newest_first(state, kind).next()).map(|l| l.number)
+}
+
+/// The rows that lie in the lane: the picked lesson is whole, and what stands before it comes first.
+fn window(look: &Look<'_>, kind: Kind, picked: Option<u32>, area: Rect) -> Vec<Row> {
+    let height = usize::from(area.height);
+    let pool = &look.shown().pool;
+    let lessons: Vec<&Lesson> = newest_first(look.shown(), kind).collect();
+    let digits = pool.len().max(10).ilog10() as usize + 1;
+    let of = |lesson: &Lesson| lesson_rows(lesson, look, area.width, digits, height);
+    let mut first = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
+    let mut used = lessons.get(first).map_or(0, |l| of(l).len());
+    while first > 0 && used < height {
+        used += lessons.get(first - 1).map_or(0, |l| of(l).len());
+        if used > height {
+            break;
+        }
+        first -= 1;
+    }
+    let mut rows = Vec::new();
+    for lesson in lessons.into_iter().skip(first) {
+        if rows.len() >= height {
+            break;
+        }
+        rows.extend(of(lesson));
+    }
+    rows.truncate(height);
+    rows
+}
+
+fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, height: usize) -> Vec<Row> {
+    let g = look.glyphs;
+    let fresh = lesson.uses == 0 && lesson.learnt_at != (0, 0);
+    let mark = match lesson.status {
+        LessonStatus::Off | LessonStatus::Retired => (Role::Dim, g.off),
+        LessonStatus::Pinned => (Role::LessonPinned, g.pin),
+        LessonStatus::On if fresh => (Role::New, g.new),
+        LessonStatus::On => (Role::Dim, " "),
+    };
+    let off = lesson.status == LessonStatus::Off;
+    let paint = |role| if off { Role::LessonOff } else { role };
+    let lead = format!(" {:>digits$}  ", lesson.number);
+    let indent = width(&lead);
+    let text = lesson.text();
+    let words = text.solution.as_deref().unwrap_or(&text.text);
+    let arrow = if text.solution.is_some() { 2 } else { 0 };
+    let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
+    let (long, short) = source(lesson, g.dot);
+    let roomy = room >= 56 && width(&one_line(head(words))) + width(&long) + 3 <= room;
+    let source = if roomy { long } else { short };
+    let room = room.saturating_sub(width(&source) + 2).max(4);
+    // A lane of some height has room for whole sentences.
+    let most = if height >= 8 { 4 } else { 1 };
+    let mut lines = lines(words, room, most, g.more);
+    let first = lines.remove(0);
+    let row = |mark, lead, role, text, source| Row {
+        lesson: lesson.number,
+        mark,
+        lead,
+        text: (role, text),
+        source,
+    };
+    let blank = (Role::Dim, " ");
+    let mut rows = Vec::new();
+    if text.solution.is_some() {
+        let mistake = truncate(&text.text, usize::from(columns).saturating_sub(indent + 3), g.more);
+        rows.push(row(mark, lead, paint(Role::Lesson), mistake, None));
+        let lead = format!("{:indent$}{} ", "", g.instead);
+        rows.push(row(blank, lead, paint(Role::Good), first, Some(source)));
+    } else {
+        rows.push(row(mark, lead, paint(Role::Lesson), first, Some(source)));
+    }
+    let role = paint(if text.solution.is_some() { Role::Good } else { Role::Lesson });
+    let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
+    rows.extend(rest);
+    rows
+}
+
+/// The words of a lesson in at least one and at most so many lines.
+fn lines(words: &str, room: usize, most: usize, more: &str) -> Vec<String> {
+    let words = one_line(head(words)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let (mut lines, cut) = wrap_at_most(&words, room, most);
+    if cut && let Some(last) = lines.pop() {
+        let from: usize = lines.iter().map(|l| l.len() + 1).sum();
+        let rest = words.get(from..).unwrap_or(&last);
+        lines.push(truncate(rest, room, more));
+    }
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines
+}
+
+/// No lane shows more of a lesson than this.
+fn head(text: &str) -> &str {
+    let mut end = text.len().min(4096);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Where a lesson comes from, at length and in short.
+fn source(lesson: &Lesson, dot: &str) -> (String, String) {
+    let who = match lesson.origin {
+        LessonOrigin::Symbolic => "rules",
+        LessonOrigin::Mentor => "mentor",
+        LessonOrigin::Person => "you",
+        LessonOrigin::File => "file",
+    };
+    let uses = match (lesson.uses, lesson.status) {
+        (_, LessonStatus::Off) => "off".to_owned(),
+        (0, _) => "new, in no prompt yet".to_owned(),
+        (1, _) => "in 1 prompt".to_owned(),
+        (n, _) => format!("in {n} prompts"),
+    };
+    if lesson.learnt_at == (0, 0) {
+        return (format!("{who} {dot} {uses}"), who.to_owned());
+    }
+    let turn = lesson.learnt_at.1;
+    if turn == 0 {
+        return (format!("{who} {dot} before turn 1 {dot} {uses}"), "start".to_owned());
+    }
+    (format!("{who} {dot} turn {turn} {dot} {uses}"), format!("t{turn}"))
+}
