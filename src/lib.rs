@@ -8,5 +8,6 @@ pub mod domain;
 pub mod driver;
 pub mod engine;
 pub mod env;
+pub mod journal;
 pub mod provider;
 pub mod timeline;
