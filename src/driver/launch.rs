@@ -86,11 +86,22 @@ impl Driver {
         launch: Launch,
     ) -> Result<(Handle, JoinHandle<()>, Session), DriverError> {
         let (session, writer) = Session::create(root, meta)?;
+        let (handle, thread) = Self::over(session.clone(), writer, spec, pool, launch)?;
+        Ok((handle, thread, session))
+    }
+
+    /// Starts the run of a session that has just been made.
+    pub(super) fn over(
+        session: Session,
+        writer: Writer,
+        spec: RunSpec,
+        pool: Vec<(String, LessonWish)>,
+        launch: Launch,
+    ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let store = Arc::new(Store::default());
         let engine = Engine::new(launch.policy.clone());
         let begin = Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool };
-        let (handle, thread) = Self::spawn(engine, writer, session.clone(), launch, store, &begin)?;
-        Ok((handle, thread, session))
+        Self::spawn(engine, writer, session, launch, store, &begin)
     }
 
     /// Takes a session up again: folds its journal, cuts a torn end, rebuilds the world and makes the calls in flight again.

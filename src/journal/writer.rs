@@ -18,6 +18,9 @@ pub struct Writer {
     pending: Vec<u8>,
     line: Vec<u8>,
     unsynced: bool,
+    /// Writes that a test lets fail after half of their bytes.
+    #[cfg(test)]
+    pub(crate) failing: std::sync::Arc<std::sync::atomic::AtomicU32>,
 }
 
 impl Writer {
@@ -97,6 +100,8 @@ impl Writer {
             pending: Vec::new(),
             line: Vec::new(),
             unsynced: false,
+            #[cfg(test)]
+            failing: std::sync::Arc::default(),
         })
     }
 
@@ -152,7 +157,7 @@ impl Writer {
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self.file.write_all(bytes) {
+        match self.write_to_file(bytes) {
             Ok(()) => {
                 self.whole += bytes.len() as u64;
                 self.unsynced = true;
@@ -166,5 +171,20 @@ impl Writer {
                 Err(error)
             }
         }
+    }
+
+    #[cfg(not(test))]
+    fn write_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)
+    }
+
+    #[cfg(test)]
+    fn write_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
+        use std::sync::atomic::Ordering;
+        if self.failing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok() {
+            self.file.write_all(&bytes[..bytes.len() / 2])?;
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        self.file.write_all(bytes)
     }
 }
