@@ -8,5 +8,8 @@ pub mod domain;
 pub mod driver;
 pub mod engine;
 pub mod env;
+pub mod method;
+pub mod prompt;
 pub mod provider;
+pub mod symbolic;
 pub mod timeline;
