@@ -9,5 +9,8 @@ pub mod driver;
 pub mod engine;
 pub mod env;
 pub mod journal;
+pub mod method;
+pub mod prompt;
 pub mod provider;
+pub mod symbolic;
 pub mod timeline;
