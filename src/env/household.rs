@@ -37,7 +37,7 @@ pub const DOMAIN: &str = include_str!("household/domain.pddl");
 pub const GRAMMAR: &str = include_str!("household/grammar.twl2");
 
 /// The task that is offered first: easy to follow, in a kitchen.
-pub const PRESELECTED: TaskId = TaskId { difficulty: Difficulty::Easy, kind: Kind::Heat, seed: 1 };
+pub const PRESELECTED: TaskId = TaskId { difficulty: Difficulty::Easy, kind: Kind::Heat, seed: 23 };
 
 /// One generated game.
 #[derive(Clone, Debug, PartialEq, Eq)]

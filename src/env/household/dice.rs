@@ -23,7 +23,7 @@ impl Dice {
 
     /// A number from `low` to `high`, both included.
     pub(super) fn between(&mut self, low: i32, high: i32) -> i32 {
-        low + self.below((high - low + 1).max(1) as u32) as i32
+        low + self.below((high - low + 1).max(1) as u32).cast_signed()
     }
 
     /// True in `permille` of 1000 throws.

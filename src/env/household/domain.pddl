@@ -45,7 +45,7 @@
     (holdsAny ?a - agent)
     (checked ?x - object))
 
-  ; ---- looking: always possible, changes nothing that matters -------------------------------------------
+  ; Looking is always possible and changes nothing that matters.
 
   (:action Help
     :parameters (?a - agent)
@@ -73,14 +73,14 @@
     :precondition (holds ?a ?o)
     :effect (checked ?o))
 
-  ; ---- moving -------------------------------------------------------------------------------------------
+  ; One walks to a piece of furniture; whatever else stands at that spot is then at hand as well.
 
   (:action Walk
     :parameters (?a - agent ?start - location ?end - location ?r - receptacle)
     :precondition (and (atLocation ?a ?start) (receptacleAtLocation ?r ?end) (not (= ?start ?end)))
     :effect (and (not (atLocation ?a ?start)) (atLocation ?a ?end)))
 
-  ; ---- doors and lids -----------------------------------------------------------------------------------
+  ; Doors and lids.
 
   (:action Open
     :parameters (?a - agent ?l - location ?r - receptacle)
@@ -94,7 +94,7 @@
       (openable ?r) (opened ?r))
     :effect (not (opened ?r)))
 
-  ; ---- the hand: a closed receptacle neither gives nor takes -------------------------------------------
+  ; The hand takes and puts. A closed receptacle neither gives nor takes; none is ever full.
 
   (:action Take
     :parameters (?a - agent ?l - location ?o - object ?r - receptacle)
@@ -114,7 +114,7 @@
     :effect (and (inReceptacle ?o ?r) (objectAtLocation ?o ?l)
       (not (holds ?a ?o)) (not (holdsAny ?a))))
 
-  ; ---- treating what is held, at the right appliance; its door does not matter -------------------------
+  ; What is held is treated at the right appliance, whose door does not matter.
 
   (:action Clean
     :parameters (?a - agent ?l - location ?r - receptacle ?o - object)
@@ -134,7 +134,7 @@
       (receptacleType ?r FridgeType) (coolable ?o) (holds ?a ?o))
     :effect (and (isCool ?o) (not (isHot ?o))))
 
-  ; ---- lamps and blades ---------------------------------------------------------------------------------
+  ; Lamps and blades. A lamp that was used stays used; a cut thing stays one thing.
 
   (:action SwitchOn
     :parameters (?a - agent ?l - location ?o - object ?r - receptacle)

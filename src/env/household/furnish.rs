@@ -171,10 +171,12 @@ impl Filling<'_> {
                 self.scene.lay(kind, place, self.dice);
             }
         }
-        self.lean_over();
+        if self.difficulty != Difficulty::Easy {
+            self.lean_over();
+            self.misplace();
+        }
         self.nest();
         self.chill();
-        self.misplace();
     }
 
     /// Furniture for one more thing of a kind; none for scenery, or where everything is full.
@@ -193,27 +195,16 @@ impl Filling<'_> {
             if crowd(index) >= about.room && !(sought && needed) {
                 continue;
             }
-            let likes = if thing.home(place.kind) { 6 } else { 1 };
-            let hiding = match self.difficulty {
-                Difficulty::Easy if sought => {
-                    if place.openable {
-                        0
-                    } else {
-                        2
-                    }
-                }
-                Difficulty::Hard if sought => {
-                    if place.openable {
-                        500
-                    } else {
-                        1
-                    }
-                }
-                _ => 2,
+            let likes = if thing.home(place.kind) { 8 } else { 1 };
+            let weight = match (self.difficulty, place.openable) {
+                (Difficulty::Easy, true) if sought => 0,
+                // Behind whichever door or lid, not behind the likely one.
+                (Difficulty::Hard, true) if sought => 5000,
+                _ => about.pull.max(1) * likes,
             };
-            // Easy games forbid hiding places outright, but for things that fit nowhere else.
-            options.push((index, about.pull.max(1) * likes * hiding));
+            options.push((index, weight));
         }
+        // Easy games hide nothing, but for things that fit nowhere in the open.
         if options.iter().all(|option| option.1 == 0) {
             for option in &mut options {
                 option.1 = 1;
@@ -222,9 +213,9 @@ impl Filling<'_> {
         self.dice.weighted(&options, |option| option.1).map(|option| option.0)
     }
 
-    /// In 44 of 100 games a thing or two counts as lying in two pieces of furniture that stand close together.
+    /// In about 44 of 100 games a thing or two counts as lying in two pieces of furniture that stand close together.
     fn lean_over(&mut self) {
-        if !self.dice.chance(440) {
+        if !self.dice.chance(500) {
             return;
         }
         let close =
@@ -239,19 +230,10 @@ impl Filling<'_> {
             for (place_index, place) in self.scene.places.iter().enumerate() {
                 let near =
                     place.spot == first.spot || (close.contains(&place.kind) && close.contains(&first.kind));
-                let same_top = place.kind == first.kind && place.kind != "StoveBurner";
+                let apart = place.kind != first.kind || place.kind == "StoveBurner";
                 let won = thing.kind == self.aim.object && place.kind == self.aim.target;
-                let single = self.stock.receptacles.get(place.kind).is_some_and(|about| about.room == 1);
-                let single =
-                    single || self.stock.receptacles.get(first.kind).is_some_and(|about| about.room == 1);
-                if near
-                    && single
-                    && !same_top
-                    && !won
-                    && place_index != home
-                    && !place.openable
-                    && about.found(place.kind)
-                {
+                let open = !place.openable && !first.openable;
+                if near && apart && open && !won && place_index != home && about.found(place.kind) {
                     options.push((thing_index, place_index));
                 }
             }

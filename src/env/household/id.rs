@@ -9,8 +9,8 @@ use std::str::FromStr;
 /// How much a room asks of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Difficulty {
-    /// A small room: at most three of each kind of furniture, few doors and lids, half the clutter, and what is
-    /// looked for lies in the open.
+    /// A small tidy room: at most two of each kind of furniture, each at a spot of its own, few doors and lids, half
+    /// the clutter, and what is looked for lies in the open where it can.
     Easy,
     /// A room like ALFWorld's: the figures of `stock.toml` as they are.
     Normal,

@@ -63,7 +63,7 @@ const TILTS: [i32; 4] = [0, 30, 45, 60];
 /// Half the width of a room, in grid steps of a quarter metre.
 const REACH: i32 = 12;
 /// In how many of 1000 cases furniture stands so close to its neighbour that one spot serves both.
-const SHARED_SPOT: u32 = 93;
+const SHARED_SPOT: u32 = 105;
 
 impl Scene {
     /// The scene of this number, furnished but empty.
@@ -98,7 +98,7 @@ impl Scene {
         let mut kinds: Vec<&'static str> = Vec::new();
         for (kind, supply) in &supplies.receptacles {
             let count = match difficulty {
-                Difficulty::Easy => supply.draw(&mut dice).min(3),
+                Difficulty::Easy => supply.draw(&mut dice).min(2),
                 Difficulty::Normal => supply.draw(&mut dice),
                 Difficulty::Hard => supply.draw(&mut dice).max(supply.draw(&mut dice)),
             };
@@ -113,10 +113,15 @@ impl Scene {
 
     fn stand(&mut self, stock: &'static Stock, kind: &'static str, difficulty: Difficulty, dice: &mut Dice) {
         let Some(about) = stock.receptacles.get(kind) else { return };
-        let spot = match self.places.last() {
-            Some(neighbour) if dice.chance(SHARED_SPOT) => neighbour.spot,
-            _ => self.new_spot(dice),
+        let shared = match (difficulty, &self.places[..]) {
+            (Difficulty::Easy, _) | (_, []) => None,
+            // A third piece of furniture at one spot is rare.
+            (_, [.., first, second]) if first.spot == second.spot => {
+                dice.chance(SHARED_SPOT / 4).then_some(second.spot)
+            }
+            (_, [.., neighbour]) => dice.chance(SHARED_SPOT).then_some(neighbour.spot),
         };
+        let spot = shared.unwrap_or_else(|| self.new_spot(dice));
         let doors = match (difficulty, about.open) {
             (_, 0) | (Difficulty::Normal, _) | (Difficulty::Easy, 100) => about.open,
             (Difficulty::Easy, share) => share / 4,
@@ -153,23 +158,16 @@ impl Scene {
 
     /// Adds a thing that lies in furniture, or stands alone where no furniture is given.
     pub(super) fn lay(&mut self, kind: &'static str, place: Option<usize>, dice: &mut Dice) {
-        let (spot, around) = match place.and_then(|place| self.places.get(place)) {
-            Some(place) => (
-                place.spot,
-                (
-                    place.at.0 + dice.between(-25, 25),
-                    place.at.1 + dice.between(0, 9),
-                    place.at.2 + dice.between(-25, 25),
-                ),
-            ),
-            None => {
-                let spot = if dice.chance(700) {
-                    self.new_spot(dice)
-                } else {
-                    dice.below(self.spots.len() as u32) as usize
-                };
-                (spot, self.around(spot, 100, dice))
-            }
+        let (spot, around) = if let Some(place) = place.and_then(|place| self.places.get(place)) {
+            let (x, y, z) = place.at;
+            (place.spot, (x + dice.between(-25, 25), y + dice.between(0, 9), z + dice.between(-25, 25)))
+        } else {
+            let spot = if dice.chance(900) {
+                self.new_spot(dice)
+            } else {
+                dice.below(self.spots.len() as u32) as usize
+            };
+            (spot, self.around(spot, 100, dice))
         };
         let at = self.free(kind, around);
         let places = place.into_iter().collect();
@@ -177,7 +175,8 @@ impl Scene {
     }
 
     fn new_spot(&mut self, dice: &mut Dice) -> usize {
-        let (x, z) = self.grid.pop().unwrap_or((REACH + 1 + self.spots.len() as i32, 0));
+        let (x, z) =
+            self.grid.pop().unwrap_or_else(|| (i32::try_from(self.spots.len()).unwrap_or(0) + REACH, 0));
         let tilt = dice.pick(&TILTS).copied().unwrap_or(0);
         let heading = dice.below(4);
         let id = format!("loc_bar_{}_bar_{}_bar_{heading}_bar_{tilt}", signed(x), signed(z));

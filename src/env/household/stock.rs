@@ -86,6 +86,18 @@ impl ThingKind {
         self.fits(receptacle) || has(&self.stands, receptacle)
     }
 
+    /// Every kind of furniture named in its lists.
+    #[cfg(test)]
+    pub(super) fn places(&self) -> impl Iterator<Item = &str> {
+        [&self.fits, &self.home, &self.stands].into_iter().flat_map(|list| list.split_whitespace())
+    }
+
+    /// Every ability named.
+    #[cfg(test)]
+    pub(super) fn verbs(&self) -> impl Iterator<Item = &str> {
+        self.can.split_whitespace()
+    }
+
     /// Whether it is found there by preference.
     pub(super) fn home(&self, receptacle: &str) -> bool {
         has(&self.home, receptacle)
