@@ -14,3 +14,4 @@ pub mod prompt;
 pub mod provider;
 pub mod symbolic;
 pub mod timeline;
+pub mod pddl;
