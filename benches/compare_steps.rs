@@ -143,7 +143,7 @@ fn said(world: &mut World, commands: &[String]) -> Outcome<String> {
 fn repeated(mut call: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
     let clock = Clock::start();
     let mut calls = 0.0;
-    let mut batch = 1;
+    let mut batch: u32 = 1;
     loop {
         for _ in 0..batch {
             call()?;

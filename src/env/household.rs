@@ -117,12 +117,12 @@ pub fn tasks() -> Result<Vec<Task>, EnvError> {
     offered().map(|id| task(&id)).collect()
 }
 
-/// One task with its goal.
+/// One task with its goal. It is not played for this, as [`generate`] does.
 ///
 /// # Errors
 /// As [`generate`].
 pub fn task(id: &TaskId) -> Result<Task, EnvError> {
-    let game = generate(id)?;
+    let game = build(id)?;
     Ok(Task {
         env: "household".to_owned(),
         id: id.to_string(),
