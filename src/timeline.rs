@@ -11,17 +11,19 @@ const STRIDE: u64 = 64;
 #[derive(Default)]
 pub struct Timeline {
     events: Vec<Arc<Envelope>>,
+    /// In ascending order of their heads.
     checkpoints: Vec<Arc<State>>,
     head: Arc<State>,
 }
 
 impl Timeline {
-    /// Appends an event and the state after it.
-    pub fn push(&mut self, envelope: Arc<Envelope>, after: Arc<State>) {
-        if envelope.seq.0.is_multiple_of(STRIDE) {
+    /// Appends a batch of events and the state after it.
+    pub fn push(&mut self, batch: impl IntoIterator<Item = Arc<Envelope>>, after: Arc<State>) {
+        self.events.extend(batch);
+        let kept = self.checkpoints.last().map_or(0, |s| s.head.0);
+        if after.head.0 >= kept + STRIDE {
             self.checkpoints.push(after.clone());
         }
-        self.events.push(envelope);
         self.head = after;
     }
 
@@ -56,8 +58,8 @@ impl Timeline {
         if seq >= self.head.head {
             return self.head.clone();
         }
-        let index = (seq.0 / STRIDE) as usize;
-        let base = index.checked_sub(1).and_then(|i| self.checkpoints.get(i));
+        let earlier = self.checkpoints.partition_point(|s| s.head <= seq);
+        let base = earlier.checked_sub(1).and_then(|i| self.checkpoints.get(i));
         let mut state = base.map_or_else(State::default, |s| State::clone(s));
         for envelope in self.since(state.head) {
             if envelope.seq > seq {

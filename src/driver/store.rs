@@ -77,6 +77,10 @@ pub enum Message {
     RetryWrite,
     /// Close the session and end.
     Quit,
+    /// An answer from the outside; only the driver's own runners send it.
+    Reply(crate::engine::Reply),
+    /// A piece of an answer under way.
+    Delta(CallId, crate::provider::Delta),
 }
 
 /// The way to a running session: look at the store, send wishes.
@@ -126,13 +130,9 @@ impl Store {
         });
     }
 
-    /// Appends events with the states after them.
-    pub fn append(&self, batch: Vec<(Arc<Envelope>, Arc<State>)>) {
-        let mut timeline = self.timeline();
-        for (envelope, after) in batch {
-            timeline.push(envelope, after);
-        }
-        drop(timeline);
+    /// Appends a batch of events and the state after it.
+    pub fn append(&self, batch: impl IntoIterator<Item = Arc<Envelope>>, after: Arc<State>) {
+        self.timeline().push(batch, after);
         self.tell();
     }
 
@@ -181,6 +181,11 @@ impl Handle {
             return Vec::new();
         }
         told.await.unwrap_or_default()
+    }
+
+    /// The inbox itself, for the driver's runners.
+    pub(super) fn inbox(&self) -> mpsc::UnboundedSender<Message> {
+        self.inbox.clone()
     }
 
     /// Asks for the failed write to be tried again.

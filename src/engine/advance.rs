@@ -34,6 +34,11 @@ impl Engine {
         if state.world_busy() || state.asking(Asked::Actor) || state.asking(Asked::Mentor) {
             return Vec::new();
         }
+        if let Some(step) = state.open_episode().and_then(|e| e.last())
+            && step.stage == Stage::Observation
+        {
+            return self.unsent_thought(step);
+        }
         if let Some(step) = state.awaiting() {
             return self.decided(step);
         }
@@ -88,17 +93,20 @@ impl Engine {
         let state = &self.state;
         let thinks = executed.action.trim_start().starts_with("think:");
         if thinks && !state.switch("thoughts_sent", true) {
-            let turn = still(state);
-            let seen = Some((self.policy.incoming)(state, &executed.action, &turn, &[]).unwrap_or_default());
-            return vec![
-                Event::ActionTaken { step, call: None, executed, list: false },
-                Event::Observed { step, call: None, turn: Box::new(turn), seen },
-            ];
+            return vec![Event::ActionTaken { step, call: None, executed, list: false }];
         }
         let out = (self.policy.outgoing)(state, &executed.action);
         executed.sent = out.sent;
         executed.rule = out.rule;
         vec![Event::ActionTaken { step, call: Some(CallId(state.next_call)), executed, list: out.list }]
+    }
+
+    /// A thought that the world is not told is answered by the interface alone.
+    fn unsent_thought(&self, step: &Step) -> Vec<Event> {
+        let turn = still(&self.state);
+        let action = step.action().unwrap_or_default();
+        let seen = Some((self.policy.incoming)(&self.state, action, &turn, &[]).unwrap_or_default());
+        vec![Event::Observed { step: step.number, call: None, turn: Box::new(turn), seen }]
     }
 
     fn ask_actor(&self) -> Vec<Event> {

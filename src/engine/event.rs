@@ -16,6 +16,9 @@ pub struct Envelope {
     pub at: jiff::Timestamp,
     /// What brought it.
     pub cause: Cause,
+    /// The next event belongs to the same batch; a batch that is not whole at the end of a file was never acknowledged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,
@@ -228,7 +231,6 @@ pub enum Event {
     /// A reflection was written.
     Reflected {
         /// The reflection.
-        #[serde(flatten)]
         reflection: Box<Reflection>,
     },
     /// The pool changed.

@@ -70,9 +70,9 @@ pub struct Episode {
     /// Its steps; the last may be open.
     pub steps: VectorSync<Arc<Step>>,
     /// What the agent may know, merged from every turn.
-    pub shown: Value,
+    pub shown: Arc<Value>,
     /// What is true of the world, merged from every turn.
-    pub truth: Value,
+    pub truth: Arc<Value>,
     /// The progress rate now.
     pub progress: f64,
     /// The last step that raised it.
