@@ -1,6 +1,7 @@
 //! What the actor believes about the room, rebuilt from the steps in the prompt: where it is, what it holds, what
 //! stands where, and what went wrong how often.
 
+use super::knowledge::Habit;
 use super::read::{Item, Reading};
 use super::text::{Act, Name, Treatment, Wording, list};
 
@@ -109,6 +110,8 @@ pub(super) struct Belief<'a> {
     pub(super) faults: Faults,
     /// What the last item brought.
     pub(super) last: Event,
+    /// Why the last action failed, where a beginner's habit is the reason.
+    pub(super) why: Option<Habit>,
     /// The last action, when it failed.
     pub(super) failed: Option<&'a str>,
     /// Index of the lamp that was used, and where.
@@ -144,6 +147,7 @@ impl<'a> Belief<'a> {
             held: None,
             faults: Faults::default(),
             last: Event::Start,
+            why: None,
             failed: None,
             lit: false,
             refused_puts: Vec::new(),
@@ -222,6 +226,7 @@ impl<'a> Belief<'a> {
         }
         self.failed = Some(line);
         self.last = Event::Failed;
+        self.why = None;
         match act {
             Act::Go(name) => {
                 if let (Some(there), Some(here)) = (self.place(name), self.here)
@@ -238,27 +243,29 @@ impl<'a> Belief<'a> {
             Act::Treat(what, thing, with) => {
                 let here = self.place(with).is_some_and(|p| self.is_here(p));
                 if thing.number == 0 || with.number == 0 {
-                    self.faults.no_number += 1;
+                    self.blame(Habit::OmitsNumbers);
                 } else if self.held.is_none() {
-                    self.faults.unheld += 1;
+                    self.blame(Habit::TreatsUnheld);
                 } else if with.kind != what.place() {
-                    if let Some(count) = self.faults.elsewhere.get_mut(index(what)) {
-                        *count += 1;
-                    }
+                    self.blame(match what {
+                        Treatment::Heat => Habit::HeatsElsewhere,
+                        Treatment::Cool => Habit::CoolsElsewhere,
+                        Treatment::Clean => Habit::CleansElsewhere,
+                    });
                 } else if !here {
-                    self.faults.afar += 1;
+                    self.blame(Habit::ActsFromAfar);
                 } else if let Some(count) = self.faults.treatment_refused.get_mut(index(what)) {
                     *count += 1;
                 }
             }
             Act::Use(name) => {
                 if name.number == 0 {
-                    self.faults.no_number += 1;
+                    self.blame(Habit::OmitsNumbers);
                 } else {
-                    self.faults.afar += 1;
+                    self.blame(Habit::ActsFromAfar);
                 }
             }
-            Act::Open(_) => self.faults.afar += 1,
+            Act::Open(_) => self.blame(Habit::ActsFromAfar),
             Act::Examine(name) => {
                 if reading.goal.as_ref().is_some_and(|g| g.thing == name.kind) {
                     self.faults.examined += 1;
@@ -268,16 +275,44 @@ impl<'a> Belief<'a> {
         }
     }
 
+    /// Counts a failure for the habit that is its reason.
+    fn blame(&mut self, habit: Habit) {
+        self.why = Some(habit);
+        let faults = &mut self.faults;
+        let [heat, cool, clean] = &mut faults.elsewhere;
+        let count = match habit {
+            Habit::HeatsElsewhere => heat,
+            Habit::CoolsElsewhere => cool,
+            Habit::CleansElsewhere => clean,
+            Habit::OmitsNumbers => &mut faults.no_number,
+            Habit::ActsFromAfar => &mut faults.afar,
+            Habit::ReachesThroughDoors => &mut faults.closed,
+            Habit::GrabsWithFullHands => &mut faults.full_hands,
+            Habit::TreatsUnheld => &mut faults.unheld,
+            // The others bring no failure at once; their marks are counted where they are made.
+            Habit::PassesClosedDoors
+            | Habit::TakesLookAlikes
+            | Habit::TakesOtherThings
+            | Habit::ForgetsTreatment
+            | Habit::LeavesItThere
+            | Habit::LightsItWrongly
+            | Habit::RepeatsFailures
+            | Habit::GoesBack
+            | Habit::NoPlan => return,
+        };
+        *count += 1;
+    }
+
     fn failed_take(&mut self, thing: Name<'a>, from: Name<'a>) {
         let place = self.place(from);
         if thing.number == 0 || from.number == 0 {
-            self.faults.no_number += 1;
+            self.blame(Habit::OmitsNumbers);
         } else if self.held.is_some() {
-            self.faults.full_hands += 1;
+            self.blame(Habit::GrabsWithFullHands);
         } else if !place.is_some_and(|p| self.is_here(p)) {
-            self.faults.afar += 1;
+            self.blame(Habit::ActsFromAfar);
         } else if place.and_then(|p| self.places.get(p)).is_some_and(|p| p.door == Door::Closed) {
-            self.faults.closed += 1;
+            self.blame(Habit::ReachesThroughDoors);
         } else {
             let thing = self.thing(thing);
             if let Some(thing) = self.things.get_mut(thing) {
@@ -289,11 +324,11 @@ impl<'a> Belief<'a> {
     fn failed_put(&mut self, thing: Name<'a>, to: Name<'a>, wording: Wording) {
         let place = self.place(to);
         if thing.number == 0 || to.number == 0 {
-            self.faults.no_number += 1;
+            self.blame(Habit::OmitsNumbers);
         } else if !place.is_some_and(|p| self.is_here(p)) {
-            self.faults.afar += 1;
+            self.blame(Habit::ActsFromAfar);
         } else if place.and_then(|p| self.places.get(p)).is_some_and(|p| p.door == Door::Closed) {
-            self.faults.closed += 1;
+            self.blame(Habit::ReachesThroughDoors);
         } else if let Some(place) = place {
             self.refused_puts.push((thing, place, wording));
         }

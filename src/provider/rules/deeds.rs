@@ -195,7 +195,8 @@ impl<'a> Mind<'a> {
 
     /// The place where a beginner tries the treatment after so many failures; none when the room has no more of them.
     fn instead(&self, what: Treatment, tried: u32) -> Option<(usize, &Place<'a>)> {
-        let (kinds, each) = self.knowledge.instead(what);
+        let (kinds, tries) = self.knowledge.instead(what);
+        let each = if self.lessons.has(Form::NoRepeat) { 1 } else { tries };
         kinds
             .iter()
             .filter(|kind| !self.lessons.forbids(what.verb(), kind))

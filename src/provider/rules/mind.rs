@@ -33,7 +33,7 @@ impl<'a> Mind<'a> {
         self.anything_else()
     }
 
-    fn propose(&self) -> String {
+    fn propose(&mut self) -> String {
         if self.reading.rejections.is_empty()
             && let Some(thought) = self.thought()
         {
@@ -42,10 +42,21 @@ impl<'a> Mind<'a> {
         self.act()
     }
 
-    fn act(&self) -> String {
+    fn act(&mut self) -> String {
         if let Some(again) = self.repeats() {
             return again;
         }
+        let line = self.plan();
+        // Whoever was taught not to repeat what did nothing thinks again before the same line.
+        let again = self.belief.last == Event::Failed && self.belief.failed == Some(line.as_str());
+        if again && !self.careful && self.lessons.has(Form::NoRepeat) {
+            self.careful = true;
+            return self.plan();
+        }
+        line
+    }
+
+    fn plan(&self) -> String {
         match &self.reading.goal {
             Some(goal) if goal.look => self.to_light(goal),
             Some(goal) => self.to_place(goal),
@@ -128,20 +139,19 @@ impl<'a> Mind<'a> {
         if self.belief.last != Event::Failed {
             return None;
         }
+        let habit = self.belief.why?;
         let faults = &self.belief.faults;
-        let spent = [
-            (Habit::HeatsElsewhere, faults.elsewhere(Treatment::Heat)),
-            (Habit::CoolsElsewhere, faults.elsewhere(Treatment::Cool)),
-            (Habit::CleansElsewhere, faults.elsewhere(Treatment::Clean)),
-            (Habit::ReachesThroughDoors, faults.closed),
-            (Habit::GrabsWithFullHands, faults.full_hands),
-            (Habit::OmitsNumbers, faults.no_number),
-            (Habit::ActsFromAfar, faults.afar),
-        ];
-        let spent = spent.into_iter().find(|(habit, used)| {
-            *used > 0 && *used == self.patience(*habit) && self.has(*habit) && !self.is_taught_against(*habit)
-        });
-        spent.map(|(habit, _)| habit)
+        let used = match habit {
+            Habit::HeatsElsewhere => faults.elsewhere(Treatment::Heat),
+            Habit::CoolsElsewhere => faults.elsewhere(Treatment::Cool),
+            Habit::CleansElsewhere => faults.elsewhere(Treatment::Clean),
+            Habit::ReachesThroughDoors => faults.closed,
+            Habit::GrabsWithFullHands => faults.full_hands,
+            Habit::OmitsNumbers => faults.no_number,
+            Habit::ActsFromAfar => faults.afar,
+            _ => return None,
+        };
+        (used == self.patience(habit) && self.has(habit) && !self.is_taught_against(habit)).then_some(habit)
     }
 
     /// How this game puts things down: what worked, what a lesson says, what the world's words tell, the instruction.
@@ -199,7 +209,8 @@ impl<'a> Mind<'a> {
             let here = thing.at.is_some_and(|at| belief.is_here(at));
             (thing.name.kind != goal.thing, !treated, !here)
         };
-        let open = |thing: &&Thing<'_>| thing.at.is_some() && thing.refused < 2 && !is_done(thing);
+        let tries = if self.lessons.has(Form::NoRepeat) { 1 } else { 2 };
+        let open = |thing: &&Thing<'_>| thing.at.is_some() && thing.refused < tries && !is_done(thing);
         let exact = belief.things.iter().filter(|t| t.name.kind == goal.thing).filter(open).min_by_key(rank);
         exact.or_else(|| {
             belief.things.iter().filter(|t| self.serves(goal, t.name.kind)).filter(open).min_by_key(rank)

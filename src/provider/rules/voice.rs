@@ -11,7 +11,7 @@ impl<'a> Mind<'a> {
     pub(super) fn thought(&self) -> Option<String> {
         let goal = self.reading.goal.as_ref()?;
         let words = match self.belief.last {
-            Event::Start => self.plan(goal),
+            Event::Start => self.outline(goal),
             Event::Took => {
                 let held = self.belief.holding()?;
                 if !self.serves(goal, held.name.kind) {
@@ -30,29 +30,39 @@ impl<'a> Mind<'a> {
                 format!("The {} is {done} now. {}", held.name, self.next_part(goal))
             }
             Event::Placed => self.after_placing(goal),
-            Event::Failed => self.second_thoughts(goal)?,
+            Event::Failed => self.second_thoughts()?.to_owned(),
             Event::Lit | Event::Nothing => return None,
         };
         Some(format!("think: {words}"))
     }
 
-    fn plan(&self, goal: &Goal<'_>) -> String {
+    fn outline(&self, goal: &Goal<'_>) -> String {
         let place = self.explore(goal.thing);
         let place = place.as_deref().and_then(|line| line.strip_prefix("go to "));
         let first = place.map_or_else(String::new, |place| format!(" I look at the {place} first."));
         let thing = goal.thing;
         match (goal.treatment, goal.two, goal.look) {
             (_, _, true) => {
-                format!("I need a {thing} and a {}. I look for the {thing} first.{first}", goal.target)
+                format!(
+                    "I need {} {thing} and a {}. I look for the {thing} first.{first}",
+                    article(thing),
+                    goal.target
+                )
             }
             (Some(what), ..) => {
                 let verb = what.verb();
-                format!("I find a {thing}, {verb} it, and put it in/on the {}.{first}", goal.target)
+                format!(
+                    "I find {} {thing}, {verb} it, and put it in/on the {}.{first}",
+                    article(thing),
+                    goal.target
+                )
             }
             (None, true, _) => {
                 format!("I need two of them: {thing}. Both go in/on the {}.{first}", goal.target)
             }
-            (None, false, _) => format!("I find a {thing} and put it in/on the {}.{first}", goal.target),
+            (None, false, _) => {
+                format!("I find {} {thing} and put it in/on the {}.{first}", article(thing), goal.target)
+            }
         }
     }
 
@@ -88,8 +98,8 @@ impl<'a> Mind<'a> {
         format!("a {how}{} for the {}", goal.thing, goal.target)
     }
 
-    fn second_thoughts(&self, goal: &Goal<'_>) -> Option<String> {
-        let again = match self.gave_up()? {
+    fn second_thoughts(&self) -> Option<&'static str> {
+        Some(match self.gave_up()? {
             Habit::HeatsElsewhere => "None of this heats. What in a kitchen makes food hot?",
             Habit::CoolsElsewhere => "None of this cools. What in a kitchen is cold?",
             Habit::CleansElsewhere => "None of this cleans. Where is water?",
@@ -97,8 +107,10 @@ impl<'a> Mind<'a> {
             Habit::GrabsWithFullHands => "My hands are full. First I get rid of what I hold.",
             Habit::OmitsNumbers => "Maybe I must say which one, with its number.",
             _ => "Maybe I am too far away.",
-        };
-        let _ = goal;
-        Some(again.to_owned())
+        })
     }
+}
+
+fn article(thing: &str) -> &'static str {
+    if thing.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
