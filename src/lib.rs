@@ -15,3 +15,7 @@ pub mod provider;
 pub mod symbolic;
 pub mod timeline;
 pub mod pddl;
+pub mod text;
+pub mod timeline;
+#[cfg(feature = "tui")]
+pub mod ui;
