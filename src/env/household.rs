@@ -65,7 +65,7 @@ pub struct GeneratedGame {
 /// # Errors
 /// [`EnvError`] when the generator contradicts itself; tests over several hundred names rule this out.
 pub fn generate(id: &TaskId) -> Result<GeneratedGame, EnvError> {
-    let game = build(id)?;
+    let game = build(*id)?;
     proven(&game)?;
     Ok(game)
 }
@@ -75,7 +75,7 @@ pub fn generate(id: &TaskId) -> Result<GeneratedGame, EnvError> {
 /// # Errors
 /// As [`generate`].
 pub fn open(id: &TaskId) -> Result<World, EnvError> {
-    let mut world = proven(&build(id)?)?;
+    let mut world = proven(&build(*id)?)?;
     world.begin()?;
     Ok(world)
 }
@@ -97,15 +97,15 @@ fn proven(game: &GeneratedGame) -> Result<World, EnvError> {
     if world.won() { Ok(world) } else { Err(wrong("its walkthrough does not win it".to_owned())) }
 }
 
-fn build(id: &TaskId) -> Result<GeneratedGame, EnvError> {
+fn build(id: TaskId) -> Result<GeneratedGame, EnvError> {
     let stock = stock::Stock::embedded()?;
-    let (scene, aim) = furnish::draw(stock, *id)?;
+    let (scene, aim) = furnish::draw(stock, id)?;
     let names = problem::names(&scene);
     let walkthrough = plan::walkthrough(&scene, &names, &aim)
         .ok_or_else(|| EnvError::Refused { what: format!("`{id}` was generated without a way to win it") })?;
     let trial = format!("trial_household_{}_{}_{}", id.difficulty.word(), id.kind.word(), id.seed);
     let problem = problem::problem(stock, &scene, &aim, &format!("plan_{trial}"));
-    export::game(*id, &scene, &aim, &problem, walkthrough, &trial)
+    export::game(id, &scene, &aim, &problem, walkthrough, &trial)
 }
 
 /// The tasks that lists show: four of each kind, easy, normal and hard, with their goals. Any other [`TaskId`] can be
@@ -122,7 +122,7 @@ pub fn tasks() -> Result<Vec<Task>, EnvError> {
 /// # Errors
 /// As [`generate`].
 pub fn task(id: &TaskId) -> Result<Task, EnvError> {
-    let game = build(id)?;
+    let game = build(*id)?;
     Ok(Task {
         env: "household".to_owned(),
         id: id.to_string(),

@@ -40,7 +40,7 @@ fn a_name_is_read_and_written() {
 fn the_same_names_give_the_same_bytes_on_every_machine() {
     let mut hash = Sha256::new();
     for id in Difficulty::ALL.into_iter().flat_map(|difficulty| ids(difficulty, 0..5)) {
-        let game = build(&id).unwrap();
+        let game = build(id).unwrap();
         hash.update(game.game_json);
         hash.update(game.traj_json);
         hash.update(game.folder);
@@ -55,7 +55,7 @@ fn the_same_names_give_the_same_bytes_on_every_machine() {
 #[test]
 fn neighbouring_names_share_nothing_but_the_rules() {
     let games: BTreeSet<String> =
-        ids(Difficulty::Normal, 0..10).map(|id| build(&id).unwrap().game_json).collect();
+        ids(Difficulty::Normal, 0..10).map(|id| build(id).unwrap().game_json).collect();
     assert_eq!(games.len(), 60);
 }
 
@@ -228,7 +228,7 @@ fn a_folder_is_laid_out_as_the_loader_expects() {
 #[test]
 fn every_game_loads_and_can_be_won() {
     for id in Difficulty::ALL.into_iter().flat_map(|difficulty| ids(difficulty, 300..308)) {
-        let game = build(&id).unwrap();
+        let game = build(id).unwrap();
         assert!(game.walkthrough.len() <= 12, "{id}: {:?}", game.walkthrough);
         // Opening plays the walkthrough.
         let mut world = open(&id).unwrap_or_else(|error| panic!("{id}: {error}"));
@@ -242,7 +242,7 @@ fn every_game_loads_and_can_be_won() {
 #[test]
 fn the_goal_and_the_data_beside_it_agree() {
     for id in ids(Difficulty::Easy, 0..5) {
-        let game = build(&id).unwrap();
+        let game = build(id).unwrap();
         let beside = Targets::of_traj_data("beside", game.traj_json.as_bytes()).unwrap();
         let loaded = Game::load("game", game.game_json.as_bytes()).unwrap();
         assert_eq!(loaded.targets(), &beside, "{id}");
@@ -257,7 +257,7 @@ fn progress_reaches_one_along_the_walkthrough() {
     for id in ids(Difficulty::Normal, 0..3) {
         let mut world = open(&id).unwrap();
         let mut progress = vec![world.reset().unwrap().progress];
-        for command in build(&id).unwrap().walkthrough {
+        for command in build(id).unwrap().walkthrough {
             progress.push(world.step(&command).unwrap().progress);
         }
         assert!(progress.is_sorted(), "{id}: {progress:?}");
