@@ -47,11 +47,14 @@ pub(super) fn ground(model: &Model) -> Result<Task, PddlError> {
     let goal = grounder.goal(schemas.len(), &goal)?;
     let subs = grounder.into_gates();
     drop(found);
-    Ok(assemble(model, objects, types, is_static, atoms, &init, ops, subs, goal))
+    Ok(assemble(model, objects, types, &is_static, atoms, &init, ops, subs, goal))
 }
 
+/// Objects by number, and numbers by name.
+type Numbered = (Vec<Arc<str>>, FastMap<Name, ObjectId>);
+
 /// Objects and constants in the order of their names.
-fn number_objects(model: &Model) -> Result<(Vec<Arc<str>>, FastMap<Name, ObjectId>), PddlError> {
+fn number_objects(model: &Model) -> Result<Numbered, PddlError> {
     let mut all: Vec<Name> = model.objects.iter().map(|object| object.name).collect();
     let mut constant = |term: &Term| {
         if let Term::Constant(name) = term {
@@ -97,7 +100,7 @@ fn assemble(
     model: &Model,
     objects: Vec<Arc<str>>,
     types: Types,
-    is_static: Vec<bool>,
+    is_static: &[bool],
     atoms: Atoms,
     init: &[(u16, Vec<ObjectId>)],
     mut ops: instances::Ops,

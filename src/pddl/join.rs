@@ -50,7 +50,7 @@ impl Plan {
         let mut literals: Vec<&Pattern> = Vec::new();
         for (at, pattern) in clause.holds.iter().enumerate() {
             if Some(at) == skip {
-                let slots = pattern.arguments.iter().filter_map(as_slot);
+                let slots = pattern.arguments.iter().filter_map(|&argument| as_slot(argument));
                 slots.for_each(|slot| known[usize::from(slot)] = true);
             } else {
                 literals.push(pattern);
@@ -63,13 +63,17 @@ impl Plan {
         loop {
             settle(&mut moves, &mut pairs, &mut literals, &mut known);
             let best = literals.iter().enumerate().max_by_key(|(at, pattern)| {
-                let bound = pattern.arguments.iter().filter(|argument| is_known(argument, &known)).count();
+                let bound = pattern.arguments.iter().filter(|argument| is_known(**argument, &known)).count();
                 (bound > 0, is_static[usize::from(pattern.predicate)], bound, std::cmp::Reverse(*at))
             });
             if let Some((at, _)) = best {
                 let pattern = literals.remove(at).clone();
-                let through = pattern.arguments.iter().position(|argument| is_known(argument, &known));
-                pattern.arguments.iter().filter_map(as_slot).for_each(|slot| known[usize::from(slot)] = true);
+                let through = pattern.arguments.iter().position(|&argument| is_known(argument, &known));
+                pattern
+                    .arguments
+                    .iter()
+                    .filter_map(|&argument| as_slot(argument))
+                    .for_each(|slot| known[usize::from(slot)] = true);
                 moves.push(Move::Scan { pattern, through });
                 continue;
             }
@@ -96,7 +100,7 @@ fn settle(
     loop {
         let before = moves.len();
         pairs.retain(|&(left, right, same)| {
-            let (l, r) = (is_known(&left, known), is_known(&right, known));
+            let (l, r) = (is_known(left, known), is_known(right, known));
             match (l, r, left, right) {
                 (true, true, _, _) => moves.push(Move::Compare { left, right, same }),
                 (true, false, from, Argument::Slot(slot)) | (false, true, Argument::Slot(slot), from)
@@ -110,7 +114,7 @@ fn settle(
             false
         });
         literals.retain(|pattern| {
-            let all = pattern.arguments.iter().all(|argument| is_known(argument, known));
+            let all = pattern.arguments.iter().all(|&argument| is_known(argument, known));
             if all {
                 moves.push(Move::Check((*pattern).clone()));
             }
@@ -122,14 +126,14 @@ fn settle(
     }
 }
 
-fn as_slot(argument: &Argument) -> Option<Slot> {
+fn as_slot(argument: Argument) -> Option<Slot> {
     match argument {
-        Argument::Slot(slot) => Some(*slot),
+        Argument::Slot(slot) => Some(slot),
         Argument::Object(_) => None,
     }
 }
 
-fn is_known(argument: &Argument, known: &[bool]) -> bool {
+fn is_known(argument: Argument, known: &[bool]) -> bool {
     as_slot(argument).is_none_or(|slot| known[usize::from(slot)])
 }
 

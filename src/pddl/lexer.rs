@@ -49,7 +49,7 @@ impl<'t> Lexer<'t> {
     /// An error at a byte of the text.
     pub(super) fn error_at(&self, at: usize, reason: impl Into<String>) -> PddlError {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
-        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let line = before.split(|&byte| byte == b'\n').count();
         let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
         PddlError::Text { part: self.part, line, column, reason: reason.into() }
     }

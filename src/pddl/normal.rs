@@ -63,7 +63,7 @@ impl<'m> Normalizer<'m> {
                 let mut product = vec![Clause::default()];
                 for part in parts {
                     let alternatives = self.clauses(part, wanted)?;
-                    product = self.product(product, alternatives)?;
+                    product = self.product(product, &alternatives)?;
                 }
                 Ok(product)
             }
@@ -84,7 +84,7 @@ impl<'m> Normalizer<'m> {
             (Formula::Imply(left, right), Wanted::False) => {
                 let left = self.clauses(left, Wanted::True)?;
                 let right = self.clauses(right, Wanted::False)?;
-                self.product(left, right)
+                self.product(left, &right)
             }
             (Formula::Exists(variables, body), Wanted::True)
             | (Formula::Forall(variables, body), Wanted::False) => {
@@ -147,12 +147,8 @@ impl<'m> Normalizer<'m> {
         }
     }
 
-    pub(super) fn product(
-        &self,
-        mut left: Vec<Clause>,
-        right: Vec<Clause>,
-    ) -> Result<Vec<Clause>, PddlError> {
-        if let [other] = right.as_slice() {
+    pub(super) fn product(&self, mut left: Vec<Clause>, right: &[Clause]) -> Result<Vec<Clause>, PddlError> {
+        if let [other] = right {
             for clause in &mut left {
                 clause.absorb(other);
             }
@@ -164,7 +160,7 @@ impl<'m> Normalizer<'m> {
         }
         let mut all = Vec::with_capacity(left.len() * right.len());
         for one in &left {
-            for other in &right {
+            for other in right {
                 let mut both = one.clone();
                 both.absorb(other);
                 all.push(both);

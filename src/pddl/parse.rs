@@ -4,7 +4,7 @@ mod effect;
 mod formula;
 
 use super::error::{Part, PddlError};
-use super::hash::FastMap;
+use super::hash::{FastMap, FastSet};
 use super::lexer::{Lexer, Token};
 use super::limits;
 use super::model::{Action, Formula, GroundAtom, Model, Object, Predicate, Variable};
@@ -25,7 +25,7 @@ pub(super) fn read(domain: &str, problem: &str) -> Result<Model, PddlError> {
 struct Shared {
     model: Model,
     predicates: FastMap<Name, usize>,
-    known_objects: FastMap<Name, ()>,
+    known_objects: FastSet<Name>,
 }
 
 struct Parser<'t, 's> {
@@ -125,7 +125,7 @@ impl<'t> Parser<'t, '_> {
     fn objects(&mut self) -> Result<(), PddlError> {
         self.typed_list(limits::OBJECTS, "objects", |parser, word, kinds| {
             let name = parser.shared.model.names.intern(word);
-            parser.shared.known_objects.insert(name, ());
+            parser.shared.known_objects.insert(name);
             for &kind in kinds {
                 parser.shared.model.objects.push(Object { name, kind });
             }
@@ -194,7 +194,7 @@ impl<'t> Parser<'t, '_> {
             let mut objects = Vec::with_capacity(self.shared.model.predicates[predicate].arity);
             while let Token::Word(word) = self.lexer.token() {
                 let name = self.shared.model.names.intern(word);
-                if !self.shared.known_objects.contains_key(&name) {
+                if !self.shared.known_objects.contains(&name) {
                     return Err(self.lexer.error(format!("the object {word:?} is not declared")));
                 }
                 self.lexer.next()?;

@@ -108,7 +108,7 @@ struct Explorer<'a> {
     count: usize,
 }
 
-impl<'a> Explorer<'a> {
+impl Explorer<'_> {
     fn rules(&mut self) {
         for (action, schema) in self.schemas.iter().enumerate() {
             for (at, clause) in schema.clauses.iter().enumerate() {

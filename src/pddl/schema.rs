@@ -51,7 +51,7 @@ impl Schema {
             let mut when = vec![Clause::default()];
             for condition in &effect.when {
                 let part = normal.clauses(condition, Wanted::True)?;
-                when = normal.product(when, part)?;
+                when = normal.product(when, &part)?;
             }
             for clause in &mut when {
                 clause.own.extend_from_slice(&each);

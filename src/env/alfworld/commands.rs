@@ -72,22 +72,19 @@ impl Commands {
             }
             text.clear();
             let command = match expander.expand(&source.template, Some((action, bound)), &mut text) {
-                Ok(()) => Command::Text(match found.get(text.as_str()) {
-                    Some(&number) => number,
-                    None => {
-                        bytes += text.len() + 32;
+                Ok(()) => {
+                    let number = texts.len() as u32;
+                    let known = *found.entry(text.as_str().into()).or_insert(number);
+                    if known == number {
+                        bytes += text.len() + size_of::<Box<str>>();
                         if bytes > limits::COMMANDS {
-                            return Err(Broken::new(
-                                "grammar",
-                                format!("all commands exceed {} bytes", limits::COMMANDS),
-                            ));
+                            let reason = format!("all commands exceed {} bytes", limits::COMMANDS);
+                            return Err(Broken::new("grammar", reason));
                         }
-                        let number = texts.len() as u32;
                         texts.push(text.as_str().into());
-                        found.insert(text.as_str().into(), number);
-                        number
                     }
-                }),
+                    Command::Text(known)
+                }
                 Err(reason) if expander.exhausted => return Err(reason),
                 Err(reason) => {
                     broken.push(reason);

@@ -100,10 +100,9 @@ impl Change<'_> {
             self.holding(None);
         } else if let Some(list) = sentence.strip_prefix("You are facing the ") {
             let here = items(list);
-            if !here.iter().any(|name| Some(name) == self.known.place.as_ref()) {
-                if let Some(first) = here.first() {
-                    self.place(first);
-                }
+            let known = here.iter().any(|name| Some(name) == self.known.place.as_ref());
+            if let Some(first) = here.first().filter(|_| !known) {
+                self.place(first);
             }
         }
         None

@@ -147,7 +147,9 @@ impl Seen {
     fn formula(&mut self, model: &Model, formula: &Formula) {
         match formula {
             Formula::And(parts) | Formula::Or(parts) => {
-                parts.iter().for_each(|part| self.formula(model, part))
+                for part in parts {
+                    self.formula(model, part);
+                }
             }
             Formula::Exists(_, inner) => self.formula(model, inner),
             Formula::Atom(predicate, terms) => {
@@ -156,10 +158,10 @@ impl Seen {
                 };
                 let kind = |term: &Term| word(term).strip_suffix("type").unwrap_or(word(term)).to_owned();
                 match (model.names.word(model.predicates[*predicate].name), terms.as_slice()) {
-                    ("objecttype", [object, of @ Term::Constant(_)]) => {
-                        if !self.objects.iter().any(|(term, _)| term == object) {
-                            self.objects.push((*object, kind(of)));
-                        }
+                    ("objecttype", [object, of @ Term::Constant(_)])
+                        if !self.objects.iter().any(|(term, _)| term == object) =>
+                    {
+                        self.objects.push((*object, kind(of)));
                     }
                     ("receptacletype", [_, of @ Term::Constant(_)]) => self.parent = kind(of),
                     ("istoggled" | "toggleable", [object]) => self.toggled.push(*object),

@@ -39,8 +39,8 @@ impl Truth {
             let [receptacle, location] = *game.task.arguments(fact) else { continue };
             let mut one = Map::new();
             one.insert("loc".to_owned(), game.entities.name(location).into());
-            if self.fact(world, self.openable, receptacle) {
-                one.insert("open".to_owned(), self.fact(world, self.opened, receptacle).into());
+            if is_true(world, self.openable, receptacle) {
+                one.insert("open".to_owned(), is_true(world, self.opened, receptacle).into());
             }
             one.insert("items".to_owned(), self.items(world, receptacle));
             receptacles.insert(game.entities.name(receptacle).to_owned(), Value::Object(one));
@@ -105,11 +105,11 @@ impl Truth {
             .filter(|arguments| arguments[1] == receptacle);
         inside.map(|arguments| Value::from(game.entities.name(arguments[0]))).collect()
     }
+}
 
-    fn fact(&self, world: &World, predicate: Option<PredicateId>, object: ObjectId) -> bool {
-        let fact = predicate.and_then(|predicate| world.game().task.fact(predicate, &[object]));
-        fact.is_some_and(|fact| world.state().holds(fact))
-    }
+fn is_true(world: &World, predicate: Option<PredicateId>, object: ObjectId) -> bool {
+    let fact = predicate.and_then(|predicate| world.game().task.fact(predicate, &[object]));
+    fact.is_some_and(|fact| world.state().holds(fact))
 }
 
 fn holding(world: &World) -> Value {

@@ -63,8 +63,8 @@ impl World {
     ///
     /// # Errors
     /// [`EnvError::Broken`] when a command that applies at the start cannot be written.
-    pub fn new(game: Arc<Game>, targets: Option<Targets>) -> Result<Self, EnvError> {
-        let progress = Progress::new(targets.as_ref().unwrap_or(game.targets()));
+    pub fn new(game: Arc<Game>, targets: Option<&Targets>) -> Result<Self, EnvError> {
+        let progress = Progress::new(targets.unwrap_or(game.targets()));
         let mut world = Self {
             state: game.task.initial().clone(),
             told: game.start.told.clone(),

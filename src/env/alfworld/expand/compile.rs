@@ -210,7 +210,9 @@ impl<'a> Survey<'a> {
                     }
                     if *list {
                         let calls: &'a [Call; 3] = &self.compiled.list;
-                        calls.iter().for_each(|call| self.call(call, open));
+                        for call in calls {
+                            self.call(call, open);
+                        }
                     }
                 }
             }

@@ -188,7 +188,7 @@ impl<'t> Reader<'t> {
     }
 
     fn line(&self, at: usize) -> usize {
-        self.text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1
+        self.text[..at].split('\n').count()
     }
 
     fn broken_at(&self, at: usize, reason: impl Into<String>) -> Broken {

@@ -61,7 +61,7 @@ struct Reader<'t> {
     rest: &'t str,
 }
 
-impl<'t> Reader<'t> {
+impl Reader<'_> {
     /// The next piece; none at the end or before something unusable.
     fn piece(&mut self) -> Option<Piece> {
         // Tabs in front of a token are dropped; blanks are text.
