@@ -85,7 +85,7 @@ fn proven(game: &GeneratedGame) -> Result<World, EnvError> {
     let label = format!("household/{}", game.id);
     let wrong = |what: String| EnvError::Refused { what: format!("`{label}` was generated wrongly: {what}") };
     let targets = Targets::of_traj_data(&label, game.traj_json.as_bytes())?;
-    let mut world = World::new(Game::load(&label, game.game_json.as_bytes())?, Some(targets))?;
+    let mut world = World::new(Game::load(&label, game.game_json.as_bytes())?, Some(&targets))?;
     for command in &game.walkthrough {
         if world.won() {
             return Err(wrong(format!("it is won before `{command}`")));
