@@ -108,7 +108,7 @@ impl Look<'_> {
                     !used && put.is_some_and(|(o, p)| now.fulfils(goal, o, p))
                 }
                 Rung::LampSeen => now.lamp.is_some(),
-                Rung::LampUsed => self.said.lit.as_ref().is_some_and(|l| goal.lamp() == Some(kind(l))),
+                Rung::LampUsed => now.examines(goal),
             };
             if !hit {
                 break;

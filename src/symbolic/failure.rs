@@ -21,6 +21,7 @@ pub(super) fn why(
         Act::Take { object, place } | Act::Put { object, place, .. } | Act::Treat { object, place, .. } => {
             vec![object, place]
         }
+        Act::Slice { object, knife } => vec![object, knife],
         Act::Plain | Act::Other => Vec::new(),
     };
     if let Some(bare) = names.iter().find(|n| !numbered(n)) {
@@ -30,6 +31,10 @@ pub(super) fn why(
     let detector = match act {
         Act::Other => "unknown_action",
         Act::Plain => "unclear",
+        Act::Slice { object, knife } => {
+            part("object", kind(object));
+            if known.hand == *knife { "object_not_here" } else { "not_holding" }
+        }
         Act::GoTo(place) => {
             part("place", kind(place));
             if *place == known.at {

@@ -50,7 +50,7 @@ pub enum Rung {
     Placed,
     /// The lamp was seen.
     LampSeen,
-    /// The lamp was switched on.
+    /// The lamp is on while the object is held where it stands (it may have been switched on before).
     LampUsed,
 }
 

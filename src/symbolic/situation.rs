@@ -32,6 +32,8 @@ pub(super) struct Situation {
     pub(super) placed: Vec<String>,
     /// The goal's lamp, and where it is.
     pub(super) lamp: Option<(String, String)>,
+    /// It was switched on; it stays on.
+    pub(super) lit: bool,
 }
 
 impl Situation {
@@ -84,6 +86,7 @@ impl Situation {
         {
             now.treated.push(object.clone());
         }
+        now.lit |= said.lit.as_ref().is_some_and(|l| goal.and_then(Goal::lamp) == Some(kind(l)));
         if let Some((object, place)) = &said.put {
             now.hand.clear();
             if let Some(goal) = goal.filter(|g| kind(object) == g.object()) {
@@ -107,6 +110,12 @@ impl Situation {
     pub(super) fn open_target(&self) -> Option<(&str, &str)> {
         let open = |(object, place): &(&String, &String)| *place != HELD && !self.placed.contains(object);
         self.targets.iter().find(open).map(|(o, p)| (o.as_str(), p.as_str()))
+    }
+
+    /// The object is held where the lamp is, and the lamp is on.
+    pub(super) fn examines(&self, goal: &Goal) -> bool {
+        let here = self.lamp.as_ref().is_some_and(|(_, place)| *place == self.at);
+        self.lit && here && kind(&self.hand) == goal.object()
     }
 
     /// The agent looks for something: for a target with empty hands, or for the lamp with the target in its hand.
@@ -133,10 +142,11 @@ impl Situation {
         put("treated", self.treated.join(";"));
         put("placed", self.placed.join(";"));
         put("lamp", self.lamp.as_ref().map_or(String::new(), |(l, p)| format!("{l}@{p}")));
+        put("lit", if self.lit { "yes" } else { "" }.to_owned());
         Note { detector: NAME.to_owned(), kind: NoteKind::Fact, evidence, parts }
     }
 
-    fn read(parts: &BTreeMap<String, String>) -> Self {
+    pub(super) fn read(parts: &BTreeMap<String, String>) -> Self {
         let part = |name: &str| parts.get(name).map_or("", String::as_str);
         let list = |name: &str| {
             part(name).split(';').filter(|w| !w.is_empty()).map(str::to_owned).collect::<Vec<_>>()
@@ -160,6 +170,7 @@ impl Situation {
             treated: list("treated"),
             placed: list("placed"),
             lamp: pair(part("lamp")),
+            lit: !part("lit").is_empty(),
         }
     }
 }

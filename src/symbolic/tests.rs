@@ -6,6 +6,8 @@ use crate::engine::{Command, LessonWish, State};
 use crate::method::fixture::{House, Play, spec};
 use proptest::prelude::*;
 
+mod golden;
+
 const HEAT: &str = "put a hot apple in garbagecan";
 
 fn play(goal: &str, actions: &[&str]) -> Play {
@@ -115,6 +117,7 @@ fn a_step_where_nothing_happened_says_why() {
         ),
         (&["go to microwave 1", "heat apple 1 with microwave 1"], "not_holding"),
         (&["use desklamp 1"], "object_not_here"),
+        (&["slice apple 1 with knife 1"], "not_holding"),
         (&["goto fridge 1"], "unknown_action"),
         (&["pick up the apple"], "unknown_action"),
     ];

@@ -26,6 +26,11 @@ pub(super) enum Act {
         place: String,
     },
     Use(String),
+    /// `slice X with KNIFE`
+    Slice {
+        object: String,
+        knife: String,
+    },
     Examine(String),
     /// `look`, `inventory`, `help`: never wrong.
     Plain,
@@ -73,6 +78,7 @@ struct Forms {
     take: Regex,
     put: Regex,
     treat: Regex,
+    slice: Regex,
     view: Regex,
     shut: Regex,
     picked: Regex,
@@ -91,6 +97,7 @@ impl Forms {
             take: Regex::new(r"^take (.+?) from (.+)$")?,
             put: Regex::new(r"^(?:(put) (.+?) (?:in/on|in|on|into|onto) (.+)|move (.+?) to (.+))$")?,
             treat: Regex::new(r"^(heat|cool|clean) (.+?) (?:with|using|in|at) (.+)$")?,
+            slice: Regex::new(r"^slice (.+?) with (.+)$")?,
             view: Regex::new(r"(?:The (\w+ \d+) is open\. In it|On the (\w+ \d+)), you see ([^.]*)\.")?,
             shut: Regex::new(r"The (\w+ \d+) is closed\.")?,
             picked: Regex::new(r"^You pick up the (\w+ \d+) from the (\w+ \d+)\.")?,
@@ -129,6 +136,9 @@ pub(super) fn act(action: &str) -> Act {
         let old = c.get(1).is_some();
         let (object, place) = if old { (c.get(2), c.get(3)) } else { (c.get(4), c.get(5)) };
         return Act::Put { object: owned(object), place: owned(place), old };
+    }
+    if let Some(c) = forms.slice.captures(action) {
+        return Act::Slice { object: owned(c.get(1)), knife: owned(c.get(2)) };
     }
     if let Some(c) = forms.treat.captures(action)
         && let Some(how) = Treatment::of(c.get(1).map_or("", |m| m.as_str()))
