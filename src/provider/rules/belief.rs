@@ -70,7 +70,7 @@ pub(super) struct Faults {
     pub(super) went_back: u32,
     /// Passing a closed door.
     pub(super) passed: u32,
-    /// Examining a held thing.
+    /// Examining the thing, or asking for it in the goal's words.
     pub(super) examined: u32,
     /// Using a lamp with nothing in the hand.
     pub(super) bare_lamp: u32,
@@ -271,7 +271,12 @@ impl<'a> Belief<'a> {
                     self.faults.examined += 1;
                 }
             }
-            Act::Close(_) | Act::Other => {}
+            // The goal's own words are no action: `examine mug 1 with desklamp 1`, `look at mug 1 under desklamp 1`.
+            Act::Other => {
+                let goal = reading.goal.as_ref().filter(|goal| goal.look);
+                self.faults.examined += u32::from(goal.is_some_and(|g| line.contains(g.target)));
+            }
+            Act::Close(_) => {}
         }
     }
 
