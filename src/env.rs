@@ -1,5 +1,6 @@
 //! Worlds that answer text with text. The native ones are pure: they take bytes and never open a file.
 
+pub mod alfworld;
 pub mod household;
 
 use crate::domain::{EnvInfo, Turn};

@@ -10,7 +10,11 @@ pub mod engine;
 pub mod env;
 pub mod journal;
 pub mod method;
+pub mod pddl;
 pub mod prompt;
 pub mod provider;
 pub mod symbolic;
+pub mod text;
 pub mod timeline;
+#[cfg(feature = "tui")]
+pub mod ui;
