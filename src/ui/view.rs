@@ -30,8 +30,6 @@ pub struct Scratch {
     pub plan: Plan,
     /// Rows that lie above the window of a pane of steps.
     pub room_above: HashMap<Parts, i32>,
-    /// Rows a lane has.
-    pub lanes: HashMap<usize, usize>,
     /// Which step lies in which row of which pane.
     pub hits: Vec<(Pane, u16, u32)>,
     /// How far the world pane can be scrolled.
@@ -63,7 +61,7 @@ pub fn draw(model: &Model, look: &Look<'_>, scratch: &mut Scratch, buffer: &mut 
     let screen = buffer.area;
     let mut canvas = Canvas { buffer, theme: look.theme, glyphs: look.glyphs };
     canvas.ground(screen);
-    let plan = plan(screen, model.arrangement(), look.lanes().len(), model.zoom());
+    let plan = plan(screen, model.arrangement(), look.lanes().len(), model.zoom(look.lanes()));
     status::draw(look, plan.status, &mut canvas);
     let role = if look.moment.past() { Role::Past } else { Role::Frame };
     frame::draw(&plan, screen, role, &mut canvas);
@@ -103,10 +101,10 @@ fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, ca
             story::draw(model, look, Parts::Seen, block, scratch, canvas);
         }
         Pane::World => world::draw(model, look, block, scratch, canvas),
-        Pane::Tabs | Pane::Lane(_) => lanes::draw(model, look, block, scratch, canvas),
+        Pane::Tabs | Pane::Lane(_) => lanes::draw(model, look, block, canvas),
         Pane::Time => {
             simple("Time", Focus::Time, canvas);
-            time::draw(look, first_row(block.body), scratch, canvas);
+            time::draw(look, first_row(block.body), canvas);
         }
     }
 }

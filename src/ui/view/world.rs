@@ -2,8 +2,8 @@
 
 use super::Scratch;
 use super::frame;
+use crate::text::{truncate, width, wrap};
 use crate::ui::canvas::Canvas;
-use crate::ui::clean::{clean, width, wrap};
 use crate::ui::layout::Block;
 use crate::ui::look::Look;
 use crate::ui::model::{Focus, Model};
@@ -29,7 +29,13 @@ struct Known<'a> {
 }
 
 /// Draws the pane.
-pub fn draw(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {
+pub(super) fn draw(
+    model: &Model,
+    look: &Look<'_>,
+    block: &Block,
+    scratch: &mut Scratch,
+    canvas: &mut Canvas<'_>,
+) {
     let state = look.shown();
     let Some(episode) = &state.episode else {
         titles(model, look, block, None, canvas);
@@ -99,7 +105,7 @@ fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &st
     let room = usize::from(columns.saturating_sub(2)).max(8);
     let label = |name: &str| (Role::Dim, format!("{name:<9}"));
     let mut field = |name: &str, role: Role, text: &str| {
-        for (place, line) in wrap(&clean(text), room.saturating_sub(9).max(4)).into_iter().enumerate() {
+        for (place, line) in wrap(text, room.saturating_sub(9).max(4)).into_iter().enumerate() {
             rows.push(vec![label(if place == 0 { name } else { "" }), (role, line)]);
         }
     };
@@ -126,7 +132,7 @@ fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &st
     let unseen: Vec<&str> = known.places.iter().filter(|p| !p.seen && !truth).map(|p| p.name).collect();
     if !unseen.is_empty() {
         rows.push(Vec::new());
-        let words = clean(&format!("not seen  {}", unseen.join(", "))).into_owned();
+        let words = format!("not seen  {}", unseen.join(", "));
         rows.extend(wrap(&words, room).into_iter().map(|line| vec![(Role::Dim, line)]));
     }
     rows
@@ -134,8 +140,8 @@ fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &st
 
 fn place_rows(look: &Look<'_>, place: &Place<'_>, name_width: usize, room: usize) -> Vec<Pieces> {
     let mark = if place.here { look.glyphs.proposal } else { " " };
-    let role = if place.here { Role::Chosen } else { Role::Text };
-    let name = super::super::canvas::fit(place.name, name_width, look.glyphs.more);
+    let role = if place.here { Role::Title } else { Role::Text };
+    let name = truncate(place.name, name_width, look.glyphs.more);
     let pad = " ".repeat(name_width.saturating_sub(width(&name)));
     let (text, text_role) = match (place.open, place.holds.is_empty()) {
         (Some(false), _) => ("closed".to_owned(), Role::Warn),
@@ -144,11 +150,11 @@ fn place_rows(look: &Look<'_>, place: &Place<'_>, name_width: usize, room: usize
         (Some(true), false) => (format!("open: {}", place.holds.join(", ")), Role::Observation),
         (None, false) => (place.holds.join(", "), Role::Observation),
     };
-    let lines = wrap(&clean(&text), room.saturating_sub(name_width + 4).max(6));
+    let lines = wrap(&text, room.saturating_sub(name_width + 4).max(6));
     let mut rows = Vec::new();
     for (row, line) in lines.into_iter().enumerate() {
         let lead = if row == 0 {
-            vec![(Role::Chosen, format!("{mark} ")), (role, name.clone()), (Role::Dim, format!("{pad}  "))]
+            vec![(Role::Proposal, format!("{mark} ")), (role, name.clone()), (Role::Dim, format!("{pad}  "))]
         } else {
             vec![(Role::Dim, " ".repeat(name_width + 4))]
         };
