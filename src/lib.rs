@@ -9,4 +9,5 @@ pub mod driver;
 pub mod engine;
 pub mod env;
 pub mod provider;
+pub mod report;
 pub mod timeline;
