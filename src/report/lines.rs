@@ -5,6 +5,7 @@ use crate::domain::{Author, By, EndReason, EpisodeRole, EpisodeSummary, Item, Ki
 use crate::engine::{Envelope, Event, State};
 use serde::Serialize;
 use serde_json::Value;
+use std::fmt::Write as _;
 
 /// The fields that `play` and `run` share for a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -299,7 +300,8 @@ impl Tally {
         let mut told =
             format!("{}, {}", counted(u64::from(self.episodes), "episode"), counted(self.steps, "step"));
         if self.counted > 0 {
-            told += &format!(
+            let _ = write!(
+                told,
                 ", {} of {} won ({}), progress {}",
                 self.won,
                 self.counted,
@@ -308,7 +310,7 @@ impl Tally {
             );
         }
         if self.assisted > 0 {
-            told += &format!("; {} assisted by a person, in no rate", self.assisted);
+            let _ = write!(told, "; {} assisted by a person, in no rate", self.assisted);
         }
         told
     }
