@@ -1,5 +1,27 @@
 //! Owns engine, journal, runner and world; one inbox; the only place that orders things.
+//!
+//! Every input becomes events, every event is written before it is applied, and only then shown or acted on.
+//! A driver lives on a thread of its own with a runtime of its own, so that neither a slow disk nor a slow screen
+//! holds the other up.
 
+mod commit;
+mod host;
+mod launch;
+mod runner;
 mod store;
 
+pub use launch::{Driver, DriverError, Launch, Resumed, open_read_only};
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
+
+/// Opens the world of a task. Called on the world's own thread.
+pub type OpenWorld = std::sync::Arc<
+    dyn Fn(&crate::domain::Task) -> Result<Box<dyn crate::env::Environment>, crate::env::EnvError>
+        + Send
+        + Sync,
+>;
+
+/// Rebuilds the exact prompt of a record from a state.
+pub type Render = fn(&crate::engine::State, &crate::domain::PromptRecord) -> crate::domain::Prompt;
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ pub mod domain;
 pub mod driver;
 pub mod engine;
 pub mod env;
+pub mod journal;
 pub mod provider;
 pub mod report;
 pub mod timeline;

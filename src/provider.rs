@@ -1,5 +1,9 @@
 //! Who answers prompts: a model behind a server, the built-in rules, a recording, a script. Prompt in, text out.
 
+mod scripted;
+
+pub use scripted::{Script, Scripted};
+
 use crate::domain::{Asked, CallId, Prompt, Usage};
 use futures_util::stream::BoxStream;
 use std::sync::Arc;

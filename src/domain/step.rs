@@ -122,6 +122,9 @@ pub struct Step {
     /// The action that ran; none for a step that only thought and was not sent to the world.
     #[serde(default)]
     pub executed: Option<Executed>,
+    /// The world itself was stepped (not for thoughts it is not told, nor for answers of the interface alone).
+    #[serde(default)]
+    pub reached_world: bool,
     /// The answer.
     #[serde(default)]
     pub answer: Option<Seen>,

@@ -139,13 +139,14 @@ impl State {
                 self.draft = None;
                 self.edit_step(seq, Step::clear_proposal);
             }
-            Event::ActionTaken { executed, call, .. } => {
+            Event::ActionTaken { executed, call, list, .. } => {
                 self.pool_used = seq;
+                let moved = call.is_some() && !list;
                 self.edit_step(seq, |s| {
+                    s.reached_world = moved;
                     s.executed = Some(executed.clone());
                     s.stage = Stage::Observation;
                 });
-                let moved = call.is_some();
                 let action = executed.action.clone();
                 self.edit_episode(|e| {
                     if moved && !action.trim_start().starts_with("think:") {

@@ -1,1 +1,5 @@
-//! Cases on the engine.
+//! Cases and properties on the engine: no IO, no waiting.
+
+mod cases;
+mod fixture;
+mod properties;

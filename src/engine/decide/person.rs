@@ -20,6 +20,8 @@ impl Engine {
             Command::Close => Ok(vec![Event::Closed]),
             Command::Step => self.step(),
             Command::StepStage => self.stage(),
+            // A running session takes its proposals itself, unless somebody has to agree.
+            Command::Run if state.autonomy == Autonomy::Auto => Ok(vec![Event::Resumed]),
             Command::Run => Ok(self.with_approval(vec![Event::Resumed])),
             Command::Pause => Ok(match state.pace {
                 Pace::Paused if state.grant.is_none() => Vec::new(),

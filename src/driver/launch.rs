@@ -1,0 +1,238 @@
+//! Starting a driver: a new session, or one that goes on.
+
+use super::host::Host;
+use super::runner::Runner;
+use super::{Handle, Health, Message, OpenWorld, Render, Signal, Store};
+use crate::domain::RunSpec;
+use crate::engine::{Command, Engine, LessonWish, Policy};
+use crate::journal::{JournalError, Meta, Session, Writer, fold, read_branch};
+use crate::provider::Provider;
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+/// Everything a driver needs beside its session.
+#[derive(Clone)]
+pub struct Launch {
+    /// Method, prompts, interface, detectors.
+    pub policy: Policy,
+    /// Rebuilds prompts.
+    pub render: Render,
+    /// Who acts.
+    pub actor: Arc<dyn Provider>,
+    /// Who reflects, where a model does.
+    pub mentor: Option<Arc<dyn Provider>>,
+    /// Opens worlds.
+    pub open: OpenWorld,
+}
+
+/// Why a driver could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// The session's files.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The system gave no thread or runtime.
+    #[error("the system gave no thread: {0}")]
+    Thread(#[from] std::io::Error),
+    /// The run could not be begun.
+    #[error("{0}; {1}")]
+    Refused(String, String),
+}
+
+/// A session that was taken up again.
+pub struct Resumed {
+    /// The running driver.
+    pub handle: Handle,
+    /// Its thread.
+    pub thread: JoinHandle<()>,
+    /// The session.
+    pub session: Session,
+    /// What was cut off the end of its file.
+    pub torn: Option<String>,
+}
+
+/// The driver of one session.
+pub struct Driver {
+    pub(super) engine: Engine,
+    pub(super) writer: Writer,
+    pub(super) session: Session,
+    pub(super) launch: Launch,
+    pub(super) store: Arc<Store>,
+    pub(super) handle: Handle,
+    pub(super) host: Host,
+    pub(super) runner: Runner,
+    /// Inputs that wait while a write has failed.
+    pub(super) waiting: VecDeque<Message>,
+    /// Events whose write failed.
+    pub(super) unwritten: Vec<Arc<crate::engine::Envelope>>,
+    pub(super) last_sync: std::time::Instant,
+    pub(super) timer: Option<tokio::task::JoinHandle<()>>,
+    pub(super) quit: bool,
+}
+
+impl Driver {
+    /// Makes a session below `root` and starts its run, paused.
+    ///
+    /// # Errors
+    /// [`DriverError`] when the folder or the thread cannot be had.
+    pub fn start(
+        root: &Path,
+        meta: Meta,
+        spec: RunSpec,
+        pool: Vec<(String, LessonWish)>,
+        launch: Launch,
+    ) -> Result<(Handle, JoinHandle<()>, Session), DriverError> {
+        let (session, writer) = Session::create(root, meta)?;
+        let (handle, thread) = Self::over(session.clone(), writer, spec, pool, launch)?;
+        Ok((handle, thread, session))
+    }
+
+    /// Starts the run of a session that has just been made.
+    pub(super) fn over(
+        session: Session,
+        writer: Writer,
+        spec: RunSpec,
+        pool: Vec<(String, LessonWish)>,
+        launch: Launch,
+    ) -> Result<(Handle, JoinHandle<()>), DriverError> {
+        let store = Arc::new(Store::default());
+        let engine = Engine::new(launch.policy.clone());
+        let begin = Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool };
+        Self::spawn(engine, writer, session, launch, store, &begin)
+    }
+
+    /// Takes a session up again: folds its journal, cuts a torn end, rebuilds the world and makes the calls in flight again.
+    ///
+    /// # Errors
+    /// [`DriverError`] when the session is broken or another program writes it. `launch` is made from the run's spec.
+    pub fn resume(
+        dir: &Path,
+        launch: impl FnOnce(&RunSpec) -> Result<Launch, DriverError>,
+    ) -> Result<Resumed, DriverError> {
+        let session = Session::open(dir)?;
+        let writer = Writer::lock(&session.trunk())?;
+        let branch = read_branch(&session.trunk())?;
+        let writer = writer.cut_to(branch.whole)?;
+        let timeline = fold(branch.events);
+        let state = timeline.head().clone();
+        let Some(run) = state.run.clone() else {
+            return Err(DriverError::Refused(
+                format!("{}: this session ended before its run began", dir.display()),
+                "start a new one".to_owned(),
+            ));
+        };
+        let launch = launch(&run)?;
+        let store = Arc::new(Store::default());
+        *store.timeline() = timeline;
+        let engine = Engine::resume((*state).clone(), launch.policy.clone());
+        let (handle, thread) = Self::spawn(engine, writer, session.clone(), launch, store, &Command::Reopen)?;
+        Ok(Resumed { handle, thread, session, torn: branch.torn.map(|t| t.what) })
+    }
+
+    fn spawn(
+        engine: Engine,
+        writer: Writer,
+        session: Session,
+        launch: Launch,
+        store: Arc<Store>,
+        begin: &Command,
+    ) -> Result<(Handle, JoinHandle<()>), DriverError> {
+        let (handle, inbox) = Handle::new(store.clone());
+        let host = Host::start(launch.open.clone(), handle.inbox())?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let mut driver = Self {
+            engine,
+            writer,
+            session,
+            launch,
+            store,
+            handle: handle.clone(),
+            host,
+            runner: Runner::default(),
+            waiting: VecDeque::new(),
+            unwritten: Vec::new(),
+            last_sync: std::time::Instant::now(),
+            timer: None,
+            quit: false,
+        };
+        let begun = driver.begin(begin, &runtime);
+        if let Err(refusal) = begun {
+            return Err(DriverError::Refused(refusal.why, refusal.next));
+        }
+        let thread = std::thread::Builder::new().name("driver".to_owned()).spawn(move || {
+            runtime.block_on(driver.run(inbox));
+        })?;
+        Ok((handle, thread))
+    }
+
+    /// The first command is carried out before anyone else can speak, so that a handle always sees a begun run.
+    fn begin(
+        &mut self,
+        command: &Command,
+        runtime: &tokio::runtime::Runtime,
+    ) -> Result<(), crate::engine::Refusal> {
+        let _inside = runtime.enter();
+        let reopened = matches!(command, Command::Reopen);
+        self.command(command)?;
+        if reopened {
+            self.take_up_again();
+        }
+        Ok(())
+    }
+
+    async fn run(mut self, mut inbox: UnboundedReceiver<Message>) {
+        while !self.quit {
+            let message = if self.writer.unsynced() {
+                // Data is synced at most a second after it was written, even when nothing more comes.
+                if let Ok(message) =
+                    tokio::time::timeout(std::time::Duration::from_secs(1), inbox.recv()).await
+                {
+                    message
+                } else {
+                    self.sync();
+                    continue;
+                }
+            } else {
+                inbox.recv().await
+            };
+            let Some(message) = message else { break };
+            self.take(message);
+        }
+        self.finish();
+    }
+
+    fn finish(&mut self) {
+        self.runner.cancel_all();
+        if let Some(timer) = self.timer.take() {
+            timer.abort();
+        }
+        self.sync();
+        let bytes = std::fs::metadata(self.session.trunk()).map_or(0, |m| m.len());
+        if let Err(error) = crate::journal::summarise(&self.engine.state, bytes).save(&self.session.dir) {
+            self.store.signal(Signal::Said(format!(
+                "the session is whole, but its index was not written: {error}"
+            )));
+        }
+        self.store.edit_live(|live| {
+            live.calls.clear();
+            if live.health == Health::Running {
+                live.health = Health::Ended;
+            }
+        });
+    }
+}
+
+/// A session to look at only: its timeline, and what was cut off its end.
+///
+/// # Errors
+/// [`JournalError`] when it cannot be read.
+pub fn open_read_only(
+    dir: &Path,
+) -> Result<(Session, crate::timeline::Timeline, Option<String>), JournalError> {
+    let session = Session::open(dir)?;
+    let branch = read_branch(&session.trunk())?;
+    Ok((session, fold(branch.events), branch.torn.map(|t| t.what)))
+}

@@ -1,0 +1,115 @@
+//! Calls to models as tasks. Dropping a task breaks its call off.
+
+use super::{Message, Store};
+use crate::domain::{CallId, Prompt, PromptRecord, Usage};
+use crate::driver::LiveCall;
+use crate::engine::{Failure, Reply};
+use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
+use futures_util::StreamExt as _;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinHandle;
+
+/// The calls to models under way.
+#[derive(Default)]
+pub(super) struct Runner {
+    calls: HashMap<CallId, JoinHandle<()>>,
+}
+
+impl Runner {
+    /// Asks a provider; its pieces and its answer come into the inbox.
+    pub(super) fn ask(
+        &mut self,
+        provider: Arc<dyn Provider>,
+        record: &PromptRecord,
+        prompt: Prompt,
+        store: &Store,
+        inbox: UnboundedSender<Message>,
+    ) {
+        let call = record.call;
+        let began = Instant::now();
+        store.edit_live(|live| {
+            live.calls.push(LiveCall {
+                call,
+                asked: record.asked,
+                phase: Phase::Connecting,
+                reasoning: String::new(),
+                text: String::new(),
+                pieces: 0,
+                since: began,
+            });
+        });
+        let estimate = u64::from(record.tokens);
+        let request = Request {
+            call,
+            asked: record.asked,
+            prompt: Arc::new(prompt),
+            seed: record.seed,
+            stop: vec!["\n".to_owned()],
+        };
+        let task = tokio::spawn(async move {
+            let reply = match collect(provider.as_ref(), request, &inbox, estimate).await {
+                Ok((text, reasoning, mut usage)) => {
+                    usage.millis = began.elapsed().as_millis() as u64;
+                    Reply::Model { call, text, reasoning, usage }
+                }
+                Err(error) => Reply::Failed {
+                    call,
+                    failure: Failure { what: error.what, place: provider.name(), next: error.next },
+                },
+            };
+            // A driver that has ended wants no reply.
+            let _ = inbox.send(Message::Reply(reply));
+        });
+        self.calls.insert(call, task);
+    }
+
+    /// Breaks a call off.
+    pub(super) fn cancel(&mut self, call: CallId) {
+        if let Some(task) = self.calls.remove(&call) {
+            task.abort();
+        }
+    }
+
+    /// Breaks everything off.
+    pub(super) fn cancel_all(&mut self) {
+        for (_, task) in self.calls.drain() {
+            task.abort();
+        }
+    }
+
+    /// Forgets a call that has answered.
+    pub(super) fn answered(&mut self, call: CallId) {
+        self.calls.remove(&call);
+    }
+}
+
+async fn collect(
+    provider: &dyn Provider,
+    request: Request,
+    inbox: &UnboundedSender<Message>,
+    estimate: u64,
+) -> Result<(String, String, Usage), ProviderError> {
+    let call = request.call;
+    let mut stream = provider.stream(request);
+    let (mut text, mut reasoning, mut usage) = (String::new(), String::new(), None);
+    while let Some(delta) = stream.next().await {
+        let delta = delta?;
+        match &delta {
+            Delta::Text(piece) => text.push_str(piece),
+            Delta::Reasoning(piece) => reasoning.push_str(piece),
+            Delta::Usage(reported) => usage = Some(*reported),
+            Delta::Phase(_) => {}
+        }
+        let _ = inbox.send(Message::Delta(call, delta));
+    }
+    let usage = usage.unwrap_or(Usage {
+        prompt_tokens: estimate,
+        reply_tokens: (text.len() as u64).div_ceil(4),
+        estimated: true,
+        millis: 0,
+    });
+    Ok((text, reasoning, usage))
+}

@@ -1,0 +1,331 @@
+//! Cases on the driver: a toy world, scripted replies, real files.
+
+use super::{Driver, Handle, Health, Launch, OpenWorld};
+use crate::domain::{
+    Autonomy, Enumeration, EnvInfo, EpisodeRole, Kind, Limits, Prompt, PromptRecord, RunSpec, Settings, Task,
+    Turn,
+};
+use crate::engine::{Command, Draft, Envelope, Event, Method, Outgoing, Policy, Reading, State, Want};
+use crate::env::{EnvError, Environment};
+use crate::journal::{Meta, Session, read_branch, read_bytes};
+use crate::provider::{ProviderError, Scripted};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// Counts up; wins at `goal`. It answers with its count, so a wrongly rebuilt world is seen at once.
+struct Counter {
+    count: u32,
+    goal: u32,
+    lies: bool,
+}
+
+impl Counter {
+    fn turn(&self, text: &str) -> Turn {
+        Turn {
+            observation: if self.lies { format!("{text}!") } else { text.to_owned() },
+            progress: f64::from(self.count) / f64::from(self.goal),
+            done: self.count == self.goal,
+            won: self.count == self.goal,
+            valid: true,
+            ..Turn::default()
+        }
+    }
+}
+
+impl Environment for Counter {
+    fn info(&self) -> EnvInfo {
+        EnvInfo { snapshots: false, deterministic: true, enumeration: Enumeration::Free }
+    }
+
+    fn reset(&mut self) -> Result<Turn, EnvError> {
+        self.count = 0;
+        Ok(self.turn("Your task is to: count."))
+    }
+
+    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+        if action == "break" {
+            return Err(EnvError::Died { what: "it broke".to_owned() });
+        }
+        self.count += u32::from(action == "count");
+        Ok(self.turn(&format!("It is {}.", self.count)))
+    }
+
+    fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
+        Ok(vec!["count".to_owned()])
+    }
+}
+
+struct Once;
+
+impl Method for Once {
+    fn name(&self) -> &'static str {
+        "once"
+    }
+
+    fn next(&self, state: &State) -> Vec<Want> {
+        if state.open_episode().is_some() {
+            return vec![Want::AskActor];
+        }
+        match state.run.as_ref().and_then(|r| r.tasks.get(state.past.len())) {
+            Some(task) => {
+                vec![Want::StartEpisode { task: Box::new(task.clone()), trial: 1, role: EpisodeRole::Test }]
+            }
+            None => vec![Want::EndRun],
+        }
+    }
+
+    fn reflect_now(&self, _: &State, _: Kind) -> Vec<Want> {
+        Vec::new()
+    }
+}
+
+fn launch(goal: u32, lies: bool) -> Launch {
+    let open: OpenWorld = Arc::new(move |_| Ok(Box::new(Counter { count: 0, goal, lies })));
+    Launch {
+        policy: Policy {
+            method: Arc::new(Once),
+            draft: Arc::new(|_, _| Draft::default()),
+            read: |text| Reading { action: Some(text.to_owned()), ..Reading::default() },
+            outgoing: |_, _| Outgoing { sent: None, rule: None, list: false },
+            incoming: |_, _, _, _| None,
+            goal: |_| "count".to_owned(),
+            detect: Arc::new(|_| Vec::new()),
+        },
+        render: |_: &State, _: &PromptRecord| Prompt::default(),
+        actor: Arc::new(Scripted::new(|_| Ok("count".to_owned()))),
+        mentor: None,
+        open,
+    }
+}
+
+fn spec(tasks: usize) -> RunSpec {
+    let task = |n: usize| Task {
+        env: "toy".to_owned(),
+        id: n.to_string(),
+        goal: String::new(),
+        task_type: None,
+        seed: 0,
+    };
+    RunSpec {
+        method: "once".to_owned(),
+        actor: "script".to_owned(),
+        mentor: "none".to_owned(),
+        interface: "raw".to_owned(),
+        tasks: (0..tasks).map(task).collect(),
+        trials: 1,
+        seed: 0,
+        autonomy: Autonomy::Auto,
+        limits: Limits { steps: 50, moves: None, wall_seconds: None },
+        loop_detector: false,
+        settings: Settings::default(),
+    }
+}
+
+fn meta(name: &str) -> Meta {
+    Meta {
+        v: 1,
+        session: name.to_owned(),
+        created: jiff::Timestamp::UNIX_EPOCH,
+        program: "0".to_owned(),
+        env: "toy".to_owned(),
+        method: "once".to_owned(),
+        actor: "script".to_owned(),
+        title: String::new(),
+        bookmark: None,
+    }
+}
+
+fn start(root: &Path, tasks: usize, launch: Launch) -> (Handle, JoinHandle<()>, Session) {
+    Driver::start(root, meta("s"), spec(tasks), Vec::new(), launch).unwrap()
+}
+
+/// Waits until the store says so; the store wakes us, nobody sleeps.
+fn until(handle: &Handle, mut ready: impl FnMut(&Handle) -> bool) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let waited = runtime.block_on(async {
+        let mut news = handle.store.news();
+        tokio::time::timeout(std::time::Duration::from_secs(20), async {
+            while !ready(handle) {
+                news.changed().await.unwrap();
+            }
+        })
+        .await
+    });
+    assert!(waited.is_ok(), "it never came: {:?} {:?}", handle.store.head(), handle.store.live());
+}
+
+/// Runs to the end and closes; the events.
+fn play_out(handle: &Handle, thread: JoinHandle<()>) {
+    handle.send(Command::Run);
+    until(handle, |h| h.store.head().over);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+/// What must be equal between a broken and an unbroken run: everything but times, resume marks and calls made again.
+fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
+    let mut seen: Vec<Event> = Vec::new();
+    for envelope in events {
+        match &envelope.event {
+            Event::Reopened | Event::Resumed | Event::Paused { .. } | Event::Closed => {}
+            // A call in flight is made again; its answer may be written twice, its proposal once.
+            again @ Event::ReplyReceived { call, .. } if matches!(seen.last(), Some(Event::ReplyReceived { call: last, .. }) if last == call) =>
+            {
+                let _ = again;
+            }
+            Event::ReplyReceived { call, text, reasoning, .. } => seen.push(Event::ReplyReceived {
+                call: *call,
+                text: text.clone(),
+                reasoning: reasoning.clone(),
+                usage: crate::domain::Usage::default(),
+            }),
+            Event::EpisodeEnded { summary } => {
+                let mut summary = summary.clone();
+                summary.span = (0, 0);
+                seen.push(Event::EpisodeEnded { summary });
+            }
+            event => seen.push(event.clone()),
+        }
+    }
+    seen
+}
+
+#[test]
+fn a_run_is_journaled_from_start_to_close() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 2, launch(3, false));
+    play_out(&handle, thread);
+    assert_eq!(handle.store.live().health, Health::Ended);
+    let read = read_branch(&session.trunk()).unwrap();
+    assert!(matches!(read.events.last().unwrap().event, Event::Closed));
+    let state = crate::journal::fold(read.events);
+    assert_eq!(state.head(), &handle.store.head());
+    assert_eq!(state.head().past.len(), 2);
+    assert!(session.dir.join("index/summary.json").is_file());
+}
+
+#[test]
+fn every_cut_of_the_file_resumes_to_the_same_events() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, launch(2, false));
+    play_out(&handle, thread);
+    let bytes = std::fs::read(session.trunk()).unwrap();
+    let unbroken = essence(&read_branch(&session.trunk()).unwrap().events);
+    let header = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
+    let first = header + bytes[header..].iter().position(|b| *b == b'\n').unwrap() + 1;
+    for cut in (first..bytes.len()).step_by(61) {
+        let copy = tempfile::tempdir().unwrap();
+        let (broken, writer) = Session::create(copy.path(), meta("s")).unwrap();
+        drop(writer);
+        std::fs::write(broken.trunk(), &bytes[..cut]).unwrap();
+        let kept = read_bytes(&broken.trunk(), &bytes[..cut]).unwrap().events.len();
+        let resumed = Driver::resume(&broken.dir, |_| Ok(launch(2, false))).unwrap();
+        play_out(&resumed.handle, resumed.thread);
+        let events = read_branch(&broken.trunk()).unwrap().events;
+        assert!(events.len() >= kept);
+        assert_eq!(essence(&events), unbroken, "cut at byte {cut}");
+    }
+}
+
+#[test]
+fn a_world_that_answers_otherwise_is_caught_at_the_first_difference() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    for _ in 0..3 {
+        let before = handle.store.head().head;
+        handle.send(Command::Step);
+        until(&handle, |h| h.store.head().head > before && h.store.head().waits());
+    }
+    handle.quit();
+    thread.join().unwrap();
+    let resumed = Driver::resume(&session.dir, |_| Ok(launch(9, true))).unwrap();
+    until(&resumed.handle, |h| h.store.head().divergence.is_some());
+    let state = resumed.handle.store.head();
+    let (episode, step, recorded, now) = state.divergence.clone().unwrap();
+    assert_eq!((episode, step), (1, 0));
+    assert_eq!((recorded.as_str(), now.as_str()), ("Your task is to: count.", "Your task is to: count.!"));
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+}
+
+#[test]
+fn a_dead_world_pauses_and_is_built_anew_on_retry() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut launch = launch(4, false);
+    let broke = std::sync::atomic::AtomicBool::new(false);
+    let calls = std::sync::atomic::AtomicU32::new(0);
+    launch.actor = Arc::new(Scripted::new(move |_| {
+        let n = calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let first = n == 2 && !broke.swap(true, std::sync::atomic::Ordering::Relaxed);
+        Ok(if first { "break" } else { "count" }.to_owned())
+    }));
+    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    handle.send(Command::Run);
+    until(&handle, |h| h.store.head().trouble.is_some());
+    assert!(handle.store.head().trouble.as_ref().unwrap().1.what.contains("it broke"));
+    // The same action would break it again: the person gives the episode up instead.
+    handle.send(Command::Retry);
+    until(&handle, |h| h.store.head().trouble.is_some());
+    handle.send(Command::EndEpisode(crate::domain::EndReason::Error));
+    until(&handle, |h| h.store.head().past.len() == 1);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_failed_model_call_is_a_plain_sentence_and_can_be_tried_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut launch = launch(1, false);
+    let tries = std::sync::atomic::AtomicU32::new(0);
+    launch.actor = Arc::new(Scripted::new(move |_| {
+        if tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 {
+            return Err(ProviderError { what: "no one answers".to_owned(), next: "retry".to_owned() });
+        }
+        Ok("count".to_owned())
+    }));
+    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    handle.send(Command::Run);
+    until(&handle, |h| h.store.head().trouble.is_some());
+    assert_eq!(handle.store.head().trouble.as_ref().unwrap().1.what, "no one answers");
+    handle.send(Command::Retry);
+    handle.send(Command::Run);
+    until(&handle, |h| h.store.head().over);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+#[test]
+fn admissible_actions_can_be_asked_for_at_a_proposal() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, _session) = start(dir.path(), 1, launch(3, false));
+    handle.send(Command::Step);
+    until(&handle, |h| h.store.head().waits() && h.store.head().awaiting().is_some());
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    assert_eq!(runtime.block_on(handle.admissible()), ["count"]);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+#[test]
+fn nothing_is_applied_while_a_write_fails() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, writer) = Session::create(dir.path(), meta("s")).unwrap();
+    let failing = writer.failing.clone();
+    let (handle, thread) =
+        Driver::over(session.clone(), writer, spec(1), Vec::new(), launch(2, false)).unwrap();
+    handle.send(Command::Step);
+    until(&handle, |h| h.store.head().awaiting().is_some());
+    failing.store(1, std::sync::atomic::Ordering::Relaxed);
+    let before = handle.store.head();
+    handle.send(Command::Step);
+    handle.send(Command::Remark { step: 1, text: "kept for later".to_owned() });
+    until(&handle, |h| matches!(h.store.live().health, Health::Halted(_)));
+    assert_eq!(handle.store.head(), before, "nothing is shown that is not written");
+    handle.retry_write();
+    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 2));
+    until(&handle, |h| !h.store.head().episode.as_ref().unwrap().step(1).unwrap().remarks.is_empty());
+    handle.quit();
+    thread.join().unwrap();
+    assert_eq!(read_branch(&session.trunk()).unwrap().torn, None);
+}

@@ -1,0 +1,293 @@
+//! What each wish and reply comes to, told as small stories.
+
+use super::fixture::{Bench, names, spec, turn, won};
+use crate::domain::{Autonomy, By, EndReason, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Stage};
+use crate::engine::{Command, Failure, LessonWish, Pace, Reply};
+
+/// A bench at its first proposal.
+fn proposed(action: &str) -> Bench {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    bench.says(action);
+    bench
+}
+
+fn lesson(text: &str) -> Command {
+    Command::Lesson(LessonWish::Add {
+        kind: Kind::Error,
+        scope: Scope::Environment,
+        text: LessonText::plain(text),
+        rule: None,
+        evidence: String::new(),
+    })
+}
+
+#[test]
+fn a_new_run_waits_for_the_first_step() {
+    let bench = Bench::started(1, 50);
+    assert_eq!(names(&bench.journal.iter().map(|e| e.event.clone()).collect::<Vec<_>>()), ["run_started"]);
+    assert!(bench.state().waits());
+}
+
+#[test]
+fn step_goes_from_proposal_to_proposal() {
+    let mut bench = proposed("go to shelf 1");
+    assert_eq!(bench.state().awaiting().unwrap().proposed.as_deref(), Some("go to shelf 1"));
+    assert!(bench.state().waits());
+    assert_eq!(bench.state().episode.as_ref().unwrap().task.goal, "rest.");
+    let events = bench.wish(Command::Step).unwrap();
+    assert_eq!(names(&events), ["step_granted", "approved", "action_taken"]);
+    let events = bench.world(turn("You arrive."));
+    assert_eq!(names(&events), ["observed", "noted", "prompt_sent"]);
+    let events = bench.says("look");
+    assert_eq!(names(&events), ["reply_received", "proposed"]);
+    assert!(bench.state().waits());
+}
+
+#[test]
+fn stage_stepping_stops_after_prompt_and_observation() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room."));
+    bench.says("look");
+    bench.wish(Command::StepStage).unwrap();
+    assert_eq!(names(&bench.world(turn("You see."))), ["observed", "noted"]);
+    assert!(bench.state().waits());
+    assert_eq!(names(&bench.wish(Command::StepStage).unwrap()), ["stage_granted", "prompt_drafted"]);
+    assert_eq!(bench.state().last_step().unwrap().stage, Stage::Prompt);
+    assert_eq!(names(&bench.wish(Command::StepStage).unwrap()), ["stage_granted", "prompt_sent"]);
+    bench.says("look");
+    assert_eq!(bench.state().last_step().unwrap().number, 2);
+}
+
+#[test]
+fn running_goes_on_to_the_end_of_the_run() {
+    let mut bench = Bench::started(2, 50);
+    bench.wish(Command::Run).unwrap();
+    for _ in 0..2 {
+        bench.world(turn("A room."));
+        bench.says("win");
+        bench.world(won("You win."));
+    }
+    let state = bench.state();
+    assert!(state.over);
+    assert_eq!(state.past.len(), 2);
+    assert!(state.past.iter().all(|p| p.won && p.steps == 1 && p.reason == EndReason::Won && !p.assisted));
+}
+
+#[test]
+fn pause_during_a_call_waits_for_it() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room."));
+    assert_eq!(names(&bench.wish(Command::Pause).unwrap()), ["pause_requested"]);
+    assert_eq!(bench.state().pace, Pace::Pausing);
+    assert_eq!(names(&bench.says("look")), ["reply_received", "proposed", "paused"]);
+    assert!(bench.state().waits());
+}
+
+#[test]
+fn an_overridden_action_is_the_one_that_runs() {
+    let mut bench = proposed("take plate 2");
+    let events = bench
+        .wish(Command::Override {
+            action: " go to\nsidetable 1 ".to_owned(),
+            shown_as: ShownAs::HumanEdit,
+            fate: Fate::Dropped,
+        })
+        .unwrap();
+    assert_eq!(names(&events), ["action_overridden", "step_granted", "action_taken"]);
+    let step = bench.state().last_step().unwrap();
+    let done = step.executed.as_ref().unwrap();
+    assert_eq!(
+        (done.action.as_str(), done.by, &done.fate),
+        ("go to sidetable 1", By::Person, &Fate::Dropped)
+    );
+    assert_eq!(step.proposed.as_deref(), Some("take plate 2"));
+    assert!(bench.state().episode.as_ref().unwrap().assisted);
+    bench.world(turn("You arrive."));
+    bench.says("look");
+    assert!(bench.state().waits(), "an override from a pause stops at the next proposal");
+}
+
+#[test]
+fn a_rejected_proposal_is_asked_again_in_the_same_step() {
+    let mut bench = proposed("heat apple 1 with stoveburner 1");
+    let events = bench.wish(Command::Reject("a stove does not heat food".to_owned())).unwrap();
+    assert_eq!(names(&events), ["proposal_rejected", "step_granted", "prompt_sent"]);
+    let step = bench.state().last_step().unwrap();
+    assert_eq!((step.number, step.retry, step.rejections.len()), (1, 1, 1));
+    bench.says("go to microwave 1");
+    assert_eq!(bench.state().awaiting().unwrap().proposed.as_deref(), Some("go to microwave 1"));
+    assert_eq!(bench.state().awaiting().unwrap().rejections[0].0, "heat apple 1 with stoveburner 1");
+}
+
+#[test]
+fn asking_again_breaks_the_call_off_and_the_late_reply_is_inert() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room."));
+    let (old, _) = bench.call().unwrap();
+    let events = bench.wish(Command::AskAgain).unwrap();
+    assert_eq!(names(&events), ["call_cancelled", "prompt_sent"]);
+    let stale = Reply::Model {
+        call: old,
+        text: "look".to_owned(),
+        reasoning: String::new(),
+        usage: crate::domain::Usage::default(),
+    };
+    assert!(bench.reply(stale).is_empty());
+    bench.says("wait");
+    assert_eq!(bench.state().awaiting().unwrap().proposed.as_deref(), Some("wait"));
+}
+
+#[test]
+fn a_lesson_is_in_the_very_next_prompt() {
+    let mut bench = proposed("look");
+    bench.wish(lesson("Heat food in a microwave only.")).unwrap();
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("You see."));
+    let state = bench.state();
+    assert_eq!(state.last_step().unwrap().lessons, 1);
+    assert_eq!(state.pool.numbered(1).unwrap().uses, 1);
+}
+
+#[test]
+fn undo_takes_back_only_what_nothing_has_used() {
+    let mut bench = proposed("look");
+    bench.wish(lesson("One.")).unwrap();
+    bench.wish(Command::Undo).unwrap();
+    assert_eq!(bench.state().pool.numbered(1).unwrap().status, LessonStatus::Retired);
+    bench.wish(Command::Redo).unwrap();
+    assert_eq!(bench.state().pool.numbered(1).unwrap().status, LessonStatus::On);
+    bench.wish(Command::Undo).unwrap();
+    bench.wish(Command::Redo).unwrap();
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("You see."));
+    let refusal = bench.wish(Command::Undo).unwrap_err();
+    assert!(refusal.why.contains("already used"), "{refusal:?}");
+    assert!(refusal.about.is_some());
+}
+
+#[test]
+fn confirm_stops_at_every_proposal_and_goes_on_when_approved() {
+    let mut run = spec(1, 50);
+    run.autonomy = Autonomy::Confirm;
+    let mut bench = Bench::with(run);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room."));
+    bench.says("look");
+    assert!(bench.state().waits());
+    assert_eq!(names(&bench.wish(Command::Approve).unwrap()), ["approved", "action_taken"]);
+    bench.world(turn("You see."));
+    bench.says("wait");
+    assert!(bench.state().waits());
+}
+
+#[test]
+fn a_person_plays_and_gives_the_turn_back() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::SetAutonomy(Autonomy::Human)).unwrap();
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room."));
+    assert!(bench.state().waits());
+    bench.wish(Command::Act("look".to_owned())).unwrap();
+    bench.world(turn("You see."));
+    bench.wish(Command::Act("think: hm".to_owned())).unwrap();
+    bench.world(turn("Nothing happens."));
+    assert_eq!(bench.state().episode.as_ref().unwrap().step(2).unwrap().observation(), Some("OK."));
+    assert_eq!(bench.state().awaiting().unwrap().number, 3);
+    bench.wish(Command::SetAutonomy(Autonomy::Auto)).unwrap();
+    bench.wish(Command::Step).unwrap();
+    bench.says("wait");
+    assert_eq!(bench.state().awaiting().unwrap().number, 3);
+}
+
+#[test]
+fn a_failed_call_pauses_and_can_be_tried_again() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room."));
+    let (call, _) = bench.call().unwrap();
+    let failure =
+        Failure { what: "no answer".to_owned(), place: "actor".to_owned(), next: "retry".to_owned() };
+    assert_eq!(names(&bench.reply(Reply::Failed { call, failure })), ["call_failed", "paused"]);
+    assert!(bench.wish(Command::Step).is_err());
+    bench.wish(Command::Retry).unwrap();
+    assert_eq!(bench.call().unwrap().0, call);
+    bench.says("look");
+    assert!(bench.state().waits());
+}
+
+#[test]
+fn limits_end_the_episode() {
+    // (steps, moves, loop detector, actions) -> (reason, steps)
+    let cases: [(u32, Option<u32>, bool, &[&str], EndReason, u32); 5] = [
+        (3, None, false, &["a", "b", "c", "d"], EndReason::StepLimit, 3),
+        (9, Some(2), false, &["a", "think: x", "b", "c"], EndReason::MoveLimit, 3),
+        (9, None, true, &["a", "b", "b", "c"], EndReason::Loop, 3),
+        (4, None, true, &["a", "b", "a", "b", "c"], EndReason::StepLimit, 4),
+        (9, None, true, &["think: x", "think: x", "c"], EndReason::Loop, 2),
+    ];
+    for (steps, moves, looping, actions, reason, ended) in cases {
+        let mut run = spec(1, steps);
+        run.limits.moves = moves;
+        run.loop_detector = looping;
+        let mut bench = Bench::with(run);
+        bench.wish(Command::Run).unwrap();
+        bench.world(turn("A room."));
+        for action in actions {
+            if bench.state().open_episode().is_none() {
+                break;
+            }
+            bench.says(action);
+            bench.world(turn("Fine."));
+        }
+        let last = bench.state().past.last().expect("the episode ended");
+        assert_eq!((last.reason, last.steps), (reason, ended), "{actions:?}");
+    }
+}
+
+#[test]
+fn time_is_up_in_the_middle_of_a_call() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room."));
+    bench.reply(Reply::TimeUp { episode: 7 });
+    assert!(bench.state().open_episode().is_some(), "another episode's timer is inert");
+    bench.reply(Reply::TimeUp { episode: 1 });
+    assert_eq!(bench.state().past.last().unwrap().reason, EndReason::TimeLimit);
+    assert!(bench.state().calls.is_empty());
+}
+
+#[test]
+fn a_thought_that_is_not_sent_is_answered_by_the_interface() {
+    let mut run = spec(1, 50);
+    run.settings.set("thoughts_sent", false, crate::domain::SettingOrigin::Ours);
+    let mut bench = Bench::with(run);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room."));
+    bench.says("think: hm");
+    let events = bench.wish(Command::Step).unwrap();
+    assert_eq!(
+        names(&events),
+        ["step_granted", "approved", "action_taken", "observed", "noted", "prompt_sent"]
+    );
+    let episode = bench.state().episode.as_ref().unwrap();
+    assert_eq!((episode.moves, episode.step(1).unwrap().observation()), (0, Some("OK.")));
+}
+
+#[test]
+fn a_task_can_be_begun_again_after_the_run() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room."));
+    bench.says("win");
+    bench.world(won("You win."));
+    assert!(bench.state().over);
+    let task = bench.state().episode.as_ref().unwrap().task.clone();
+    bench.wish(Command::Begin(Box::new(task))).unwrap();
+    bench.world(turn("A room."));
+    assert_eq!(bench.state().episode.as_ref().unwrap().trial, 2);
+}

@@ -1,0 +1,213 @@
+//! A policy small enough to read, and a bench that folds what the engine says.
+
+use crate::domain::{
+    Asked, Autonomy, CallId, EpisodeRole, Kind, Label, Limits, Note, Origin, PromptRecord, RunSpec,
+    SegmentRecord, Seq, Settings, Speaker, Task, Turn, Usage,
+};
+use crate::engine::{
+    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Input, Method, Outgoing, Policy, Reading,
+    Refusal, Reply, State, Want,
+};
+use std::sync::Arc;
+
+/// Asks the actor until the task is done, every task once.
+pub(super) struct Plain;
+
+impl Method for Plain {
+    fn name(&self) -> &'static str {
+        "plain"
+    }
+
+    fn next(&self, state: &State) -> Vec<Want> {
+        if state.open_episode().is_some() {
+            return vec![Want::AskActor];
+        }
+        let Some(run) = &state.run else { return Vec::new() };
+        match run.tasks.get(state.past.len()) {
+            Some(task) => {
+                vec![Want::StartEpisode { task: Box::new(task.clone()), trial: 1, role: EpisodeRole::Test }]
+            }
+            None => vec![Want::EndRun],
+        }
+    }
+
+    fn reflect_now(&self, _: &State, _: Kind) -> Vec<Want> {
+        Vec::new()
+    }
+}
+
+fn draft(state: &State, ask: &Ask) -> Draft {
+    let mut segments =
+        vec![SegmentRecord { label: Label::Task, origin: Origin::Task, speaker: Speaker::User, tokens: 1 }];
+    for kind in [Kind::Abstract, Kind::Error, Kind::Progress] {
+        for lesson in state.pool.in_force(kind) {
+            segments.push(SegmentRecord {
+                label: Label::Error,
+                origin: Origin::Lesson { id: lesson.id.clone(), version: lesson.version() },
+                speaker: Speaker::User,
+                tokens: 1,
+            });
+        }
+    }
+    Draft {
+        record: PromptRecord { asked: ask.asked, segments, tokens: 1, ..PromptRecord::default() },
+        texts: Vec::new(),
+    }
+}
+
+fn read(text: &str) -> Reading {
+    match text.strip_prefix("think: ") {
+        Some(thought) => Reading { thought: Some(thought.to_owned()), ..Reading::default() },
+        None if text.is_empty() => Reading::default(),
+        None => Reading { action: Some(text.to_owned()), ..Reading::default() },
+    }
+}
+
+pub(super) fn policy() -> Policy {
+    Policy {
+        method: Arc::new(Plain),
+        draft: Arc::new(draft),
+        read,
+        outgoing: |_, _| Outgoing { sent: None, rule: None, list: false },
+        incoming: |_, action, _, _| action.starts_with("think:").then(|| "OK.".to_owned()),
+        goal: |first| first.rsplit(": ").next().unwrap_or_default().to_owned(),
+        detect: Arc::new(|state: &State| {
+            let step = state.last_step();
+            let nothing = step.and_then(|s| s.answer.as_ref()).is_some_and(|a| !a.valid);
+            if !nothing {
+                return Vec::new();
+            }
+            vec![Note {
+                detector: "nothing_happened".to_owned(),
+                kind: crate::domain::NoteKind::Mistake,
+                evidence: "Nothing happens.".to_owned(),
+                parts: std::collections::BTreeMap::new(),
+            }]
+        }),
+    }
+}
+
+pub(super) fn spec(tasks: usize, steps: u32) -> RunSpec {
+    RunSpec {
+        method: "plain".to_owned(),
+        actor: "script".to_owned(),
+        mentor: "none".to_owned(),
+        interface: "raw".to_owned(),
+        tasks: (0..tasks)
+            .map(|n| Task {
+                env: "toy".to_owned(),
+                id: format!("toy/{n}"),
+                goal: String::new(),
+                task_type: None,
+                seed: 0,
+            })
+            .collect(),
+        trials: 1,
+        seed: 0,
+        autonomy: Autonomy::Auto,
+        limits: Limits { steps, moves: None, wall_seconds: None },
+        loop_detector: false,
+        settings: Settings::default(),
+    }
+}
+
+/// An engine with its journal kept in memory and its calls answered by hand.
+pub(super) struct Bench {
+    pub(super) engine: Engine,
+    pub(super) journal: Vec<Envelope>,
+}
+
+impl Bench {
+    pub(super) fn new() -> Self {
+        Self { engine: Engine::new(policy()), journal: Vec::new() }
+    }
+
+    pub(super) fn started(tasks: usize, steps: u32) -> Self {
+        Self::with(spec(tasks, steps))
+    }
+
+    pub(super) fn with(spec: RunSpec) -> Self {
+        let mut bench = Self::new();
+        bench
+            .wish(Command::Start { session: "s".to_owned(), spec: Box::new(spec), pool: Vec::new() })
+            .unwrap();
+        bench
+    }
+
+    pub(super) fn state(&self) -> &State {
+        &self.engine.state
+    }
+
+    pub(super) fn feed(&mut self, input: Input) -> Result<Vec<Event>, Refusal> {
+        let before = self.journal.len();
+        let events = self.engine.decide(&input)?;
+        self.fold(events);
+        loop {
+            let events = self.engine.advance();
+            if events.is_empty() {
+                break;
+            }
+            self.fold(events);
+            assert!(self.journal.len() - before < 200, "the engine does not come to rest");
+        }
+        Ok(self.journal[before..].iter().map(|e| e.event.clone()).collect())
+    }
+
+    pub(super) fn wish(&mut self, command: Command) -> Result<Vec<Event>, Refusal> {
+        self.feed(Input::Command(command))
+    }
+
+    pub(super) fn reply(&mut self, reply: Reply) -> Vec<Event> {
+        self.feed(Input::Reply(reply)).unwrap()
+    }
+
+    fn fold(&mut self, events: Vec<(Cause, Event)>) {
+        let last = events.len().saturating_sub(1);
+        for (n, (cause, event)) in events.into_iter().enumerate() {
+            let seq = Seq(self.engine.state.head.0 + 1);
+            let envelope = Envelope { seq, at: jiff::Timestamp::UNIX_EPOCH, cause, more: n < last, event };
+            self.engine.state.apply(&envelope);
+            self.journal.push(envelope);
+        }
+    }
+
+    pub(super) fn call(&self) -> Option<(CallId, Effect)> {
+        self.state().calls.iter().next().map(|(c, e)| (*c, e.clone()))
+    }
+
+    /// Answers the world's call in flight.
+    pub(super) fn world(&mut self, turn: Turn) -> Vec<Event> {
+        let (call, _) = self.call().expect("a call is in flight");
+        self.reply(Reply::World { call, turn: Box::new(turn), admissible: Vec::new() })
+    }
+
+    /// Answers the actor's call in flight.
+    pub(super) fn says(&mut self, text: &str) -> Vec<Event> {
+        let (call, effect) = self.call().expect("a call is in flight");
+        assert!(
+            matches!(effect, Effect::Ask { ref prompt, .. } if prompt.asked == Asked::Actor),
+            "{effect:?}"
+        );
+        self.reply(Reply::Model {
+            call,
+            text: text.to_owned(),
+            reasoning: String::new(),
+            usage: Usage { prompt_tokens: 3, reply_tokens: 1, estimated: true, millis: 5 },
+        })
+    }
+}
+
+pub(super) fn turn(text: &str) -> Turn {
+    Turn { observation: text.to_owned(), valid: text != "Nothing happens.", ..Turn::default() }
+}
+
+pub(super) fn won(text: &str) -> Turn {
+    Turn { won: true, done: true, reward: 1.0, progress: 1.0, ..turn(text) }
+}
+
+pub(super) fn names(events: &[Event]) -> Vec<String> {
+    events
+        .iter()
+        .map(|e| serde_json::to_value(e).unwrap()["type"].as_str().unwrap_or_default().to_owned())
+        .collect()
+}

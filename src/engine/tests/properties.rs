@@ -1,0 +1,167 @@
+//! Laws that hold whatever comes in, in whatever order.
+
+use super::fixture::{Bench, policy, turn, won};
+use crate::domain::{Autonomy, CallId, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Usage};
+use crate::engine::{Command, Effect, Engine, Envelope, Failure, LessonWish, Reply, State, effect_of};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Debug)]
+enum Move {
+    Wish(Command),
+    /// Answers the n-th call in flight (or a call that is not), with this variant.
+    Answer(u8, u8),
+    Lesson(u8, u8),
+}
+
+fn moves() -> impl Strategy<Value = Move> {
+    let wish = prop_oneof![
+        Just(Command::Step),
+        Just(Command::StepStage),
+        Just(Command::Run),
+        Just(Command::Pause),
+        Just(Command::Approve),
+        Just(Command::Cancel),
+        Just(Command::AskAgain),
+        Just(Command::Retry),
+        Just(Command::Undo),
+        Just(Command::Redo),
+        Just(Command::Reject("no".to_owned())),
+        Just(Command::Act("dance".to_owned())),
+        Just(Command::Override { action: "jump".to_owned(), shown_as: ShownAs::Own, fate: Fate::Kept }),
+        Just(Command::SetAutonomy(Autonomy::Auto)),
+        Just(Command::SetAutonomy(Autonomy::Confirm)),
+        Just(Command::SetAutonomy(Autonomy::Human)),
+        Just(Command::Remark { step: 1, text: "odd".to_owned() }),
+        Just(Command::EndEpisode(crate::domain::EndReason::Person)),
+        Just(Command::Close),
+        Just(Command::Reopen),
+    ];
+    prop_oneof![
+        3 => wish.prop_map(Move::Wish),
+        6 => (0u8..3, 0u8..6).prop_map(|(n, v)| Move::Answer(n, v)),
+        1 => (0u8..4, 0u8..3).prop_map(|(a, b)| Move::Lesson(a, b)),
+    ]
+}
+
+fn play(bench: &mut Bench, step: &Move) {
+    match step {
+        Move::Wish(command) => drop(bench.wish(command.clone())),
+        Move::Lesson(kind, which) => {
+            let wish = match (kind, bench.state().pool.all().nth(usize::from(*which)).map(|l| l.id.clone())) {
+                (1, Some(id)) => LessonWish::Edit { id, text: LessonText::plain("other") },
+                (2, Some(id)) => LessonWish::Status { id, status: LessonStatus::Off },
+                (3, Some(id)) => LessonWish::Move { id, to: 0 },
+                _ => LessonWish::Add {
+                    kind: Kind::Abstract,
+                    scope: Scope::Episode,
+                    text: LessonText::plain("a"),
+                    rule: None,
+                    evidence: String::new(),
+                },
+            };
+            drop(bench.wish(Command::Lesson(wish)));
+        }
+        Move::Answer(n, variant) => {
+            let flying: Vec<(CallId, Effect)> =
+                bench.state().calls.iter().map(|(c, e)| (*c, e.clone())).collect();
+            let Some((call, effect)) = flying.get(usize::from(*n)) else {
+                let before = bench.state().clone();
+                let events = bench.reply(Reply::World {
+                    call: CallId(9999),
+                    turn: Box::new(turn("stale")),
+                    admissible: Vec::new(),
+                });
+                assert!(events.is_empty(), "a stale reply is inert");
+                assert_eq!(&before, bench.state());
+                return;
+            };
+            let reply = if *variant == 5 {
+                let failure = Failure { what: "x".to_owned(), place: "y".to_owned(), next: "z".to_owned() };
+                Reply::Failed { call: *call, failure }
+            } else if matches!(effect, Effect::Ask { .. }) {
+                let text = ["look", "think: hm", "", "go"][usize::from(variant % 4)].to_owned();
+                Reply::Model { call: *call, text, reasoning: String::new(), usage: Usage::default() }
+            } else {
+                let turn = if *variant == 4 {
+                    won("You win.")
+                } else {
+                    turn(["Fine.", "Nothing happens."][usize::from(variant % 2)])
+                };
+                Reply::World { call: *call, turn: Box::new(turn), admissible: Vec::new() }
+            };
+            bench.reply(reply);
+        }
+    }
+}
+
+fn fold(journal: &[Envelope]) -> State {
+    let mut state = State::default();
+    for envelope in journal {
+        state.apply(envelope);
+    }
+    state
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_fold_of_the_written_journal_is_the_live_state(steps in prop::collection::vec(moves(), 1..60)) {
+        let mut bench = Bench::started(2, 6);
+        for step in &steps {
+            play(&mut bench, step);
+        }
+        let written: Vec<Envelope> = bench
+            .journal
+            .iter()
+            .map(|e| serde_json::from_str(&serde_json::to_string(e).unwrap()).unwrap())
+            .collect();
+        let folded = fold(&written);
+        prop_assert_eq!(&folded, bench.state());
+        let kept: State = serde_json::from_str(&serde_json::to_string(&folded).unwrap()).unwrap();
+        prop_assert_eq!(&kept, bench.state());
+    }
+
+    #[test]
+    fn call_ids_are_never_used_twice(steps in prop::collection::vec(moves(), 1..60)) {
+        let mut bench = Bench::started(2, 6);
+        for step in &steps {
+            play(&mut bench, step);
+        }
+        let mut seen = BTreeSet::new();
+        for envelope in &bench.journal {
+            match effect_of(&envelope.event) {
+                Some(Effect::Cancel { .. }) | None => {}
+                Some(effect) => prop_assert!(seen.insert(effect.call()), "call {} twice", effect.call()),
+            }
+        }
+    }
+
+    /// Whatever whole batches a crash leaves, the session can be taken up and comes to its end.
+    #[test]
+    fn any_prefix_resumes(steps in prop::collection::vec(moves(), 1..40), cut in 0usize..200) {
+        let mut bench = Bench::started(2, 6);
+        for step in &steps {
+            play(&mut bench, step);
+        }
+        let mut cut = cut.min(bench.journal.len()).max(1);
+        while cut > 1 && bench.journal[cut - 1].more {
+            cut -= 1;
+        }
+        let state = fold(&bench.journal[..cut]);
+        let mut bench = Bench { engine: Engine::resume(state, policy()), journal: bench.journal[..cut].to_vec() };
+        bench.wish(Command::Reopen).unwrap();
+        let _ = bench.wish(Command::Retry);
+        bench.wish(Command::SetAutonomy(Autonomy::Auto)).unwrap();
+        let _ = bench.wish(Command::Run);
+        for _ in 0..200 {
+            if bench.state().over {
+                break;
+            }
+            prop_assert!(!bench.state().calls.is_empty(), "stuck: {:?}", bench.state());
+            play(&mut bench, &Move::Answer(0, 0));
+        }
+        prop_assert!(bench.state().over);
+    }
+}

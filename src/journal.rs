@@ -1,0 +1,70 @@
+//! Sessions on disk: a folder with `meta.toml`, one append-only file a branch, and an index that can be rebuilt.
+//! The format is written down in `docs/JOURNAL.md`.
+
+mod index;
+mod name;
+mod reader;
+mod session;
+mod writer;
+
+pub use index::{Listed, Standing, Summary, list, summarise};
+pub use name::{session_name, slug};
+pub use reader::{BranchHeader, ReadBranch, Torn, fold, read_branch, read_bytes};
+pub use session::{Meta, Session, branch_path};
+pub use writer::Writer;
+
+use std::path::{Path, PathBuf};
+
+/// The version of the format that is written; every older one is read.
+pub const VERSION: u32 = 1;
+
+/// What can go wrong with a session on disk.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// A file could not be read, made or written.
+    #[error("{path}: {action}: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was attempted.
+        action: &'static str,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// A line is not what the format says.
+    #[error("{path}:{line}: {reason}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Another program is writing this branch.
+    #[error(
+        "{path}: another retrospect is writing this session; look at it with `retrospect open --follow`, or end the other one"
+    )]
+    Locked {
+        /// The branch file.
+        path: PathBuf,
+    },
+    /// There is no session there.
+    #[error(
+        "{path}: no session here (a session is a folder with `meta.toml` and `branches/`); `retrospect sessions` lists them"
+    )]
+    NoSession {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+impl JournalError {
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, action, source }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! Names of session folders: `<utc as 20261120T104000Z>-<slug>-<id>`.
+
+use jiff::{Timestamp, tz::TimeZone};
+use sha2::{Digest, Sha256};
+
+/// The name of a new session's folder. `salt` tells two sessions of the same second and words apart.
+pub fn session_name(at: Timestamp, words: &str, salt: u64) -> String {
+    let stamp = at.to_zoned(TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string();
+    let mut hash = Sha256::new();
+    hash.update(at.as_nanosecond().to_le_bytes());
+    hash.update(salt.to_le_bytes());
+    hash.update(words.as_bytes());
+    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let digest = hash.finalize();
+    let id: String = digest.iter().take(6).map(|b| LETTERS[usize::from(b & 31)] as char).collect();
+    format!("{stamp}-{}-{id}", slug(words))
+}
+
+/// Lower-case words joined by hyphens, at most 40 bytes; `session` where nothing is left.
+pub fn slug(words: &str) -> String {
+    let mut slug = String::new();
+    for c in words.chars() {
+        if slug.len() >= 40 {
+            break;
+        }
+        if c.is_ascii_alphanumeric() {
+            slug.push(c.to_ascii_lowercase());
+        } else if !slug.ends_with('-') && !slug.is_empty() {
+            slug.push('-');
+        }
+    }
+    let slug = slug.trim_matches('-');
+    if slug.is_empty() { "session".to_owned() } else { slug.to_owned() }
+}

@@ -1,0 +1,138 @@
+//! A session's folder.
+
+use super::{BranchHeader, JournalError, VERSION, Writer};
+use crate::domain::{BranchId, Seq};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What `meta.toml` holds: enough to list a session without reading its journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Version of the format.
+    pub v: u32,
+    /// Name of the session, also of its folder.
+    pub session: String,
+    /// When it was made.
+    pub created: Timestamp,
+    /// Version of the program that made it.
+    pub program: String,
+    /// The environment.
+    pub env: String,
+    /// The method.
+    pub method: String,
+    /// The actor.
+    pub actor: String,
+    /// What it is about, in a few words.
+    pub title: String,
+    /// Where a demo opens: episode and step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bookmark: Option<String>,
+}
+
+/// A session's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// The folder.
+    pub dir: PathBuf,
+    /// Its `meta.toml`.
+    pub meta: Meta,
+}
+
+/// The file of a branch in a session's folder.
+pub fn branch_path(dir: &Path, branch: &BranchId) -> PathBuf {
+    dir.join("branches").join(format!("{branch}.jsonl"))
+}
+
+impl Session {
+    /// Makes the folder below `root` with its meta file and the trunk's header, and locks the trunk.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`] when a file cannot be made.
+    pub fn create(root: &Path, meta: Meta) -> Result<(Self, Writer), JournalError> {
+        let dir = root.join(&meta.session);
+        let branches = dir.join("branches");
+        fs::create_dir_all(&branches)
+            .map_err(JournalError::io(&branches, "could not make the session's folder"))?;
+        let index = dir.join("index");
+        fs::create_dir_all(&index).map_err(JournalError::io(&index, "could not make the session's index"))?;
+        write_private(&dir.join("meta.toml"), toml_of(&meta).as_bytes())?;
+        let header = BranchHeader {
+            v: VERSION,
+            kind: "branch".to_owned(),
+            id: BranchId::trunk(),
+            parent: None,
+            at_seq: Seq(0),
+            reason: "start".to_owned(),
+            created: meta.created,
+        };
+        let writer = Writer::create(&branch_path(&dir, &BranchId::trunk()), &header)?;
+        Ok((Self { dir, meta }, writer))
+    }
+
+    /// Reads a session's meta file.
+    ///
+    /// # Errors
+    /// [`JournalError::NoSession`] when there is none, [`JournalError::Malformed`] when it is not understood.
+    pub fn open(dir: &Path) -> Result<Self, JournalError> {
+        let path = dir.join("meta.toml");
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e)
+                if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+            {
+                return Err(JournalError::NoSession { path: dir.to_owned() });
+            }
+            Err(source) => return Err(JournalError::Io { path, action: "could not be read", source }),
+        };
+        let meta: Meta = toml::from_str(&text).map_err(|e| {
+            let line =
+                e.span().map_or(1, |s| text[..s.start.min(text.len())].matches('\n').count() as u64 + 1);
+            JournalError::Malformed { path, line, reason: e.message().to_owned() }
+        })?;
+        Ok(Self { dir: dir.to_owned(), meta })
+    }
+
+    /// Writes the meta file anew (a bookmark was set).
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn save_meta(&self) -> Result<(), JournalError> {
+        write_private(&self.dir.join("meta.toml"), toml_of(&self.meta).as_bytes())
+    }
+
+    /// The trunk's file.
+    pub fn trunk(&self) -> PathBuf {
+        branch_path(&self.dir, &BranchId::trunk())
+    }
+}
+
+fn toml_of(meta: &Meta) -> String {
+    toml::to_string(meta).unwrap_or_default()
+}
+
+/// Writes a whole file that only its owner may read: first beside it, then renamed over it.
+pub(super) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
+    let fresh = path.with_extension("new");
+    let _ = fs::remove_file(&fresh);
+    let mut file = private()
+        .write(true)
+        .create_new(true)
+        .open(&fresh)
+        .map_err(JournalError::io(&fresh, "could not be made"))?;
+    file.write_all(bytes).map_err(JournalError::io(&fresh, "could not be written"))?;
+    fs::rename(&fresh, path).map_err(JournalError::io(path, "could not be put in place"))
+}
+
+/// Options for files that only their owner may read and write.
+pub(super) fn private() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options
+}

@@ -1,0 +1,173 @@
+//! Cases on the journal: what is read back, what is cut, what is refused.
+
+use super::{
+    BranchHeader, JournalError, Meta, Session, Standing, Summary, Writer, list, read_branch, read_bytes,
+    session_name, slug,
+};
+use crate::domain::{BranchId, Seq};
+use crate::engine::{Cause, Envelope, Event};
+use jiff::Timestamp;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+fn header() -> BranchHeader {
+    BranchHeader {
+        v: 1,
+        kind: "branch".to_owned(),
+        id: BranchId::trunk(),
+        parent: None,
+        at_seq: Seq(0),
+        reason: "start".to_owned(),
+        created: Timestamp::UNIX_EPOCH,
+    }
+}
+
+fn remark(seq: u64, more: bool) -> Envelope {
+    Envelope {
+        seq: Seq(seq),
+        at: Timestamp::UNIX_EPOCH,
+        cause: Cause::Person,
+        more,
+        event: Event::Remarked { step: 0, text: "a line\nand \u{1b}[31m more".to_owned() },
+    }
+}
+
+fn meta(name: &str) -> Meta {
+    Meta {
+        v: 1,
+        session: name.to_owned(),
+        created: Timestamp::UNIX_EPOCH,
+        program: "0".to_owned(),
+        env: "toy".to_owned(),
+        method: "plain".to_owned(),
+        actor: "script".to_owned(),
+        title: "t".to_owned(),
+        bookmark: None,
+    }
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trunk.jsonl");
+    let mut writer = Writer::create(&path, &header()).unwrap();
+    writer.append(&[remark(1, true), remark(2, false)]).unwrap();
+    writer.append(&[remark(3, false)]).unwrap();
+    let read = read_branch(&path).unwrap();
+    assert_eq!(read.events.iter().map(|e| e.seq.0).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(*read.events[1], remark(2, false));
+    assert_eq!(read.torn, None);
+    assert_eq!(read.whole, std::fs::metadata(&path).unwrap().len());
+}
+
+#[test]
+fn files_are_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let (session, _writer) = Session::create(dir.path(), meta("a")).unwrap();
+    for file in [session.trunk(), session.dir.join("meta.toml")] {
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{file:?}");
+    }
+}
+
+#[test]
+fn every_cut_of_the_end_leaves_the_whole_batches_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trunk.jsonl");
+    let mut writer = Writer::create(&path, &header()).unwrap();
+    let start = std::fs::metadata(&path).unwrap().len() as usize;
+    writer.append(&[remark(1, false)]).unwrap();
+    let first = std::fs::metadata(&path).unwrap().len() as usize;
+    writer.append(&[remark(2, true), remark(3, false)]).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    for cut in start..=bytes.len() {
+        let read = read_bytes(Path::new("x"), &bytes[..cut]).unwrap();
+        let expected = if cut == bytes.len() { 3 } else { usize::from(cut >= first) };
+        assert_eq!(read.events.len(), expected, "cut at {cut}");
+        assert_eq!(read.torn.is_some(), ![start, first, bytes.len()].contains(&cut), "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_failed_write_leaves_whole_lines_and_is_retried_with_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trunk.jsonl");
+    let mut writer = Writer::create(&path, &header()).unwrap();
+    writer.append(&[remark(1, false)]).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    writer.failing.store(2, Ordering::Relaxed);
+    assert!(writer.append(&[remark(2, false)]).is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), whole);
+    assert!(writer.retry().is_err());
+    writer.retry().unwrap();
+    assert_eq!(read_branch(&path).unwrap().events.len(), 2);
+}
+
+#[test]
+fn one_branch_has_one_writer() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, writer) = Session::create(dir.path(), meta("a")).unwrap();
+    assert!(matches!(Writer::lock(&session.trunk()), Err(JournalError::Locked { .. })));
+    assert_eq!(Summary::of(&session).unwrap().standing(&session), Standing::Live);
+    drop(writer);
+    assert!(Writer::lock(&session.trunk()).is_ok());
+    assert_eq!(Summary::of(&session).unwrap().standing(&session), Standing::Crashed);
+}
+
+#[test]
+fn what_is_broken_is_named_with_file_line_and_reason() {
+    let head = serde_json::to_string(&header()).unwrap();
+    let event = |e: &Envelope| serde_json::to_string(e).unwrap();
+    let one = event(&remark(1, false));
+    let cases = [
+        (String::new(), 1, "header"),
+        (head.clone(), 1, "header"),
+        ("{}\n".to_owned(), 1, "not a branch header"),
+        (head.replace("\"v\":1", "\"v\":99") + "\n", 1, "newer than this program"),
+        (head.replace("\"branch\"", "\"twig\"") + "\n", 1, "twig"),
+        (format!("{head}\nnonsense\n{one}\n"), 2, "not an event"),
+        (format!("{head}\n{}\n", event(&remark(5, false))), 2, "event 5 stands where 1 is due"),
+        (format!("{head}\n{}\n", one.replace("remarked", "sang")), 2, "unknown event \"sang\""),
+        (format!("{head}\n{}\n{one}\n", one.replace("\"text\"", "\"words\"")), 2, "missing field `text`"),
+    ];
+    for (text, line, words) in cases {
+        match read_bytes(Path::new("b.jsonl"), text.as_bytes()) {
+            Err(error @ JournalError::Malformed { .. }) => {
+                let said = error.to_string();
+                assert!(said.contains(words) && said.starts_with(&format!("b.jsonl:{line}:")), "{said}");
+            }
+            other => panic!("{text:?} gave {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_folder_of_sessions_is_listed_newest_first_and_broken_ones_say_why() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["20260101T000000Z-a-aaaaaa", "20260102T000000Z-b-bbbbbb"] {
+        drop(Session::create(dir.path(), meta(name)).unwrap());
+    }
+    let broken = dir.path().join("20260103T000000Z-c-cccccc");
+    std::fs::create_dir(&broken).unwrap();
+    std::fs::write(broken.join("meta.toml"), "v = ").unwrap();
+    let listed = list(dir.path());
+    let names: Vec<_> = listed.iter().map(|(d, _)| d.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["20260103T000000Z-c-cccccc", "20260102T000000Z-b-bbbbbb", "20260101T000000Z-a-aaaaaa"]
+    );
+    assert!(listed[0].1.as_ref().unwrap_err().to_string().contains("meta.toml:1:"));
+    assert!(listed[1].1.is_ok());
+    assert!(matches!(Session::open(&dir.path().join("none")), Err(JournalError::NoSession { .. })));
+}
+
+#[test]
+fn names_are_stamped_slugged_and_told_apart() {
+    let at: Timestamp = "2026-11-20T10:41:00Z".parse().unwrap();
+    let name = session_name(at, "Put a hot Apple in the fridge!", 1);
+    assert!(name.starts_with("20261120T104100Z-put-a-hot-apple-in-the-fridge-"), "{name}");
+    assert_ne!(name, session_name(at, "Put a hot Apple in the fridge!", 2));
+    assert_eq!(slug("../../etc"), "etc");
+    assert_eq!(slug("\u{1b}[31m"), "31m");
+    assert_eq!(slug("…"), "session");
+}

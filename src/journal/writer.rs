@@ -1,0 +1,190 @@
+//! Appends to a branch file. An event is acknowledged when [`Writer::append`] has returned.
+
+use super::session::private;
+use super::{BranchHeader, JournalError};
+use crate::engine::Envelope;
+use std::fs::{File, TryLockError};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The one writer of a branch file; it holds the file's lock.
+#[derive(Debug)]
+pub struct Writer {
+    file: File,
+    path: PathBuf,
+    /// Bytes of whole, acknowledged lines.
+    whole: u64,
+    /// Lines whose write failed, kept for another try.
+    pending: Vec<u8>,
+    line: Vec<u8>,
+    unsynced: bool,
+    /// Writes that a test lets fail after half of their bytes.
+    #[cfg(test)]
+    pub(crate) failing: std::sync::Arc<std::sync::atomic::AtomicU32>,
+}
+
+impl Writer {
+    /// Makes a branch file with its header, synced, and locks it.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`] also when the file exists.
+    pub fn create(path: &Path, header: &BranchHeader) -> Result<Self, JournalError> {
+        let file = private()
+            .read(true)
+            .append(true)
+            .create_new(true)
+            .open(path)
+            .map_err(JournalError::io(path, "could not be made"))?;
+        let mut writer = Self::locked(file, path, 0)?;
+        let mut line = serde_json::to_vec(header).map_err(|e| JournalError::io(path, "header")(e.into()))?;
+        line.push(b'\n');
+        writer.write(&line).map_err(JournalError::io(path, "could not be written"))?;
+        writer.sync()?;
+        Ok(writer)
+    }
+
+    /// Opens a branch file for appending after `whole` bytes, cuts off what stands behind them, and locks it.
+    ///
+    /// # Errors
+    /// [`JournalError::Locked`] when another program writes it.
+    pub fn open(path: &Path, whole: u64) -> Result<Self, JournalError> {
+        let writer = Self::lock(path)?;
+        writer.cut_to(whole)
+    }
+
+    /// Opens and locks a branch file without touching it, so that it can be read in peace before [`Writer::cut_to`].
+    ///
+    /// # Errors
+    /// [`JournalError::Locked`] when another program writes it.
+    pub fn lock(path: &Path) -> Result<Self, JournalError> {
+        let file = private()
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(JournalError::io(path, "could not be opened"))?;
+        let len = file.metadata().map_err(JournalError::io(path, "could not be measured"))?.len();
+        Self::locked(file, path, len)
+    }
+
+    /// Cuts the file to its whole lines.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn cut_to(mut self, whole: u64) -> Result<Self, JournalError> {
+        if whole < self.whole {
+            self.file
+                .set_len(whole)
+                .map_err(JournalError::io(&self.path, "could not be cut to its last whole line"))?;
+            self.whole = whole;
+            self.unsynced = true;
+        }
+        Ok(self)
+    }
+
+    fn locked(file: File, path: &Path, whole: u64) -> Result<Self, JournalError> {
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => {
+                return Err(JournalError::Io {
+                    path: path.to_owned(),
+                    action: "could not be locked",
+                    source,
+                });
+            }
+        }
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            whole,
+            pending: Vec::new(),
+            line: Vec::new(),
+            unsynced: false,
+            #[cfg(test)]
+            failing: std::sync::Arc::default(),
+        })
+    }
+
+    /// Appends a batch in one write. When it returns `Ok`, the events are acknowledged.
+    ///
+    /// # Errors
+    /// The system's word; the file stands at its last whole line and the same bytes wait for [`Writer::retry`].
+    pub fn append(&mut self, batch: &[Envelope]) -> Result<(), JournalError> {
+        debug_assert!(self.pending.is_empty(), "a failed write must be retried first");
+        let mut bytes = std::mem::take(&mut self.line);
+        bytes.clear();
+        for envelope in batch {
+            serde_json::to_writer(&mut bytes, envelope)
+                .map_err(|e| JournalError::io(&self.path, "event")(e.into()))?;
+            bytes.push(b'\n');
+        }
+        let written = self.write(&bytes);
+        if written.is_err() {
+            self.pending.clone_from(&bytes);
+        }
+        self.line = bytes;
+        written.map_err(JournalError::io(&self.path, "could not be written"))
+    }
+
+    /// Tries the failed write again with the same bytes.
+    ///
+    /// # Errors
+    /// The system's word; the bytes still wait.
+    pub fn retry(&mut self) -> Result<(), JournalError> {
+        let pending = std::mem::take(&mut self.pending);
+        let written = self.write(&pending);
+        if written.is_err() {
+            self.pending = pending;
+        }
+        written.map_err(JournalError::io(&self.path, "could not be written"))
+    }
+
+    /// Brings what was written to the disk itself.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        if self.unsynced {
+            self.file.sync_data().map_err(JournalError::io(&self.path, "could not be synced"))?;
+            self.unsynced = false;
+        }
+        Ok(())
+    }
+
+    /// Something was written since the last sync.
+    pub fn unsynced(&self) -> bool {
+        self.unsynced
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self.write_to_file(bytes) {
+            Ok(()) => {
+                self.whole += bytes.len() as u64;
+                self.unsynced = true;
+                Ok(())
+            }
+            Err(error) => {
+                // Whatever part reached the file is cut off again; if even that fails, the reader cuts the torn line.
+                if self.file.set_len(self.whole).is_ok() {
+                    let _ = self.file.seek(SeekFrom::Start(self.whole));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    #[cfg(not(test))]
+    fn write_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)
+    }
+
+    #[cfg(test)]
+    fn write_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
+        use std::sync::atomic::Ordering;
+        if self.failing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok() {
+            self.file.write_all(&bytes[..bytes.len() / 2])?;
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        self.file.write_all(bytes)
+    }
+}
