@@ -1,0 +1,58 @@
+//! The methods: one policy each over episodes, reflections and prompts. Pure; all memory is in the state.
+//!
+//! A method is found by its name on the command line ([`policy`]); what it obeys besides is listed once, in [`SETTINGS`].
+
+mod agenda;
+mod omnireflect;
+mod react;
+mod settings;
+
+pub use omnireflect::OmniReflect;
+pub use react::ReAct;
+pub use settings::{PaperOrCode, SETTINGS, SettingSpec, defaults};
+
+use crate::domain::RunSpec;
+use crate::engine::{Method, Policy};
+use crate::prompt::{self, Templates};
+use std::sync::Arc;
+
+/// The names of all methods, in the order in which screens list them.
+pub const NAMES: &[&str] = &["react", "omnireflect"];
+
+/// A method that this program does not know.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownMethod {
+    /// No method has this name.
+    #[error("there is no method {0:?}; there are {list}", list = NAMES.join(", "))]
+    Name(String),
+    /// The method is there, but not with this generation of reflections.
+    #[error("OmniReflect has no {0:?} generation here; there is symbolic")]
+    Generation(String),
+}
+
+/// The policy of a run: its method, and the pure functions around it.
+///
+/// # Errors
+/// [`UnknownMethod`] when the run names a method or a generation that is not there.
+pub fn policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, UnknownMethod> {
+    let method: Arc<dyn Method> = match spec.method.as_str() {
+        "react" => Arc::new(ReAct),
+        "omnireflect" => match spec.settings.word("generation", "symbolic") {
+            "symbolic" => Arc::new(OmniReflect),
+            other => return Err(UnknownMethod::Generation(other.to_owned())),
+        },
+        other => return Err(UnknownMethod::Name(other.to_owned())),
+    };
+    Ok(Policy {
+        method,
+        draft: Arc::new(move |state, ask| prompt::draft(state, ask, &templates)),
+        read: prompt::read,
+        outgoing: prompt::interface::outgoing,
+        incoming: prompt::interface::incoming,
+        goal: prompt::interface::goal,
+        detect: Arc::new(crate::symbolic::detect),
+    })
+}
+
+#[cfg(test)]
+mod tests;

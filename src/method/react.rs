@@ -1,0 +1,27 @@
+//! ReAct: think and act, one attempt a task, nothing learnt (methods.md 2.1). Lessons of a person still enter its prompts.
+
+use super::agenda;
+use crate::domain::Kind;
+use crate::engine::{Method, State, Want};
+
+/// The method `react`.
+pub struct ReAct;
+
+impl Method for ReAct {
+    fn name(&self) -> &'static str {
+        "react"
+    }
+
+    fn next(&self, state: &State) -> Vec<Want> {
+        match state.open_episode() {
+            Some(open) if open.reset.is_none() => Vec::new(),
+            Some(_) => vec![Want::AskActor],
+            None => agenda::next(state, 1),
+        }
+    }
+
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+        // ReAct never reflects of itself; a person may still ask the symbolic rules what they see.
+        crate::symbolic::reflect(state, Some(kind))
+    }
+}

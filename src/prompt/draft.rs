@@ -1,0 +1,211 @@
+//! Puts the record of a prompt together: which segments, in which order, within the budget.
+
+use super::render::{body_hash, dropped_steps, expand};
+use super::templates::{Content, Part, StoredText};
+use super::{Templates, forms};
+use crate::domain::{
+    Asked, Dropped, Kind, Label, Lesson, Origin, PromptRecord, Scope, SegmentRecord, Speaker,
+};
+use crate::engine::{Ask, Draft, Episode, State};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Tokens a prompt may have by default (setting `context_tokens`).
+pub(crate) const CONTEXT_TOKENS: u64 = 8192;
+/// Examples a prompt shows by default (setting `examples`).
+pub(crate) const EXAMPLES: u64 = 2;
+
+/// Drafts the prompt of a question. The order is the template's; lessons and the task are never cut, the oldest steps are
+/// left out first. The work is bounded by the budget, not by the length of the episode.
+pub fn draft(state: &State, ask: &Ask, templates: &Templates) -> Draft {
+    let (Some(run), Some(episode)) = (state.run.as_deref(), state.episode.as_deref()) else {
+        return Draft::default();
+    };
+    let mut assembly =
+        Assembly { state, episode, record: PromptRecord::default(), texts: Vec::new(), steps_at: None };
+    assembly.record.asked = ask.asked;
+    assembly.record.episode = episode.number;
+    assembly.record.step = ask.step;
+    assembly.record.retry = ask.retry;
+    for part in &templates.layout(&run.method).parts {
+        assembly.add(part, ask, templates);
+    }
+    assembly.fit(state.number("context_tokens", CONTEXT_TOKENS) as u32);
+    assembly.finish()
+}
+
+struct Assembly<'a> {
+    state: &'a State,
+    episode: &'a Episode,
+    record: PromptRecord,
+    texts: Vec<StoredText>,
+    /// Where the steps stand among the segments, and who speaks them.
+    steps_at: Option<(usize, Speaker)>,
+}
+
+impl Assembly<'_> {
+    fn add(&mut self, part: &Part, ask: &Ask, templates: &Templates) {
+        if part.when.as_ref().is_some_and(|w| !w.holds(self.state)) {
+            return;
+        }
+        match &part.content {
+            Content::Text(text) => self.text(part, text),
+            Content::World(name) => {
+                if let Some(text) = templates.world(&self.episode.task.env).texts.get(name) {
+                    self.text(part, text);
+                }
+            }
+            Content::Lessons(heading) => self.lessons(part, heading.as_ref()),
+            Content::Examples(heading) => {
+                let count = self.state.number("examples", EXAMPLES).min(2) as usize;
+                let world = templates.world(&self.episode.task.env);
+                let chosen = world.examples_for(&self.episode.task, count);
+                if let (Some(heading), false) = (heading, chosen.is_empty()) {
+                    self.text(part, heading);
+                }
+                for example in chosen {
+                    self.text(part, example);
+                }
+            }
+            Content::Task(heading) => {
+                if let Some(heading) = heading {
+                    self.text(part, heading);
+                }
+                let tokens = forms::estimate_tokens(&forms::task_text(self.episode));
+                self.push(part, Origin::Task, tokens);
+            }
+            Content::Steps => self.steps_at = Some((self.record.segments.len(), part.speaker)),
+            Content::Rejections(heading) => {
+                let Some(step) = self.episode.step(ask.step).filter(|s| !s.rejections.is_empty()) else {
+                    return;
+                };
+                if let Some(heading) = heading {
+                    self.text(part, heading);
+                }
+                for (was, why) in &step.rejections {
+                    let tokens = forms::estimate_tokens(&forms::rejection_line(was, why));
+                    self.push(part, Origin::Step(step.number), tokens);
+                }
+            }
+        }
+    }
+
+    fn lessons(&mut self, part: &Part, heading: Option<&StoredText>) {
+        let state = self.state;
+        let by_scope = state.switch("lessons_by_scope", false);
+        let mut heading = heading;
+        for kind in kinds(part.label) {
+            for lesson in state.pool.in_force(*kind) {
+                if by_scope && !self.reaches(lesson) {
+                    continue;
+                }
+                if let Some(heading) = heading.take() {
+                    self.text(part, heading);
+                }
+                let origin = Origin::Lesson { id: lesson.id.clone(), version: lesson.version() };
+                let tokens = forms::estimate_tokens(&forms::lesson_line(lesson.text()));
+                self.push(part, origin, tokens);
+            }
+        }
+    }
+
+    /// Whether a lesson is meant for this task, where lessons are chosen by scope. What was loaded reaches everywhere.
+    fn reaches(&self, lesson: &Lesson) -> bool {
+        let here = &self.episode.task;
+        let (learnt_in, _) = lesson.learnt_at;
+        let task = match self.state.past.get((learnt_in as usize).wrapping_sub(1)) {
+            Some(past) => &past.task,
+            None => return true,
+        };
+        match lesson.scope {
+            Scope::Environment => task.env == here.env,
+            Scope::TaskType => task.env == here.env && task.task_type == here.task_type,
+            Scope::Task => task.env == here.env && task.id == here.id,
+            Scope::Episode => learnt_in == self.episode.number,
+        }
+    }
+
+    fn text(&mut self, part: &Part, text: &StoredText) {
+        if text.text.is_empty() {
+            return;
+        }
+        if !self.texts.iter().any(|t| t.hash == text.hash) {
+            self.texts.push(text.clone());
+        }
+        self.push(part, Origin::Text(text.hash.clone()), text.tokens);
+    }
+
+    fn push(&mut self, part: &Part, origin: Origin, tokens: u32) {
+        self.record.tokens += tokens;
+        self.record.segments.push(SegmentRecord { label: part.label, origin, speaker: part.speaker, tokens });
+    }
+
+    /// Walks back from the newest settled step until the budget is full.
+    fn fit(&mut self, budget: u32) {
+        let Some((place, speaker)) = self.steps_at else { return };
+        let newest = self.episode.answered();
+        let mut room = budget.saturating_sub(self.record.tokens);
+        let (mut from, mut tokens) = (newest + 1, 0);
+        while from > 1 {
+            let cost = self.cost(from - 1);
+            // The newest step is always shown: without its observation the question makes no sense.
+            if cost > room && from <= newest {
+                break;
+            }
+            room = room.saturating_sub(cost);
+            tokens += cost;
+            from -= 1;
+        }
+        if from > 1 {
+            let left_out = self.dropped_tokens(from - 1);
+            self.record.dropped.push(Dropped {
+                origin: Origin::Steps { from: 1, to: from - 1 },
+                reason: format!("older than what fits into {budget} tokens"),
+                tokens: left_out,
+            });
+        }
+        if from <= newest {
+            let origin = Origin::Steps { from, to: newest };
+            let steps = SegmentRecord { label: Label::Action, origin, speaker, tokens };
+            self.record.tokens += tokens;
+            self.record.segments.insert(place, steps);
+        }
+    }
+
+    fn cost(&self, step: u32) -> u32 {
+        let lines = self.episode.step(step).map(forms::step_lines).unwrap_or_default();
+        lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum()
+    }
+
+    /// What the steps up to `to` would have cost: counted on from the last prompt, so that a long past is not read again.
+    fn dropped_tokens(&self, to: u32) -> u32 {
+        let last = self.state.prompts.0.as_deref().filter(|p| p.episode == self.episode.number);
+        let before =
+            last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.asked == Asked::Actor);
+        match before {
+            Some((1, was, tokens)) if was <= to => tokens + (was + 1..=to).map(|n| self.cost(n)).sum::<u32>(),
+            Some((1, was, tokens)) => tokens.saturating_sub((to + 1..=was).map(|n| self.cost(n)).sum()),
+            _ => (1..=to).map(|n| self.cost(n)).sum(),
+        }
+    }
+
+    fn finish(mut self) -> Draft {
+        let stored: HashMap<&str, &Arc<str>> =
+            self.texts.iter().map(|t| (t.hash.as_str(), &t.text)).collect();
+        let prompt = expand(self.state, &self.record, |hash| stored.get(hash).copied().cloned());
+        self.record.sha256 = body_hash(&prompt);
+        let known = &self.state.texts;
+        let texts = self.texts.iter().filter(|t| !known.contains_key(&t.hash));
+        Draft { texts: texts.map(|t| (t.hash.clone(), t.text.to_string())).collect(), record: self.record }
+    }
+}
+
+/// The kinds of lessons that stand under a label.
+fn kinds(label: Label) -> &'static [Kind] {
+    match label {
+        Label::Abstract => &[Kind::Abstract],
+        Label::Error => &[Kind::Error],
+        Label::Progress => &[Kind::Progress],
+        _ => &[Kind::Plan, Kind::Experience, Kind::Lesson, Kind::Positive, Kind::Negative, Kind::Advice],
+    }
+}

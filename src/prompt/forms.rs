@@ -1,0 +1,112 @@
+//! The fixed forms of lines in a prompt. They are part of the journal's format: a body is rebuilt from them and checked
+//! against its hash, so a form that was released is never changed.
+
+use crate::domain::{By, Fate, Label, LessonText, ShownAs, Step};
+use crate::engine::Episode;
+
+/// Estimated tokens of a text: a quarter of its characters, rounded up. A stand-in for the tokenizer nobody has here.
+pub fn estimate_tokens(text: &str) -> u32 {
+    (text.chars().count() as u32).div_ceil(4)
+}
+
+/// A lesson as one line: `- SENTENCE`, or `- Mistake: SENTENCE Solution: SENTENCE`. Inner white space becomes one blank,
+/// so that a lesson of several lines stays one line.
+pub fn lesson_line(lesson: &LessonText) -> String {
+    let mut line = String::from("- ");
+    match &lesson.solution {
+        None => push_words(&mut line, &lesson.text),
+        Some(solution) => {
+            line.push_str("Mistake: ");
+            push_words(&mut line, &lesson.text);
+            line.push_str(" Solution: ");
+            push_words(&mut line, solution);
+        }
+    }
+    line.push('\n');
+    line
+}
+
+/// The task as the first observation tells it; the goal is added where the observation does not name it.
+pub fn task_text(episode: &Episode) -> String {
+    let first = episode.reset.as_ref().map_or("", |r| r.seen.as_deref().unwrap_or(&r.raw));
+    let mut text = first.trim_end().to_owned();
+    text.push('\n');
+    let goal = &episode.task.goal;
+    if !goal.is_empty() && !first.contains(goal.as_str()) {
+        text.push_str("Your task is to: ");
+        text.push_str(goal);
+        text.push('\n');
+    }
+    text
+}
+
+/// The lines of one settled step: thought, action (or a person's edit), observation; each with its label.
+pub fn step_lines(step: &Step) -> Vec<(Label, String)> {
+    let mut lines = Vec::with_capacity(3);
+    let action = step.action();
+    let repeats_thought = |a: &str| {
+        // A reply that only thinks is executed as `think: THOUGHT`; it must not stand there twice.
+        step.executed.as_ref().is_some_and(|e| e.by == By::Actor) && thought_of(a).is_some()
+    };
+    let thought = match step.executed.as_ref().map(|e| &e.fate) {
+        Some(Fate::Dropped) => None,
+        Some(Fate::Rewritten(words)) => Some(words.as_str()),
+        Some(Fate::Kept) | None => step.thought.as_deref(),
+    };
+    if let Some(thought) = thought
+        && !action.is_some_and(repeats_thought)
+    {
+        lines.push((Label::Thought, said("> think: ", thought)));
+    }
+    if let Some(action) = action {
+        let edited =
+            step.executed.as_ref().is_some_and(|e| e.by == By::Person && e.shown_as == ShownAs::HumanEdit);
+        lines.push(match thought_of(action) {
+            _ if edited => (Label::HumanEdit, said("[human edit]: ", action)),
+            Some(_) => (Label::Thought, said("> ", action)),
+            None => (Label::Action, said("> ", action)),
+        });
+    }
+    if let Some(seen) = step.observation() {
+        let mut text = seen.trim_end().to_owned();
+        text.push('\n');
+        lines.push((Label::Observation, text));
+    }
+    lines
+}
+
+/// Why a proposal was refused, as the agent is told.
+pub fn rejection_line(was: &str, reason: &str) -> String {
+    let mut line = String::from("(A person rejected \"");
+    push_words(&mut line, was);
+    line.push('"');
+    if !reason.trim().is_empty() {
+        line.push_str(": ");
+        push_words(&mut line, reason);
+    }
+    line.push_str(")\n");
+    line
+}
+
+/// The thought of an action that only thinks.
+pub fn thought_of(action: &str) -> Option<&str> {
+    action.trim_start().strip_prefix("think:").map(str::trim)
+}
+
+fn said(mark: &str, words: &str) -> String {
+    let mut line = String::from(mark);
+    push_words(&mut line, words);
+    line.push('\n');
+    line
+}
+
+fn push_words(line: &mut String, text: &str) {
+    let mut first = true;
+    for word in text.split_whitespace() {
+        if !first {
+            line.push(' ');
+        }
+        line.push_str(word);
+        first = false;
+    }
+}

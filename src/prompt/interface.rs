@@ -1,0 +1,139 @@
+//! The pure views between world and prompt: what ReAct's and AgentBoard's wrappers do to actions and observations.
+//! The journal keeps the world's own text; what is changed here is kept beside it, with the name of the rule.
+
+use super::forms::thought_of;
+use crate::domain::{Step, Turn};
+use crate::engine::{Outgoing, State};
+
+/// Which view a run has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    Raw,
+    React,
+    Agentboard,
+}
+
+/// AgentBoard's command for the list of admissible actions.
+const CHECK: &str = "check valid actions";
+
+/// What is sent to the world for an action, and the rule that changed it.
+///
+/// `raw` and `react` send what was said. `agentboard` (methods.md 3.1, 3.4): a trailing dot is dropped
+/// (`agentboard.dot`), in a `put` the first word of ` in `, ` on ` becomes ` in/on ` (`agentboard.put`), and
+/// `check valid actions` asks for the list instead of a step (`agentboard.check`).
+pub fn outgoing(state: &State, action: &str) -> Outgoing {
+    let plain = Outgoing { sent: None, rule: None, list: false };
+    if view(state) != View::Agentboard || thought_of(action).is_some() {
+        return plain;
+    }
+    let mut rules = Vec::new();
+    let mut sent = action.trim().to_owned();
+    if sent.contains("put") {
+        let cleaned = if sent.contains(" in ") {
+            sent.replace(" in ", " in/on ")
+        } else {
+            sent.replace(" on ", " in/on ")
+        };
+        if cleaned != sent {
+            rules.push("agentboard.put");
+            sent = cleaned;
+        }
+    }
+    if let Some(rest) = sent.strip_suffix('.') {
+        rules.push("agentboard.dot");
+        sent = rest.to_owned();
+    }
+    if sent == CHECK {
+        rules.push("agentboard.check");
+        return Outgoing { sent: Some(sent), rule: Some(rules.join("+")), list: true };
+    }
+    if rules.is_empty() {
+        return plain;
+    }
+    Outgoing { sent: Some(sent), rule: Some(rules.join("+")), list: false }
+}
+
+/// How prompts show an answer, where that differs from the world's text. While the episode is being reset the answer is
+/// its first observation; `admissible` is filled where the list was asked for.
+pub fn incoming(state: &State, action: &str, turn: &Turn, admissible: &[String]) -> Option<String> {
+    let view = view(state);
+    let raw = turn.observation.as_str();
+    let resets = state.open_episode().is_some_and(|e| e.reset.is_none());
+    if resets {
+        return match view {
+            View::Raw => None,
+            View::React => without_banner(raw),
+            View::Agentboard => first_line(raw),
+        };
+    }
+    if thought_of(action).is_some() {
+        // Also in `raw`, a thought that the world was not told has no other answer.
+        return (view != View::Raw || raw.is_empty()).then(|| "OK.".to_owned());
+    }
+    match view {
+        View::Raw => None,
+        View::React => without_location(raw).map(str::to_owned),
+        View::Agentboard => {
+            let said = action.trim().trim_end_matches('.');
+            if said == CHECK {
+                let mut list: Vec<&str> = admissible.iter().map(String::as_str).collect();
+                for extra in ["look", CHECK] {
+                    if !list.contains(&extra) {
+                        list.push(extra);
+                    }
+                }
+                return Some(format!("Choose an action from these valid actions: {}", list.join(", ")));
+            }
+            if said == "look"
+                && let Some(view) = last_view(state)
+            {
+                return Some(view);
+            }
+            without_location(raw).map(str::to_owned)
+        }
+    }
+}
+
+/// The goal sentence of a first observation, without its introduction and final dot; empty where none is stated.
+pub fn goal(observation: &str) -> String {
+    let Some((_, after)) = observation.split_once("Your task is to:") else { return String::new() };
+    let sentence = after.trim_start().lines().next().unwrap_or_default().trim_end();
+    sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
+}
+
+fn view(state: &State) -> View {
+    match state.run.as_ref().map_or("raw", |r| r.interface.as_str()) {
+        "react" => View::React,
+        "agentboard" => View::Agentboard,
+        _ => View::Raw,
+    }
+}
+
+/// ReAct drops the first block (the banner) and joins the others line by line. A text of one block is kept.
+fn without_banner(raw: &str) -> Option<String> {
+    let (_, rest) = raw.split_once("\n\n")?;
+    Some(rest.split("\n\n").collect::<Vec<_>>().join("\n"))
+}
+
+/// AgentBoard keeps the first line after the banner; the goal is told elsewhere.
+fn first_line(raw: &str) -> Option<String> {
+    let (_, rest) = raw.split_once("\n\n")?;
+    rest.lines().next().map(|l| without_location(l).unwrap_or(l).to_owned())
+}
+
+/// 2.1.1 games name the location on arrival, which says nothing: everything through the first `. ` is dropped.
+fn without_location(raw: &str) -> Option<&str> {
+    raw.starts_with("You arrive at loc ").then(|| raw.split_once(". ").map(|(_, rest)| rest)).flatten()
+}
+
+/// What the last `go to` or `open` showed. An earlier `look` showed the same, so the way back ends there.
+fn last_view(state: &State) -> Option<String> {
+    let episode = state.open_episode()?;
+    let shows = |step: &&Step| {
+        let action = step.action().unwrap_or_default().trim();
+        let moved = action.starts_with("go to") || action.starts_with("open") || action.starts_with("look");
+        moved && step.answer.as_ref().is_some_and(|a| a.valid)
+    };
+    let settled = (1..=episode.answered()).rev().filter_map(|n| episode.step(n));
+    settled.into_iter().find(|s| shows(s)).and_then(|s| s.observation()).map(str::to_owned)
+}

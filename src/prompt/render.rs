@@ -1,0 +1,90 @@
+//! From the record of a prompt back to its words. Any state that has folded the record's event and still holds its
+//! episode gives the same body: settled steps, lesson versions and stored texts never change.
+
+use super::forms;
+use crate::domain::{Dropped, Label, Origin, Prompt, PromptRecord, Segment, Speaker, hex};
+use crate::engine::State;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// The prompt of a record. Parts of several steps become one segment a line; words that the state does not hold (a
+/// record of an episode that is no longer open) are empty, which the hash tells.
+pub fn render(state: &State, record: &PromptRecord) -> Prompt {
+    expand(state, record, |hash| state.texts.get(hash).cloned())
+}
+
+/// SHA-256 of a prompt's body in hexadecimal digits, as the record holds it.
+pub fn body_hash(prompt: &Prompt) -> String {
+    let mut hash = Sha256::new();
+    for segment in &prompt.segments {
+        hash.update(segment.text.as_bytes());
+    }
+    hex(&hash.finalize())
+}
+
+/// The name of a stored text: the first 16 hexadecimal digits of its SHA-256.
+pub fn text_hash(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes())[..8])
+}
+
+/// As [`render`], with the stored texts looked up elsewhere: a draft's are not in the state yet.
+pub(super) fn expand(
+    state: &State,
+    record: &PromptRecord,
+    stored: impl Fn(&str) -> Option<Arc<str>>,
+) -> Prompt {
+    let mut segments = Vec::with_capacity(record.segments.len() + 16);
+    let mut rejections = 0;
+    let episode = state.episode.as_deref().filter(|e| e.number == record.episode);
+    for part in &record.segments {
+        let mut push = |label: Label, origin: Origin, speaker: Speaker, text: Arc<str>| {
+            segments.push(Segment { label, origin, speaker, text });
+        };
+        match &part.origin {
+            Origin::Text(hash) => {
+                push(part.label, part.origin.clone(), part.speaker, stored(hash).unwrap_or_default());
+            }
+            Origin::Lesson { id, version } => {
+                let words = state.pool.get(id).and_then(|l| l.versions.get(version.checked_sub(1)? as usize));
+                let line = words.map(|v| forms::lesson_line(&v.text)).unwrap_or_default();
+                push(part.label, part.origin.clone(), part.speaker, line.into());
+            }
+            Origin::Task => {
+                let text = episode.map(forms::task_text).unwrap_or_default();
+                push(part.label, Origin::Task, part.speaker, text.into());
+            }
+            Origin::Step(number) => {
+                // The i-th rejection segment of a record is the i-th rejection of its step: later ones come after it.
+                let said = episode.and_then(|e| e.step(*number)).and_then(|s| s.rejections.get(rejections));
+                rejections += 1;
+                let line = said.map(|(was, why)| forms::rejection_line(was, why)).unwrap_or_default();
+                push(part.label, Origin::Step(*number), part.speaker, line.into());
+            }
+            Origin::Steps { from, to } => {
+                for step in (*from..=*to).filter_map(|n| episode?.step(n)) {
+                    for (label, line) in forms::step_lines(step) {
+                        push(label, Origin::Step(step.number), voice(part.speaker, label), line.into());
+                    }
+                }
+            }
+            Origin::Event(_) => push(part.label, part.origin.clone(), part.speaker, Arc::default()),
+        }
+    }
+    Prompt { segments }
+}
+
+/// Who speaks a line of the steps. A template that gives the steps to the assistant gives it its own lines only.
+fn voice(steps: Speaker, label: Label) -> Speaker {
+    match (steps, label) {
+        (Speaker::Assistant, Label::Observation | Label::HumanEdit) => Speaker::User,
+        _ => steps,
+    }
+}
+
+/// What was left out of a record, for the reader of a prompt: (first step, last step, estimated tokens).
+pub(super) fn dropped_steps(dropped: &[Dropped]) -> Option<(u32, u32, u32)> {
+    dropped.iter().find_map(|d| match d.origin {
+        Origin::Steps { from, to } => Some((from, to, d.tokens)),
+        _ => None,
+    })
+}

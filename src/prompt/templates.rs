@@ -1,0 +1,187 @@
+//! The templates: for each method the list of segments of its prompts, for each world the texts they speak of it.
+//!
+//! All are files beside this one, parsed once; `--prompts DIR` replaces any of them by name (`docs/PROMPTS.md`).
+
+mod parse;
+mod world;
+
+use super::{forms, text_hash};
+use crate::domain::{Label, Speaker};
+use crate::engine::State;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+pub(super) use world::World;
+
+/// Every built-in file by name.
+const BUILTIN: &[(&str, &str)] = &[
+    ("react.toml", include_str!("templates/react.toml")),
+    ("omnireflect.toml", include_str!("templates/omnireflect.toml")),
+    ("household.toml", include_str!("templates/household.toml")),
+    ("any.toml", include_str!("templates/any.toml")),
+    ("put.txt", include_str!("examples/put.txt")),
+    ("clean.txt", include_str!("examples/clean.txt")),
+    ("heat.txt", include_str!("examples/heat.txt")),
+    ("cool.txt", include_str!("examples/cool.txt")),
+    ("examine.txt", include_str!("examples/examine.txt")),
+    ("puttwo.txt", include_str!("examples/puttwo.txt")),
+];
+
+/// All templates of a run.
+#[derive(Clone, Debug)]
+pub struct Templates {
+    layouts: BTreeMap<String, Layout>,
+    worlds: Vec<World>,
+    hash: String,
+}
+
+/// A template that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {reason}")]
+pub struct TemplateError {
+    /// The file's name.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong, and what to write instead where that is known.
+    pub reason: String,
+}
+
+/// A text with the hash under which sessions store it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StoredText {
+    pub(super) hash: String,
+    pub(super) text: Arc<str>,
+    pub(super) tokens: u32,
+}
+
+/// The segments of a method's prompts, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layout {
+    pub(super) parts: Vec<Part>,
+}
+
+/// One entry of a layout.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) label: Label,
+    pub(super) speaker: Speaker,
+    pub(super) content: Content,
+    pub(super) when: Option<When>,
+}
+
+/// What an entry contributes.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    /// A text of the template.
+    Text(StoredText),
+    /// A text of the world's file, by name.
+    World(String),
+    /// The lessons in force under the entry's label; the heading stands only where there are any.
+    Lessons(Option<StoredText>),
+    /// Solved episodes of the world's file.
+    Examples(Option<StoredText>),
+    /// The first observation and the goal.
+    Task(Option<StoredText>),
+    /// The settled steps.
+    Steps,
+    /// Why proposals of the open step were refused.
+    Rejections(Option<StoredText>),
+}
+
+/// A condition on a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct When {
+    setting: String,
+    is: String,
+}
+
+impl Templates {
+    /// The templates of this program.
+    pub fn builtin() -> Self {
+        let files = BUILTIN.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
+        // A test parses every built-in file, so the other side is never taken.
+        Self::parse(files).unwrap_or_else(|_| Self {
+            layouts: BTreeMap::new(),
+            worlds: Vec::new(),
+            hash: String::new(),
+        })
+    }
+
+    /// The templates of this program with some files replaced, (file name, text) each.
+    ///
+    /// # Errors
+    /// [`TemplateError`] for the first file that has a name nobody reads, or that cannot be parsed.
+    pub fn with_overrides(overrides: Vec<(String, String)>) -> Result<Self, TemplateError> {
+        let mut files: BTreeMap<String, String> =
+            BUILTIN.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
+        for (name, text) in overrides {
+            if !files.contains_key(&name) {
+                let known: Vec<&str> = BUILTIN.iter().map(|(n, _)| *n).collect();
+                let reason = format!("no template has this name; there are {}", known.join(", "));
+                return Err(TemplateError { file: name, line: 1, reason });
+            }
+            files.insert(name, text);
+        }
+        Self::parse(files)
+    }
+
+    /// Names and texts of the built-in files, for `config init` and the documents.
+    pub fn files() -> &'static [(&'static str, &'static str)] {
+        BUILTIN
+    }
+
+    /// SHA-256 of all files in force, in hexadecimal.
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    fn parse(files: BTreeMap<String, String>) -> Result<Self, TemplateError> {
+        let mut hash = Sha256::new();
+        for (name, text) in &files {
+            for part in [name, text] {
+                hash.update((part.len() as u64).to_le_bytes());
+                hash.update(part.as_bytes());
+            }
+        }
+        let (layouts, worlds) = parse::all(&files)?;
+        Ok(Self { layouts, worlds, hash: crate::domain::hex(&hash.finalize()) })
+    }
+
+    /// The layout of a method; methods without one of their own use ReAct's.
+    pub(super) fn layout(&self, method: &str) -> &Layout {
+        static NONE: Layout = Layout { parts: Vec::new() };
+        self.layouts.get(method).or_else(|| self.layouts.get("react")).unwrap_or(&NONE)
+    }
+
+    /// The texts of an environment; those that have none get the general ones.
+    pub(super) fn world(&self, env: &str) -> &World {
+        static NONE: World = World::NONE;
+        let named = self.worlds.iter().find(|w| w.envs.iter().any(|e| e == env));
+        named.or_else(|| self.worlds.iter().find(|w| w.envs.is_empty())).unwrap_or(&NONE)
+    }
+}
+
+impl StoredText {
+    pub(super) fn new(text: &str) -> Self {
+        Self { hash: text_hash(text), text: Arc::from(text), tokens: forms::estimate_tokens(text) }
+    }
+}
+
+impl When {
+    /// Whether it holds: `method`, `interface` and `mentor` are the run's, every other name is a setting's.
+    pub(super) fn holds(&self, state: &State) -> bool {
+        let Some(run) = state.run.as_deref() else { return false };
+        let value = match self.setting.as_str() {
+            "method" => run.method.clone(),
+            "interface" => run.interface.clone(),
+            "mentor" => run.mentor.clone(),
+            name => match run.settings.0.get(name).map(|s| &s.value) {
+                Some(serde_json::Value::String(word)) => word.clone(),
+                Some(other) => other.to_string(),
+                None => return false,
+            },
+        };
+        value == self.is
+    }
+}
