@@ -1,0 +1,103 @@
+//! The built-in world: generated rooms and household tasks in ALFWorld's languages, with nothing to download.
+//!
+//! This room makes data. A task's name ([`TaskId`]) becomes a game file exactly as `alfworld-generate` would lay it
+//! down: a PDDL domain, a problem, a grammar and a walkthrough in `game.tw-pddl`, and `traj_data.json` beside it. The engine
+//! that plays real ALFWorld games plays these, and so does the Python stack, with the same text.
+//!
+//! It promises: the same name gives the same bytes on every machine; every game can be won, and its walkthrough wins
+//! it; no game is won at its beginning. It opens no file; whoever wants folders writes what [`export_folder`] returns.
+//!
+//! How the rooms are stocked is `stock.toml`; what easy, normal and hard mean is [`Difficulty`].
+
+mod dice;
+mod export;
+mod furnish;
+mod id;
+mod plan;
+mod problem;
+mod scene;
+mod stock;
+
+#[cfg(test)]
+mod tests;
+
+pub use export::{ExportedGame, export_folder};
+pub use id::{BadTaskId, Difficulty, Kind, TaskId};
+
+use crate::domain::Task;
+use crate::env::EnvError;
+
+/// Name of this generation of games. It changes when any task name would give another game than before.
+pub const GENERATION: &str = "household 1";
+
+/// The rules of the built-in household, in PDDL.
+pub const DOMAIN: &str = include_str!("household/domain.pddl");
+
+/// How it speaks, in TextWorld's grammar language; `UNKNOWN GOAL` stands for a game's goal sentence.
+pub const GRAMMAR: &str = include_str!("household/grammar.twl2");
+
+/// The task that is offered first: easy to follow, in a kitchen.
+pub const PRESELECTED: TaskId = TaskId { difficulty: Difficulty::Easy, kind: Kind::Heat, seed: 23 };
+
+/// One generated game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GeneratedGame {
+    /// Its name.
+    pub id: TaskId,
+    /// The bytes of `game.tw-pddl`: one JSON object with `pddl_domain`, `grammar`, `pddl_problem`, `solvable` and `walkthrough`.
+    pub game_json: String,
+    /// The bytes of `traj_data.json`.
+    pub traj_json: String,
+    /// ALFWorld's name of the kind of task, such as `pick_heat_then_place_in_recep`.
+    pub task_type: &'static str,
+    /// The goal sentence, without introduction and full stop.
+    pub goal: String,
+    /// Commands that win the game from its beginning.
+    pub walkthrough: Vec<String>,
+    /// The folder ALFWorld would keep it in, such as
+    /// `pick_heat_then_place_in_recep-Apple-None-Fridge-12/trial_household_normal_heat_17`.
+    pub folder: String,
+}
+
+/// Generates the game of this name. Pure.
+///
+/// # Errors
+/// [`EnvError`] when the generator contradicts itself; tests over several hundred names rule this out.
+pub fn generate(id: &TaskId) -> Result<GeneratedGame, EnvError> {
+    let stock = stock::Stock::embedded()?;
+    let (scene, aim) = furnish::draw(stock, *id)?;
+    let names = problem::names(&scene);
+    let walkthrough = plan::walkthrough(&scene, &names, &aim)
+        .ok_or_else(|| EnvError::Refused { what: format!("`{id}` was generated without a way to win it") })?;
+    let trial = format!("trial_household_{}_{}_{}", id.difficulty.word(), id.kind.word(), id.seed);
+    let problem = problem::problem(stock, &scene, &aim, &format!("plan_{trial}"));
+    export::game(*id, &scene, &aim, &problem, walkthrough, &trial)
+}
+
+/// The tasks that lists show: four of each kind, easy, normal and hard, with their goals. Any other [`TaskId`] can be
+/// played as well.
+///
+/// # Errors
+/// As [`generate`].
+pub fn tasks() -> Result<Vec<Task>, EnvError> {
+    offered()
+        .map(|id| {
+            let game = generate(&id)?;
+            Ok(Task {
+                env: "household".to_owned(),
+                id: id.to_string(),
+                goal: game.goal,
+                task_type: Some(game.task_type.to_owned()),
+                seed: u64::from(id.seed),
+            })
+        })
+        .collect()
+}
+
+fn offered() -> impl Iterator<Item = TaskId> {
+    let rows =
+        [(Difficulty::Easy, 1), (Difficulty::Normal, 1), (Difficulty::Normal, 2), (Difficulty::Hard, 1)];
+    rows.into_iter().flat_map(|(difficulty, seed)| {
+        Kind::ALL.into_iter().map(move |kind| TaskId { difficulty, kind, seed })
+    })
+}

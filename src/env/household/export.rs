@@ -1,0 +1,120 @@
+//! Puts a generated game into the files and folders that ALFWorld's loaders look for.
+
+use super::furnish::Aim;
+use super::id::TaskId;
+use super::scene::Scene;
+use super::{DOMAIN, GRAMMAR, GeneratedGame, generate};
+use crate::env::EnvError;
+use serde::Serialize;
+
+/// A game as a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportedGame {
+    /// The folder, below whatever directory the caller chose, with `/` between its parts.
+    pub folder: String,
+    /// Its files: name and contents.
+    pub files: Vec<(&'static str, String)>,
+}
+
+/// The folder and files of a task, as `alfworld-generate` lays them out. Pure: the caller writes them.
+///
+/// # Errors
+/// As [`generate`].
+pub fn export_folder(id: &TaskId) -> Result<ExportedGame, EnvError> {
+    let game = generate(id)?;
+    Ok(ExportedGame {
+        folder: game.folder,
+        files: vec![("game.tw-pddl", game.game_json), ("traj_data.json", game.traj_json)],
+    })
+}
+
+#[derive(Serialize)]
+struct GameFile<'a> {
+    pddl_domain: &'a str,
+    grammar: &'a str,
+    pddl_problem: &'a str,
+    solvable: bool,
+    walkthrough: &'a [String],
+}
+
+#[derive(Serialize)]
+struct TrajData<'a> {
+    task_id: &'a str,
+    task_type: &'a str,
+    pddl_params: Params<'a>,
+    scene: SceneName,
+    turk_annotations: Annotations<'a>,
+}
+
+#[derive(Serialize)]
+struct Params<'a> {
+    object_target: &'a str,
+    parent_target: &'a str,
+    toggle_target: &'a str,
+    mrecep_target: &'a str,
+    object_sliced: bool,
+}
+
+#[derive(Serialize)]
+struct SceneName {
+    floor_plan: String,
+    scene_num: i32,
+}
+
+#[derive(Serialize)]
+struct Annotations<'a> {
+    anns: [Annotation<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Annotation<'a> {
+    task_desc: &'a str,
+}
+
+/// Puts the parts of a game together.
+pub(super) fn game(
+    id: TaskId,
+    scene: &Scene,
+    aim: &Aim,
+    problem: &str,
+    walkthrough: Vec<String>,
+    trial: &str,
+) -> Result<GeneratedGame, EnvError> {
+    let grammar = GRAMMAR.replace("UNKNOWN GOAL", &aim.sentence);
+    let file = GameFile {
+        pddl_domain: DOMAIN,
+        grammar: &grammar,
+        pddl_problem: problem,
+        solvable: true,
+        walkthrough: &walkthrough,
+    };
+    let data = TrajData {
+        task_id: trial,
+        task_type: id.kind.task_type(),
+        pddl_params: Params {
+            object_target: aim.object,
+            parent_target: aim.target,
+            toggle_target: aim.lamp,
+            mrecep_target: "",
+            object_sliced: false,
+        },
+        scene: SceneName { floor_plan: format!("FloorPlan{}", scene.number), scene_num: scene.number },
+        turk_annotations: Annotations { anns: [Annotation { task_desc: &aim.sentence }] },
+    };
+    let target = if aim.lamp.is_empty() { aim.target } else { aim.lamp };
+    Ok(GeneratedGame {
+        id,
+        game_json: written(&file)?,
+        traj_json: written(&data)?,
+        task_type: id.kind.task_type(),
+        goal: aim.sentence.clone(),
+        folder: format!("{}-{}-None-{target}-{}/{trial}", id.kind.task_type(), aim.object, scene.number),
+        walkthrough,
+    })
+}
+
+fn written(value: &impl Serialize) -> Result<String, EnvError> {
+    serde_json::to_string(value).map_err(|error| EnvError::Refused {
+        what: format!("a generated game could not be written as JSON: {error}"),
+    })
+}
