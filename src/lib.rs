@@ -10,6 +10,7 @@ pub mod engine;
 pub mod env;
 pub mod journal;
 pub mod method;
+pub mod pddl;
 pub mod prompt;
 pub mod provider;
 pub mod report;

@@ -1,0 +1,128 @@
+//! Load, reset and step with admissible commands on the golden games; says so and does nothing where they are absent.
+
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use flate2::read::GzDecoder;
+use retrospect::env::Environment;
+use retrospect::env::alfworld::{Game, World};
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// A game's bytes and the traces recorded of it, one list of commands each.
+struct Recorded {
+    id: String,
+    bytes: Vec<u8>,
+    traces: Vec<Vec<String>>,
+}
+
+static GAMES: LazyLock<Vec<Recorded>> = LazyLock::new(read_games);
+
+fn main() {
+    if GAMES.is_empty() {
+        println!("the golden games are not here; nothing to measure");
+        return;
+    }
+    divan::main();
+}
+
+fn read_games() -> Vec<Recorded> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld");
+    let Ok(entries) = fs::read_dir(root.join("games")) else { return Vec::new() };
+    let read = |folder: &Path| {
+        let id = folder.file_name()?.to_string_lossy().into_owned();
+        let bytes = fs::read(folder.join("game.tw-pddl")).ok()?;
+        let mut text = String::new();
+        let packed = fs::File::open(root.join("traces").join(format!("{id}.jsonl.gz"))).ok()?;
+        GzDecoder::new(packed).read_to_string(&mut text).ok()?;
+        let mut traces: Vec<Vec<String>> = Vec::new();
+        for line in text.lines() {
+            let line: serde_json::Value = serde_json::from_str(line).ok()?;
+            match line["command"].as_str() {
+                None => traces.push(Vec::new()),
+                Some(command) => traces.last_mut()?.push(command.to_owned()),
+            }
+        }
+        Some(Recorded { id, bytes, traces })
+    };
+    entries.filter_map(|entry| read(&entry.ok()?.path())).collect()
+}
+
+fn worlds() -> Vec<(World, &'static [Vec<String>])> {
+    let open = |recorded: &'static Recorded| {
+        let game = Game::load(&recorded.id, &recorded.bytes).ok()?;
+        Some((World::new(game, None).ok()?, recorded.traces.as_slice()))
+    };
+    GAMES.iter().filter_map(open).collect()
+}
+
+/// One item is a game, from the bytes of its file to its first text.
+#[divan::bench]
+fn load_and_reset(bencher: Bencher) {
+    bencher.counter(ItemsCount::new(GAMES.len())).bench(|| {
+        for recorded in GAMES.iter() {
+            let game = Game::load(&recorded.id, &recorded.bytes);
+            let mut world = game.and_then(|game| World::new(game, None));
+            black_box(world.as_mut().map(|world| world.begin().map(str::len)).ok());
+        }
+    });
+}
+
+/// One item is a reset.
+#[divan::bench]
+fn reset(bencher: Bencher) {
+    let mut worlds = worlds();
+    bencher.counter(ItemsCount::new(worlds.len())).bench_local(|| {
+        for (world, _) in &mut worlds {
+            black_box(world.begin().map(str::len).ok());
+        }
+    });
+}
+
+/// One item is a step of a golden trace, with every admissible command read.
+#[divan::bench]
+fn step_with_admissible(bencher: Bencher) {
+    let mut worlds = worlds();
+    let steps: usize = worlds.iter().flat_map(|(_, traces)| *traces).map(Vec::len).sum();
+    bencher.counter(ItemsCount::new(steps)).bench_local(|| {
+        for (world, traces) in &mut worlds {
+            for trace in *traces {
+                black_box(world.begin().is_ok());
+                for command in trace {
+                    black_box(world.play(command).map(|reply| reply.feedback.len()).ok());
+                    black_box(world.commands().iter().map(str::len).sum::<usize>());
+                }
+            }
+        }
+    });
+}
+
+/// One item is a step through the trait everybody else uses, with progress and what is shown and true.
+#[divan::bench]
+fn environment_step(bencher: Bencher) {
+    let mut worlds = worlds();
+    let steps: usize = worlds.iter().flat_map(|(_, traces)| *traces).map(Vec::len).sum();
+    bencher.counter(ItemsCount::new(steps)).bench_local(|| {
+        for (world, traces) in &mut worlds {
+            for trace in *traces {
+                black_box(Environment::reset(world).is_ok());
+                for command in trace {
+                    black_box(world.step(command).map(|turn| turn.observation.len()).ok());
+                }
+            }
+        }
+    });
+}
+
+/// One item is a snapshot taken and restored.
+#[divan::bench]
+fn snapshot_and_restore(bencher: Bencher) {
+    let mut worlds = worlds();
+    bencher.counter(ItemsCount::new(worlds.len())).bench_local(|| {
+        for (world, _) in &mut worlds {
+            let snapshot = world.snapshot();
+            black_box(snapshot.map(|snapshot| world.restore(&snapshot).is_ok()));
+        }
+    });
+}

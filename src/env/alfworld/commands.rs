@@ -1,0 +1,172 @@
+//! The command texts of all action instances, expanded once where the facts they read never change.
+
+use super::broken::{Broken, excerpt};
+use super::expand::{Compiled, Expander};
+use super::limits;
+use crate::pddl::{ActionId, FastMap, ObjectId, OpId, Task};
+
+/// How an instance is commanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    /// By the text of this number.
+    Text(u32),
+    /// By a text that depends on changing facts and is expanded in each state.
+    Varying,
+    /// Not at all: its text cannot be expanded, which is an error as soon as it applies.
+    Broken(u32),
+}
+
+/// All commands of a game.
+#[derive(Debug)]
+pub(super) struct Commands {
+    /// Ascending by bytes, unique.
+    texts: Vec<Box<str>>,
+    numbers: FastMap<Box<str>, u32>,
+    of_op: Vec<Command>,
+    op_starts: Vec<u32>,
+    ops: Vec<OpId>,
+    broken: Vec<Broken>,
+    varying: bool,
+}
+
+impl Commands {
+    /// Expands the templates of every instance. The expander works over the initial facts.
+    pub(super) fn new(task: &Task, compiled: &Compiled, expander: &mut Expander<'_>) -> Result<Self, Broken> {
+        let mut found: FastMap<Box<str>, u32> = FastMap::default();
+        let mut texts: Vec<Box<str>> = Vec::new();
+        let mut broken = Vec::new();
+        let mut of_op = Vec::with_capacity(task.op_count());
+        let needs: Vec<_> = task
+            .actions()
+            .map(|action| compiled.texts(action).map(|texts| compiled.needs(task, action, &texts.template)))
+            .collect();
+        let mut known: FastMap<(ActionId, Vec<ObjectId>), Command> = FastMap::default();
+        let mut without_text: FastMap<ActionId, u32> = FastMap::default();
+        let (mut text, mut bytes) = (String::new(), 0);
+        for op in task.ops() {
+            let action = task.action_of(op);
+            let (Some(source), Some(needs)) = (compiled.texts(action), &needs[action.index()]) else {
+                let at = *without_text.entry(action).or_insert_with(|| {
+                    let name = excerpt(task.action_name(action));
+                    broken.push(Broken::new(
+                        "grammar",
+                        format!("the action {name} has no text here, and it can be taken"),
+                    ));
+                    broken.len() as u32 - 1
+                });
+                of_op.push(Command::Broken(at));
+                continue;
+            };
+            if !needs.fixed {
+                of_op.push(Command::Varying);
+                continue;
+            }
+            let bound = task.bound(op);
+            let key = needs
+                .parameters
+                .as_ref()
+                .map(|places| (action, places.iter().map(|&place| bound[place]).collect::<Vec<ObjectId>>()));
+            if let Some(&command) = key.as_ref().and_then(|key| known.get(key)) {
+                of_op.push(command);
+                continue;
+            }
+            text.clear();
+            let command = match expander.expand(&source.template, Some((action, bound)), &mut text) {
+                Ok(()) => {
+                    let number = texts.len() as u32;
+                    let known = *found.entry(text.as_str().into()).or_insert(number);
+                    if known == number {
+                        bytes += text.len() + size_of::<Box<str>>();
+                        if bytes > limits::COMMANDS {
+                            let reason = format!("all commands exceed {} bytes", limits::COMMANDS);
+                            return Err(Broken::new("grammar", reason));
+                        }
+                        texts.push(text.as_str().into());
+                    }
+                    Command::Text(known)
+                }
+                Err(reason) if expander.exhausted => return Err(reason),
+                Err(reason) => {
+                    broken.push(reason);
+                    Command::Broken(broken.len() as u32 - 1)
+                }
+            };
+            if let Some(key) = key {
+                known.insert(key, command);
+            }
+            of_op.push(command);
+        }
+        let varying = of_op.contains(&Command::Varying);
+        Ok(Self::sorted(texts, of_op, broken, varying))
+    }
+
+    /// Gives the texts their numbers in sorted order, and finds the instances of each.
+    fn sorted(texts: Vec<Box<str>>, mut of_op: Vec<Command>, broken: Vec<Broken>, varying: bool) -> Self {
+        let mut order: Vec<u32> = (0..texts.len() as u32).collect();
+        order.sort_unstable_by(|&left, &right| texts[left as usize].cmp(&texts[right as usize]));
+        let mut rank = vec![0_u32; texts.len()];
+        for (at, &number) in order.iter().enumerate() {
+            rank[number as usize] = at as u32;
+        }
+        let mut texts: Vec<Option<Box<str>>> = texts.into_iter().map(Some).collect();
+        let texts: Vec<Box<str>> = order.iter().filter_map(|&number| texts[number as usize].take()).collect();
+        let mut op_starts = vec![0_u32; texts.len() + 1];
+        for command in &mut of_op {
+            if let Command::Text(number) = command {
+                *number = rank[*number as usize];
+                op_starts[*number as usize + 1] += 1;
+            }
+        }
+        for at in 0..texts.len() {
+            op_starts[at + 1] += op_starts[at];
+        }
+        let mut next = op_starts.clone();
+        let mut ops = vec![OpId::FIRST; op_starts.last().map_or(0, |&count| count as usize)];
+        for (op, command) in of_op.iter().enumerate() {
+            if let Command::Text(number) = command {
+                let slot = &mut next[*number as usize];
+                ops[*slot as usize] = OpId::at(op);
+                *slot += 1;
+            }
+        }
+        let numbers = texts.iter().enumerate().map(|(at, text)| (text.clone(), at as u32)).collect();
+        Self { texts, numbers, of_op, op_starts, ops, broken, varying }
+    }
+
+    /// How many texts there are.
+    pub(super) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    #[inline]
+    pub(super) fn text(&self, number: u32) -> &str {
+        &self.texts[number as usize]
+    }
+
+    /// The number of a text.
+    #[inline]
+    pub(super) fn find(&self, text: &str) -> Option<u32> {
+        self.numbers.get(text).copied()
+    }
+
+    /// The instances that a text commands.
+    #[inline]
+    pub(super) fn ops(&self, number: u32) -> &[OpId] {
+        &self.ops[self.op_starts[number as usize] as usize..self.op_starts[number as usize + 1] as usize]
+    }
+
+    #[inline]
+    pub(super) fn of(&self, op: OpId) -> Command {
+        self.of_op[op.index()]
+    }
+
+    /// Why an instance has no text.
+    pub(super) fn reason(&self, at: u32) -> &Broken {
+        &self.broken[at as usize]
+    }
+
+    /// Whether any text depends on changing facts.
+    pub(super) fn varying(&self) -> bool {
+        self.varying
+    }
+}

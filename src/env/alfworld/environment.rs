@@ -1,0 +1,87 @@
+//! A world as everybody else sees it.
+
+use super::game::Game;
+use super::progress::Progress;
+use super::shown::Shown;
+use super::world::{Place, World};
+use crate::domain::{Enumeration, EnvInfo, Turn};
+use crate::env::{EnvError, Environment, Snapshot};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// What a snapshot keeps; the game tells worlds apart.
+struct Kept {
+    game: Arc<Game>,
+    place: Place,
+    progress: Progress,
+    shown: Shown,
+}
+
+impl Environment for World {
+    fn info(&self) -> EnvInfo {
+        EnvInfo { snapshots: true, deterministic: true, enumeration: Enumeration::Free }
+    }
+
+    fn reset(&mut self) -> Result<Turn, EnvError> {
+        let observation = self.begin()?.to_owned();
+        self.progress.begin();
+        let shown = self.shown.begin(&observation);
+        let won = self.won();
+        Ok(Turn {
+            observation,
+            reward: f64::from(u8::from(won)),
+            progress: self.progress.rate(won),
+            done: won,
+            won,
+            valid: true,
+            shown,
+            truth: self.truth.whole(self),
+        })
+    }
+
+    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+        let reply = self.play(action)?;
+        let (observation, valid, won) = (reply.feedback.to_owned(), reply.accepted, reply.won);
+        self.progress.observe(&observation);
+        let (shown, truth) = if valid {
+            let shown = self.shown.observe(action.trim(), &observation);
+            (shown, self.truth.changes(self))
+        } else {
+            (Value::Null, Value::Null)
+        };
+        Ok(Turn {
+            observation,
+            reward: f64::from(u8::from(won)),
+            progress: self.progress.rate(won),
+            done: won,
+            won,
+            valid,
+            shown,
+            truth,
+        })
+    }
+
+    fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
+        Ok(self.commands().iter().map(ToOwned::to_owned).collect())
+    }
+
+    fn peek(&self) -> Value {
+        json!({ "inventory": self.inventory().collect::<Vec<&str>>() })
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        let (progress, shown) = (self.progress.clone(), self.shown.clone());
+        Some(Snapshot(Box::new(Kept { game: Arc::clone(self.game()), place: self.place(), progress, shown })))
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
+        let kept = snapshot.0.downcast_ref::<Kept>().filter(|kept| Arc::ptr_eq(&kept.game, self.game()));
+        let Some(kept) = kept else {
+            return Err(EnvError::Refused { what: "this snapshot is of another world".to_owned() });
+        };
+        self.go_back(&kept.place)?;
+        self.progress.clone_from(&kept.progress);
+        self.shown.clone_from(&kept.shown);
+        Ok(())
+    }
+}

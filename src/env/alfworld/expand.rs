@@ -1,0 +1,59 @@
+//! Texts compiled against a task, and their expansion over the text's fact store.
+
+mod compile;
+mod expander;
+
+pub(super) use compile::Compiled;
+pub(super) use expander::{Expander, Scratch};
+
+use super::grammar::Attribute;
+use super::query::{NameSlot, Query};
+
+/// A compiled text.
+pub(super) type Text = Vec<Part>;
+
+/// A symbol by number, or the name of one that does not exist (an error only when it is needed).
+#[derive(Clone, Debug)]
+pub(super) enum Call {
+    Known(u32),
+    Unknown(Box<str>),
+}
+
+/// One part of a compiled text.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    Literal(Box<str>),
+    Symbol(Call),
+    Each { what: What, query: Option<Result<Query, Box<str>>>, list: bool },
+}
+
+/// What is expanded for each answer of a query.
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    Symbol(Call),
+    Value(Value),
+    Broken(Box<str>),
+}
+
+/// A compiled expression.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Text(Box<str>),
+    Of(NameSlot, Attribute),
+    Sum(Vec<Value>),
+    Or(Vec<Value>),
+}
+
+/// A production.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    condition: Option<Result<Query, Box<str>>>,
+    text: Text,
+}
+
+/// A symbol and its productions.
+#[derive(Clone, Debug)]
+pub(super) struct Symbol {
+    name: Box<str>,
+    choices: Vec<Choice>,
+}

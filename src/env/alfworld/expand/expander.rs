@@ -1,0 +1,313 @@
+//! Expansion: depth first, left to right, the first production whose condition has an answer.
+
+use super::{Call, Compiled, Part, Text, Value, What};
+use crate::env::alfworld::broken::Broken;
+use crate::env::alfworld::entities::Entities;
+use crate::env::alfworld::grammar::Attribute;
+use crate::env::alfworld::limits;
+use crate::env::alfworld::query::{Query, Told, TypedSlot};
+use crate::pddl::{ActionId, ObjectId, Task, TypeId};
+
+/// An entity as the reference compares it: with the type it was bound by.
+type Bound = (ObjectId, Option<TypeId>);
+
+/// What is bound while a text expands. Kept between expansions so that none allocates.
+#[derive(Debug, Default)]
+pub(in crate::env::alfworld) struct Scratch {
+    names: Vec<Option<ObjectId>>,
+    typed: Vec<Option<Bound>>,
+    /// All that is bound, for the rule that no two placeholders share an entity.
+    taken: Vec<Bound>,
+    /// Answers of the queries under way.
+    rows: Vec<ObjectId>,
+    /// Names hidden by enclosed ones.
+    hidden: Vec<Option<ObjectId>>,
+}
+
+/// Expands texts of one game over one store of facts.
+pub(in crate::env::alfworld) struct Expander<'a> {
+    pub(in crate::env::alfworld) compiled: &'a Compiled,
+    pub(in crate::env::alfworld) task: &'a Task,
+    pub(in crate::env::alfworld) entities: &'a Entities,
+    pub(in crate::env::alfworld) told: &'a Told,
+    pub(in crate::env::alfworld) scratch: &'a mut Scratch,
+    /// Pieces and facts that may still be looked at.
+    pub(in crate::env::alfworld) budget: u64,
+    /// The budget did not suffice.
+    pub(in crate::env::alfworld) exhausted: bool,
+}
+
+impl Expander<'_> {
+    /// Appends the expansion of a text, with an action's parameters bound where one is given.
+    pub(in crate::env::alfworld) fn expand(
+        &mut self,
+        text: &Text,
+        context: Option<(ActionId, &[ObjectId])>,
+        out: &mut String,
+    ) -> Result<(), Broken> {
+        self.clear();
+        if let Some((action, bound)) = context {
+            for (parameter, &object) in self.compiled.parameters[action.index()].iter().zip(bound) {
+                let entity = (object, Some(parameter.kind));
+                self.scratch.names[usize::from(parameter.name)] = Some(object);
+                self.scratch.typed[usize::from(parameter.typed)] = Some(entity);
+                self.scratch.taken.push(entity);
+            }
+        }
+        let limit = out.len() + limits::TEXT;
+        self.text(text, 0, limit, out)
+    }
+
+    fn clear(&mut self) {
+        let scratch = &mut *self.scratch;
+        scratch.names.clear();
+        scratch.names.resize(self.compiled.names.len(), None);
+        scratch.typed.clear();
+        scratch.typed.resize(self.compiled.name_of.len(), None);
+        scratch.taken.clear();
+        scratch.rows.clear();
+        scratch.hidden.clear();
+    }
+
+    fn text(&mut self, text: &Text, depth: usize, limit: usize, out: &mut String) -> Result<(), Broken> {
+        for part in text {
+            self.spend()?;
+            match part {
+                Part::Literal(literal) => out.push_str(literal),
+                Part::Symbol(call) => self.call(call, depth, limit, out)?,
+                Part::Each { what, query: None, .. } => self.what(what, depth, limit, out)?,
+                Part::Each { what, query: Some(Ok(query)), list } => {
+                    self.each(what, query, *list, depth, limit, out)?;
+                }
+                Part::Each { query: Some(Err(reason)), .. } => {
+                    return Err(Broken::new("grammar, a query", reason.as_ref()));
+                }
+            }
+            if out.len() > limit {
+                return Err(Broken::new("grammar", format!("a text grows beyond {} bytes", limits::TEXT)));
+            }
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &Call, depth: usize, limit: usize, out: &mut String) -> Result<(), Broken> {
+        let compiled = self.compiled;
+        let symbol = match call {
+            Call::Known(at) => &compiled.symbols[*at as usize],
+            Call::Unknown(name) => {
+                return Err(Broken::new(
+                    format!("grammar, symbol {}", crate::env::alfworld::broken::excerpt(name)),
+                    "a text uses this symbol, and no production defines it",
+                ));
+            }
+        };
+        if depth >= limits::DEPTH {
+            let reason = format!("symbols nest more than {} deep; the grammar is cyclic", limits::DEPTH);
+            return Err(Broken::new(format!("grammar, symbol {:?}", symbol.name), reason));
+        }
+        for choice in &symbol.choices {
+            let applies = match &choice.condition {
+                None => true,
+                Some(Ok(query)) => self.has_answer(query)?,
+                Some(Err(reason)) => {
+                    return Err(Broken::new(
+                        format!("grammar, symbol {:?}, a condition", symbol.name),
+                        reason.as_ref(),
+                    ));
+                }
+            };
+            if applies {
+                return self.text(&choice.text, depth + 1, limit, out);
+            }
+        }
+        Err(Broken::new(format!("grammar, symbol {:?}", symbol.name), "none of its productions applies"))
+    }
+
+    fn what(&mut self, what: &What, depth: usize, limit: usize, out: &mut String) -> Result<(), Broken> {
+        match what {
+            What::Symbol(call) => self.call(call, depth, limit, out),
+            What::Value(value) => self.value(value, out),
+            What::Broken(reason) => Err(Broken::new("grammar, an expression", reason.as_ref())),
+        }
+    }
+
+    fn value(&mut self, value: &Value, out: &mut String) -> Result<(), Broken> {
+        match value {
+            Value::Text(text) => out.push_str(text),
+            Value::Of(slot, attribute) => {
+                let Some(object) = self.scratch.names[usize::from(*slot)] else {
+                    let name = &self.compiled.names[usize::from(*slot)];
+                    return Err(Broken::new(
+                        "grammar, an expression",
+                        format!("nothing is bound to {name:?}"),
+                    ));
+                };
+                out.push_str(match attribute {
+                    Attribute::Name => self.entities.name(object),
+                    Attribute::Id => self.task.object_name(object),
+                    Attribute::Indefinite => "a",
+                    Attribute::Definite => "the",
+                });
+            }
+            Value::Sum(values) => {
+                for value in values {
+                    self.value(value, out)?;
+                }
+            }
+            Value::Or(values) => {
+                let before = out.len();
+                for value in values {
+                    self.value(value, out)?;
+                    if out.len() > before {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn each(
+        &mut self,
+        what: &What,
+        query: &Query,
+        list: bool,
+        depth: usize,
+        limit: usize,
+        out: &mut String,
+    ) -> Result<(), Broken> {
+        let compiled = self.compiled;
+        let [separator, last_separator, empty] = &compiled.list;
+        let first = self.scratch.rows.len();
+        let fresh = self.fresh(query);
+        let count = self.answers(query)?;
+        if count == 0 && list {
+            self.call(empty, depth, limit, out)?;
+        }
+        let width = query.slots.len();
+        for row in 0..count {
+            if list && row > 0 {
+                self.call(if row + 1 == count { last_separator } else { separator }, depth, limit, out)?;
+            }
+            let (taken, hidden) = (self.scratch.taken.len(), self.scratch.hidden.len());
+            for (place, &slot) in query.slots.iter().enumerate() {
+                if fresh >> place & 1 == 1 {
+                    self.bind(slot, self.scratch.rows[first + row * width + place]);
+                }
+            }
+            self.what(what, depth, limit, out)?;
+            for (place, &slot) in query.slots.iter().enumerate().rev() {
+                if fresh >> place & 1 == 1 {
+                    self.scratch.typed[usize::from(slot)] = None;
+                    let name = usize::from(compiled.name_of[usize::from(slot)]);
+                    self.scratch.names[name] = self.scratch.hidden.pop().flatten();
+                }
+            }
+            self.scratch.taken.truncate(taken);
+            self.scratch.hidden.truncate(hidden);
+            if out.len() > limit {
+                return Err(Broken::new("grammar", format!("a text grows beyond {} bytes", limits::TEXT)));
+            }
+        }
+        self.scratch.rows.truncate(first);
+        Ok(())
+    }
+
+    /// Which of the query's placeholders are not bound yet, as bits.
+    fn fresh(&self, query: &Query) -> u64 {
+        let open = |slot: &TypedSlot| self.scratch.typed[usize::from(*slot)].is_none();
+        query.slots.iter().enumerate().fold(0, |bits, (place, slot)| bits | u64::from(open(slot)) << place)
+    }
+
+    fn bind(&mut self, slot: TypedSlot, object: ObjectId) {
+        let entity = (object, self.task.types().declared(object));
+        self.scratch.typed[usize::from(slot)] = Some(entity);
+        self.scratch.taken.push(entity);
+        let name = usize::from(self.compiled.name_of[usize::from(slot)]);
+        self.scratch.hidden.push(self.scratch.names[name].replace(object));
+    }
+
+    fn has_answer(&mut self, query: &Query) -> Result<bool, Broken> {
+        self.solve(query, 0, None).map(|found| found > 0)
+    }
+
+    /// Pushes one row an answer, in order, and counts them.
+    fn answers(&mut self, query: &Query) -> Result<usize, Broken> {
+        self.solve(query, 0, Some(()))
+    }
+
+    /// Nested loops in the order written. Without `keep` the first answer ends the search.
+    fn solve(&mut self, query: &Query, at: usize, keep: Option<()>) -> Result<usize, Broken> {
+        let Some(fact) = query.facts.get(at) else {
+            if keep.is_some() {
+                for &slot in &query.slots {
+                    if let Some((object, _)) = self.scratch.typed[usize::from(slot)] {
+                        self.scratch.rows.push(object);
+                    }
+                }
+            }
+            return Ok(1);
+        };
+        let Some(view) = fact.view else { return Ok(0) };
+        let view = &self.compiled.views[view as usize];
+        let known = fact.slots.iter().enumerate().find_map(|(place, &slot)| {
+            self.scratch.typed[usize::from(slot)].map(|(object, _)| (place, object))
+        });
+        let candidates = known.map_or(view.all(), |(place, object)| view.with(place, object));
+        self.spend_many(1 + candidates.len() as u64)?;
+        let mut count = 0;
+        let told = self.told;
+        for &candidate in candidates {
+            if !told.holds(candidate, fact.denied) {
+                continue;
+            }
+            let mut bound = 0_u64;
+            let taken = self.scratch.taken.len();
+            let mut fits = true;
+            for (place, (&slot, &object)) in fact.slots.iter().zip(self.task.arguments(candidate)).enumerate()
+            {
+                let entity = (object, self.task.types().declared(object));
+                match self.scratch.typed[usize::from(slot)] {
+                    Some(other) => fits = other == entity,
+                    None if self.scratch.taken.contains(&entity) => fits = false,
+                    None => {
+                        self.scratch.typed[usize::from(slot)] = Some(entity);
+                        self.scratch.taken.push(entity);
+                        bound |= 1 << place;
+                    }
+                }
+                if !fits {
+                    break;
+                }
+            }
+            let found = if fits { self.solve(query, at + 1, keep) } else { Ok(0) };
+            for (place, &slot) in fact.slots.iter().enumerate() {
+                if bound >> place & 1 == 1 {
+                    self.scratch.typed[usize::from(slot)] = None;
+                }
+            }
+            self.scratch.taken.truncate(taken);
+            count += found?;
+            if keep.is_none() && count > 0 {
+                break;
+            }
+        }
+        Ok(count)
+    }
+
+    fn spend(&mut self) -> Result<(), Broken> {
+        self.spend_many(1)
+    }
+
+    fn spend_many(&mut self, work: u64) -> Result<(), Broken> {
+        let Some(left) = self.budget.checked_sub(work) else {
+            self.exhausted = true;
+            return Err(Broken::new(
+                "grammar",
+                "a text needs more work than is offered; the grammar may be cyclic",
+            ));
+        };
+        self.budget = left;
+        Ok(())
+    }
+}

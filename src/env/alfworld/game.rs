@@ -1,0 +1,174 @@
+//! A game, loaded: everything that playing it does not change.
+
+use super::broken::Broken;
+use super::commands::{Command, Commands};
+use super::entities::Entities;
+use super::expand::{Compiled, Expander, Scratch};
+use super::grammar::Document;
+use super::limits;
+use super::query::Told;
+use super::targets::{Targets, TaskType};
+use crate::env::EnvError;
+use crate::pddl::{Bits, Model, PredicateId, Task};
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// The keys of `game.tw-pddl` that matter.
+#[derive(Deserialize)]
+struct File {
+    pddl_domain: String,
+    pddl_problem: String,
+    grammar: String,
+    #[serde(default)]
+    solvable: Option<bool>,
+    #[serde(default)]
+    walkthrough: Option<Vec<String>>,
+}
+
+/// A loaded game. Shared by all worlds that play it.
+#[derive(Debug)]
+pub struct Game {
+    label: String,
+    pub(super) task: Task,
+    pub(super) compiled: Compiled,
+    pub(super) entities: Entities,
+    pub(super) commands: Commands,
+    pub(super) start: Start,
+    pub(super) holds: Option<PredicateId>,
+    targets: Targets,
+    goal_text: String,
+    solvable: Option<bool>,
+    walkthrough: Vec<String>,
+}
+
+/// The start of an episode, worked out once.
+#[derive(Debug)]
+pub(super) struct Start {
+    pub(super) intro: String,
+    pub(super) told: Told,
+    pub(super) counts: Vec<u32>,
+    pub(super) active: Bits,
+    pub(super) listed: Vec<u32>,
+    pub(super) broken: Vec<u32>,
+}
+
+impl Game {
+    /// Loads a game from the bytes of its file. `label` is the name it has in errors.
+    ///
+    /// # Errors
+    /// [`EnvError::Broken`] with the place and the reason, for a file that is no game, contradicts itself or is too large.
+    pub fn load(label: &str, bytes: &[u8]) -> Result<Arc<Self>, EnvError> {
+        Self::read(label, bytes).map(Arc::new).map_err(|broken| broken.of(label))
+    }
+
+    fn read(label: &str, bytes: &[u8]) -> Result<Self, Broken> {
+        if bytes.len() > limits::FILE {
+            return Err(Broken::new(
+                "file",
+                format!("{} bytes; at most {} are read", bytes.len(), limits::FILE),
+            ));
+        }
+        let file: File = serde_json::from_slice(bytes).map_err(|error| {
+            Broken::new(
+                format!("line {}, column {}", error.line(), error.column()),
+                format!(
+                    "not a game file (a JSON object with pddl_domain, pddl_problem and grammar): {error}"
+                ),
+            )
+        })?;
+        let document = Document::parse(&file.grammar)?;
+        let pddl = |error: crate::pddl::PddlError| Broken::new(error.place(), error.reason());
+        let model = Model::read(&file.pddl_domain, &file.pddl_problem).map_err(pddl)?;
+        let task = Task::ground(&model).map_err(pddl)?;
+        let compiled = Compiled::new(&document, &task)?;
+        let entities = Entities::new(&task);
+        let told = Told { yes: task.initial().facts().clone(), no: Bits::new(task.fact_count()) };
+        let mut scratch = Scratch::default();
+        let mut expander = Expander {
+            compiled: &compiled,
+            task: &task,
+            entities: &entities,
+            told: &told,
+            scratch: &mut scratch,
+            budget: limits::LOAD_WORK,
+            exhausted: false,
+        };
+        let commands = Commands::new(&task, &compiled, &mut expander)?;
+        let mut intro = String::new();
+        expander.budget = limits::WORK;
+        expander.expand(compiled.intro(), None, &mut intro)?;
+        let goal_text = goal_text(&intro);
+        let start = Start::new(&task, &commands, intro, told);
+        let targets = Targets::of_goal(&model);
+        Ok(Self {
+            label: label.to_owned(),
+            holds: task.predicate("holds").filter(|&holds| task.arity(holds) == 2),
+            task,
+            compiled,
+            entities,
+            commands,
+            start,
+            targets,
+            goal_text,
+            solvable: file.solvable,
+            walkthrough: file.walkthrough.unwrap_or_default(),
+        })
+    }
+
+    /// The name under which it was loaded.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// The goal as the start text says it, without its last full stop ("put a hot apple in fridge"). Empty where the text says none.
+    pub fn goal_text(&self) -> &str {
+        &self.goal_text
+    }
+
+    /// The kind of task, guessed from the PDDL goal.
+    pub fn task_type(&self) -> Option<TaskType> {
+        self.targets.task_type
+    }
+
+    /// What the goal is about, read off the PDDL goal.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// What the file says of its solvability; none where it says nothing.
+    pub fn solvable(&self) -> Option<bool> {
+        self.solvable
+    }
+
+    /// The file's own solution; empty where it has none.
+    pub fn walkthrough(&self) -> &[String] {
+        &self.walkthrough
+    }
+}
+
+impl Start {
+    fn new(task: &Task, commands: &Commands, intro: String, told: Told) -> Self {
+        let mut counts = vec![0_u32; commands.len()];
+        let mut active = Bits::new(commands.len());
+        let mut broken = Vec::new();
+        for op in task.initial().applicable(task) {
+            match commands.of(op) {
+                Command::Text(number) => {
+                    counts[number as usize] += 1;
+                    active.set(number as usize, true);
+                }
+                Command::Broken(at) => broken.push(at),
+                Command::Varying => {}
+            }
+        }
+        let listed = active.ones().map(|at| at as u32).collect();
+        Self { intro, told, counts, active, listed, broken }
+    }
+}
+
+/// What stands after "Your task is to:", without the full stop.
+fn goal_text(intro: &str) -> String {
+    let Some((_, goal)) = intro.split_once("Your task is to:") else { return String::new() };
+    let line = goal.trim_start().lines().next().unwrap_or_default().trim_end();
+    line.strip_suffix('.').unwrap_or(line).to_owned()
+}

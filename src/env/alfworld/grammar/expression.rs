@@ -1,0 +1,118 @@
+//! Expressions: the few forms of Python that grammars use. `v.name`, `v.id`, `v.indefinite`, `v.definite`, `v`, strings, `+`, `or`.
+
+use crate::env::alfworld::broken::excerpt;
+
+/// What an entity can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::env::alfworld) enum Attribute {
+    /// Its displayed name.
+    Name,
+    /// Its id in PDDL.
+    Id,
+    /// The indefinite article, always "a".
+    Indefinite,
+    /// The definite article.
+    Definite,
+}
+
+/// A parsed expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::env::alfworld) enum Value {
+    /// A string.
+    Text(String),
+    /// An attribute of a variable.
+    Of(String, Attribute),
+    /// One after the other.
+    Sum(Vec<Value>),
+    /// The first that is not empty, else the last.
+    Or(Vec<Value>),
+}
+
+/// Parses an expression; an error says what is outside the language.
+pub(super) fn parse(text: &str) -> Result<Value, String> {
+    let mut reader = Reader { whole: text, rest: text.trim() };
+    let value = reader.alternatives()?;
+    if reader.rest.is_empty() { Ok(value) } else { Err(reader.unsupported()) }
+}
+
+struct Reader<'t> {
+    whole: &'t str,
+    rest: &'t str,
+}
+
+impl<'t> Reader<'t> {
+    fn alternatives(&mut self) -> Result<Value, String> {
+        let mut all = vec![self.sum()?];
+        while self.keyword("or") {
+            all.push(self.sum()?);
+        }
+        Ok(single_or(all, Value::Or))
+    }
+
+    fn sum(&mut self) -> Result<Value, String> {
+        let mut all = vec![self.primary()?];
+        while let Some(rest) = self.rest.strip_prefix('+') {
+            self.rest = rest.trim_start();
+            all.push(self.primary()?);
+        }
+        Ok(single_or(all, Value::Sum))
+    }
+
+    fn primary(&mut self) -> Result<Value, String> {
+        if let Some(quote) = self.rest.chars().next().filter(|&c| c == '\'' || c == '"') {
+            let inside = &self.rest[1..];
+            let end = inside.find(quote).ok_or_else(|| self.unsupported())?;
+            let text = &inside[..end];
+            if text.contains('\\') {
+                return Err(self.unsupported());
+            }
+            self.rest = inside[end + 1..].trim_start();
+            return Ok(Value::Text(text.to_owned()));
+        }
+        let variable = self.word();
+        if variable.is_empty() || variable.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(self.unsupported());
+        }
+        self.rest = self.rest.trim_start();
+        let Some(rest) = self.rest.strip_prefix('.') else {
+            return Ok(Value::Of(variable.to_owned(), Attribute::Name));
+        };
+        self.rest = rest.trim_start();
+        let attribute = match self.word() {
+            "name" => Attribute::Name,
+            "id" => Attribute::Id,
+            "indefinite" => Attribute::Indefinite,
+            "definite" => Attribute::Definite,
+            _ => return Err(self.unsupported()),
+        };
+        self.rest = self.rest.trim_start();
+        Ok(Value::Of(variable.to_owned(), attribute))
+    }
+
+    fn word(&mut self) -> &'t str {
+        let end = self.rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        word
+    }
+
+    fn keyword(&mut self, word: &str) -> bool {
+        let Some(rest) = self.rest.strip_prefix(word) else { return false };
+        if rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
+            return false;
+        }
+        self.rest = rest.trim_start();
+        true
+    }
+
+    fn unsupported(&self) -> String {
+        format!(
+            "the expression {} is outside the language (v.name, v.id, v.indefinite, v.definite, v, strings, + and or)",
+            excerpt(self.whole)
+        )
+    }
+}
+
+fn single_or(mut all: Vec<Value>, several: impl FnOnce(Vec<Value>) -> Value) -> Value {
+    if all.len() == 1 { all.remove(0) } else { several(all) }
+}

@@ -1,0 +1,55 @@
+//! Queries: `predicate(x:type, y) & ...`.
+
+use crate::env::alfworld::broken::excerpt;
+use crate::env::alfworld::limits;
+
+/// One fact of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::env::alfworld) struct Fact {
+    /// The predicate; `not_p` asks for the explicit negative literal of `p`.
+    pub(in crate::env::alfworld) predicate: String,
+    pub(in crate::env::alfworld) placeholders: Vec<Placeholder>,
+}
+
+/// An argument of a query's fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::env::alfworld) struct Placeholder {
+    pub(in crate::env::alfworld) name: String,
+    /// Its type; its own name where none is written.
+    pub(in crate::env::alfworld) kind: String,
+}
+
+/// Parses a query; an error says what is malformed.
+pub(super) fn parse(text: &str) -> Result<Vec<Fact>, String> {
+    let facts: Vec<&str> = text.split('&').collect();
+    if facts.len() > limits::QUERY_FACTS {
+        return Err(format!("a query of more than {} facts", limits::QUERY_FACTS));
+    }
+    facts.into_iter().map(|fact| parse_fact(fact.trim())).collect()
+}
+
+fn parse_fact(text: &str) -> Result<Fact, String> {
+    let malformed = || format!("{} is not a fact of a query (predicate(name:type, ...))", excerpt(text));
+    let (predicate, rest) = text.split_once('(').ok_or_else(malformed)?;
+    let inside = rest.strip_suffix(')').ok_or_else(malformed)?;
+    let predicate = predicate.trim();
+    if !is_word(predicate, "_/") {
+        return Err(malformed());
+    }
+    let mut placeholders = Vec::new();
+    if !inside.trim().is_empty() {
+        for part in inside.split(',') {
+            let (name, kind) = part.split_once(':').unwrap_or((part, part));
+            let (name, kind) = (name.trim(), kind.trim());
+            if !is_word(name, "_") || !is_word(kind, "_-/") || placeholders.len() >= limits::QUERY_FACTS {
+                return Err(malformed());
+            }
+            placeholders.push(Placeholder { name: name.to_owned(), kind: kind.to_owned() });
+        }
+    }
+    Ok(Fact { predicate: predicate.to_owned(), placeholders })
+}
+
+fn is_word(text: &str, also: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || also.contains(c))
+}

@@ -1,0 +1,135 @@
+//! Texts: literals, `#symbols#`, `{expressions}`, `[{lists}]`.
+
+use super::expression::{self, Value};
+use super::query::{self, Fact};
+
+/// One part of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::env::alfworld) enum Piece {
+    /// Itself.
+    Literal(String),
+    /// The expansion of a symbol.
+    Symbol(String),
+    /// `{what | query}` or `[{what | query}]`.
+    Each(Each),
+}
+
+/// A part that is expanded once for each answer of its query.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::env::alfworld) struct Each {
+    pub(in crate::env::alfworld) what: What,
+    /// None: once. An error says why the query cannot be evaluated.
+    pub(in crate::env::alfworld) query: Option<Result<Vec<Fact>, String>>,
+    /// Joined by the grammar's list symbols.
+    pub(in crate::env::alfworld) list: bool,
+}
+
+/// What is expanded for each answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::env::alfworld) enum What {
+    /// A symbol.
+    Symbol(String),
+    /// The value of an expression; an error says why it is outside the language.
+    Value(Result<Value, String>),
+}
+
+/// Parses a text. Never fails: the first character that cannot be used ends it.
+pub(super) fn parse(text: &str) -> Vec<Piece> {
+    let mut reader = Reader { rest: skip_start(text) };
+    let mut pieces = Vec::new();
+    while let Some(piece) = reader.piece() {
+        pieces.push(piece);
+    }
+    if pieces.is_empty() {
+        pieces.push(Piece::Literal(String::new()));
+    }
+    pieces
+}
+
+/// White space and comments count for nothing at the very start.
+fn skip_start(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        if !text.starts_with("//") {
+            return text;
+        }
+        text = &text[text.find('\n').unwrap_or(text.len())..];
+    }
+}
+
+struct Reader<'t> {
+    rest: &'t str,
+}
+
+impl Reader<'_> {
+    /// The next piece; none at the end or before something unusable.
+    fn piece(&mut self) -> Option<Piece> {
+        // Tabs in front of a token are dropped; blanks are text.
+        self.rest = self.rest.trim_start_matches('\t');
+        match self.rest.chars().next()? {
+            '#' => self.symbol().map(Piece::Symbol),
+            '{' => self.each().map(Piece::Each),
+            '[' => {
+                self.rest = self.rest[1..].trim_start();
+                let mut each = self.each()?;
+                self.take(']')?;
+                each.list = true;
+                Some(Piece::Each(each))
+            }
+            '"' => {
+                let end = self.rest[1..].find('"')? + 1;
+                let literal = self.rest[1..end].to_owned();
+                self.rest = &self.rest[end + 1..];
+                Some(Piece::Literal(literal))
+            }
+            ';' | '|' | '<' | '>' | ']' | '}' => None,
+            _ => {
+                let end = self.rest.find([';', '|', '"', '<', '>', '[', ']', '#', '{', '}']);
+                let (literal, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+                self.rest = rest;
+                Some(Piece::Literal(literal.to_owned()))
+            }
+        }
+    }
+
+    /// `#name#`.
+    fn symbol(&mut self) -> Option<String> {
+        let inside = self.rest.strip_prefix('#')?;
+        let name = &inside[..inside.find('#')?];
+        let usable = |c: char| c.is_alphanumeric() || c.is_whitespace() || "_()/!<>-,.".contains(c);
+        if name.is_empty() || !name.chars().all(usable) {
+            return None;
+        }
+        self.rest = &inside[name.len() + 1..];
+        Some(name.to_owned())
+    }
+
+    /// `{what}` or `{what | query}`.
+    fn each(&mut self) -> Option<Each> {
+        self.rest = self.rest.strip_prefix('{')?.trim_start();
+        let what = if self.rest.starts_with('#') {
+            What::Symbol(self.symbol()?)
+        } else {
+            let end = self.rest.find(['|', '}'])?;
+            let (value, rest) = self.rest.split_at(end);
+            self.rest = rest;
+            What::Value(expression::parse(value))
+        };
+        self.rest = self.rest.trim_start();
+        let query = if let Some(rest) = self.rest.strip_prefix('|') {
+            let (text, rest) = rest.split_at(rest.find('}')?);
+            self.rest = rest;
+            Some(query::parse(text))
+        } else {
+            None
+        };
+        self.take('}')?;
+        Some(Each { what, query, list: false })
+    }
+
+    /// A closing mark, perhaps after white space.
+    fn take(&mut self, mark: char) -> Option<()> {
+        self.rest = self.rest.trim_start().strip_prefix(mark)?;
+        Some(())
+    }
+}

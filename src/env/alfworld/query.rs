@@ -1,0 +1,204 @@
+//! Queries over the text's fact store, compiled: each fact of a query reads a view, a list of the facts it can match in the
+//! order the reference tries them, with an index by argument.
+
+use super::broken::Broken;
+use super::grammar::Fact;
+use super::limits;
+use crate::pddl::{Bits, FactId, FastMap, ObjectId, PredicateId, Task, TypeId};
+
+/// A placeholder's name, over the whole grammar.
+pub(super) type NameSlot = u16;
+/// A placeholder's name with its type, over the whole grammar.
+pub(super) type TypedSlot = u16;
+
+/// The second fact store: what the texts know. It starts as the initial facts; negative literals appear by deletion only.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    /// Facts stated.
+    pub(super) yes: Bits,
+    /// Facts explicitly denied.
+    pub(super) no: Bits,
+}
+
+impl Told {
+    #[inline]
+    pub(super) fn holds(&self, fact: FactId, denied: bool) -> bool {
+        if denied { self.no.get(fact.index()) } else { self.yes.get(fact.index()) }
+    }
+
+    /// States a fact, or denies it.
+    pub(super) fn tell(&mut self, fact: FactId, now: bool) {
+        self.yes.set(fact.index(), now);
+        self.no.set(fact.index(), !now);
+    }
+}
+
+/// A compiled query.
+#[derive(Clone, Debug)]
+pub(super) struct Query {
+    pub(super) facts: Vec<QueryFact>,
+    /// The distinct placeholders, in order of appearance.
+    pub(super) slots: Vec<TypedSlot>,
+}
+
+/// A compiled fact of a query.
+#[derive(Clone, Debug)]
+pub(super) struct QueryFact {
+    /// None where no fact can ever match.
+    pub(super) view: Option<u32>,
+    pub(super) denied: bool,
+    pub(super) slots: Vec<TypedSlot>,
+}
+
+/// Facts that one fact of a query can match.
+#[derive(Clone, Debug)]
+pub(super) struct View {
+    order: Vec<FactId>,
+    by_place: Vec<Index>,
+}
+
+/// For each object, the facts that have it in one place, in the order of the view.
+#[derive(Clone, Debug)]
+struct Index {
+    starts: Vec<u32>,
+    facts: Vec<FactId>,
+}
+
+impl View {
+    /// Every fact of the view.
+    pub(super) fn all(&self) -> &[FactId] {
+        &self.order
+    }
+
+    /// The facts with `object` in `place`.
+    #[inline]
+    pub(super) fn with(&self, place: usize, object: ObjectId) -> &[FactId] {
+        let index = &self.by_place[place];
+        &index.facts[index.starts[object.index()] as usize..index.starts[object.index() + 1] as usize]
+    }
+
+    fn new(task: &Task, predicate: PredicateId, kinds: &[TypeId]) -> Self {
+        let below: Vec<Vec<TypeId>> = kinds.iter().map(|&kind| task.types().and_below(kind)).collect();
+        // The signature as written comes first, then its subtypes, breadth first by name; facts within one by arguments.
+        let mut ranked: Vec<(Vec<usize>, FactId)> = Vec::new();
+        for fact in task.facts_of(predicate) {
+            let rank = task.arguments(fact).iter().zip(&below).map(|(&object, below)| {
+                let declared = task.types().declared(object)?;
+                below.iter().position(|&kind| kind == declared)
+            });
+            if let Some(rank) = rank.collect::<Option<Vec<usize>>>() {
+                ranked.push((rank, fact));
+            }
+        }
+        ranked.sort();
+        let order: Vec<FactId> = ranked.into_iter().map(|(_, fact)| fact).collect();
+        let by_place = (0..kinds.len()).map(|place| Index::new(task, &order, place)).collect();
+        Self { order, by_place }
+    }
+}
+
+impl Index {
+    fn new(task: &Task, order: &[FactId], place: usize) -> Self {
+        let mut starts = vec![0_u32; task.object_count() + 1];
+        let at = |fact: FactId| task.arguments(fact)[place].index();
+        for &fact in order {
+            starts[at(fact) + 1] += 1;
+        }
+        for object in 0..task.object_count() {
+            starts[object + 1] += starts[object];
+        }
+        let mut next = starts.clone();
+        let mut facts = order.to_vec();
+        for &fact in order {
+            let slot = &mut next[at(fact)];
+            facts[*slot as usize] = fact;
+            *slot += 1;
+        }
+        Self { starts, facts }
+    }
+}
+
+/// Numbers placeholders and makes views while a grammar is compiled.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    pub(super) names: FastMap<String, NameSlot>,
+    typed: FastMap<(NameSlot, TypeId), TypedSlot>,
+    /// By typed slot: its name.
+    pub(super) name_of: Vec<NameSlot>,
+    views: FastMap<(PredicateId, Vec<TypeId>), u32>,
+    pub(super) made: Vec<View>,
+    cells: usize,
+}
+
+impl Slots {
+    pub(super) fn name(&mut self, name: &str) -> Result<NameSlot, Broken> {
+        if let Some(&slot) = self.names.get(name) {
+            return Ok(slot);
+        }
+        let slot = NameSlot::try_from(self.names.len())
+            .map_err(|_| Broken::new("grammar", "more than 65535 different placeholders"))?;
+        self.names.insert(name.to_owned(), slot);
+        Ok(slot)
+    }
+
+    pub(super) fn typed(&mut self, name: &str, kind: TypeId) -> Result<TypedSlot, Broken> {
+        let name = self.name(name)?;
+        if let Some(&slot) = self.typed.get(&(name, kind)) {
+            return Ok(slot);
+        }
+        let slot = TypedSlot::try_from(self.name_of.len())
+            .map_err(|_| Broken::new("grammar", "more than 65535 different placeholders"))?;
+        self.typed.insert((name, kind), slot);
+        self.name_of.push(name);
+        Ok(slot)
+    }
+
+    /// Compiles a query. The inner error is one that only its evaluation raises.
+    pub(super) fn query(&mut self, task: &Task, facts: &[Fact]) -> Result<Result<Query, String>, Broken> {
+        let mut query = Query { facts: Vec::with_capacity(facts.len()), slots: Vec::new() };
+        for fact in facts {
+            let mut kinds = Vec::with_capacity(fact.placeholders.len());
+            let mut slots = Vec::with_capacity(fact.placeholders.len());
+            for placeholder in &fact.placeholders {
+                let Some(kind) = task.types().find(&placeholder.kind) else {
+                    return Ok(Err(format!("the type {:?} is not declared", placeholder.kind)));
+                };
+                kinds.push(kind);
+                let slot = self.typed(&placeholder.name, kind)?;
+                slots.push(slot);
+                if !query.slots.contains(&slot) {
+                    query.slots.push(slot);
+                }
+            }
+            if query.slots.len() > 64 {
+                return Ok(Err("a query of more than 64 placeholders".to_owned()));
+            }
+            let (predicate, denied) = match task.predicate(&fact.predicate) {
+                Some(predicate) => (Some(predicate), false),
+                None => (fact.predicate.strip_prefix("not_").and_then(|name| task.predicate(name)), true),
+            };
+            let predicate = predicate.filter(|&predicate| task.arity(predicate) == kinds.len());
+            let view = match predicate {
+                Some(predicate) => Some(self.view(task, predicate, kinds)?),
+                None => None,
+            };
+            query.facts.push(QueryFact { view, denied, slots });
+        }
+        Ok(Ok(query))
+    }
+
+    fn view(&mut self, task: &Task, predicate: PredicateId, kinds: Vec<TypeId>) -> Result<u32, Broken> {
+        let key = (predicate, kinds);
+        if let Some(&view) = self.views.get(&key) {
+            return Ok(view);
+        }
+        self.cells += (task.object_count() + task.facts_of(predicate).size_hint().0) * key.1.len().max(1);
+        if self.cells > limits::INDEX_CELLS {
+            return Err(Broken::new("grammar", "its queries need too many indexes for a game of this size"));
+        }
+        let view = self.made.len() as u32;
+        self.made.push(View::new(task, predicate, &key.1));
+        self.views.insert(key, view);
+        Ok(view)
+    }
+}

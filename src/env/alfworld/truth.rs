@@ -1,0 +1,122 @@
+//! What is true of the world, for the world pane: read off the facts.
+
+use super::game::Game;
+use super::world::World;
+use crate::pddl::{FactId, ObjectId, PredicateId};
+use serde_json::{Map, Value, json};
+
+/// The predicates that the picture is made of; a game without them has a poorer picture.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Truth {
+    agent_at: Option<PredicateId>,
+    receptacle_at: Option<PredicateId>,
+    inside: Option<PredicateId>,
+    openable: Option<PredicateId>,
+    opened: Option<PredicateId>,
+    holds: Option<PredicateId>,
+}
+
+impl Truth {
+    pub(super) fn new(game: &Game) -> Self {
+        let find = |name: &str, arity: usize| {
+            game.task.predicate(name).filter(|&predicate| game.task.arity(predicate) == arity)
+        };
+        Self {
+            agent_at: find("atlocation", 2),
+            receptacle_at: find("receptacleatlocation", 2),
+            inside: find("inreceptacle", 2),
+            openable: find("openable", 1),
+            opened: find("opened", 1),
+            holds: find("holds", 2),
+        }
+    }
+
+    /// Everything, as a patch onto nothing.
+    pub(super) fn whole(&self, world: &World) -> Value {
+        let game = world.game();
+        let mut receptacles = Map::new();
+        for fact in true_facts(world, self.receptacle_at) {
+            let [receptacle, location] = *game.task.arguments(fact) else { continue };
+            let mut one = Map::new();
+            one.insert("loc".to_owned(), game.entities.name(location).into());
+            if is_true(world, self.openable, receptacle) {
+                one.insert("open".to_owned(), is_true(world, self.opened, receptacle).into());
+            }
+            one.insert("items".to_owned(), self.items(world, receptacle));
+            receptacles.insert(game.entities.name(receptacle).to_owned(), Value::Object(one));
+        }
+        let mut whole = Map::new();
+        for (key, value) in [("place", self.place(world)), ("holding", holding(world))] {
+            if !value.is_null() {
+                whole.insert(key.to_owned(), value);
+            }
+        }
+        whole.insert("receptacles".to_owned(), Value::Object(receptacles));
+        Value::Object(whole)
+    }
+
+    /// What the last command changed; null where nothing did.
+    pub(super) fn changes(&self, world: &World) -> Value {
+        let game = world.game();
+        let mut patch = Map::new();
+        let mut receptacles = Map::new();
+        for change in world.state().changes() {
+            let predicate = Some(game.task.predicate_of(change.fact));
+            let arguments = game.task.arguments(change.fact);
+            if predicate == self.agent_at {
+                patch.insert("place".to_owned(), self.place(world));
+            } else if predicate == self.holds {
+                patch.insert("holding".to_owned(), holding(world));
+            } else if predicate == self.opened {
+                let one = receptacles.entry(game.entities.name(arguments[0])).or_insert_with(|| json!({}));
+                one["open"] = change.now.into();
+            } else if predicate == self.inside {
+                let one = receptacles.entry(game.entities.name(arguments[1])).or_insert_with(|| json!({}));
+                one["items"] = self.items(world, arguments[1]);
+            }
+        }
+        if !receptacles.is_empty() {
+            patch.insert("receptacles".to_owned(), Value::Object(receptacles));
+        }
+        if patch.is_empty() { Value::Null } else { Value::Object(patch) }
+    }
+
+    /// The receptacle the agent stands at: the one it went to, or the first there; null where there is none.
+    fn place(&self, world: &World) -> Value {
+        let game = world.game();
+        let here = true_facts(world, self.agent_at).next().map(|fact| game.task.arguments(fact)[1]);
+        let mut there = true_facts(world, self.receptacle_at)
+            .map(|fact| game.task.arguments(fact))
+            .filter(|arguments| Some(arguments[1]) == here)
+            .map(|arguments| game.entities.name(arguments[0]));
+        let first = there.next();
+        let gone_to = world.shown.place();
+        first
+            .filter(|&name| Some(name) == gone_to)
+            .or_else(|| there.find(|&name| Some(name) == gone_to))
+            .or(first)
+            .into()
+    }
+
+    fn items(&self, world: &World, receptacle: ObjectId) -> Value {
+        let game = world.game();
+        let inside = true_facts(world, self.inside)
+            .map(|fact| game.task.arguments(fact))
+            .filter(|arguments| arguments[1] == receptacle);
+        inside.map(|arguments| Value::from(game.entities.name(arguments[0]))).collect()
+    }
+}
+
+fn is_true(world: &World, predicate: Option<PredicateId>, object: ObjectId) -> bool {
+    let fact = predicate.and_then(|predicate| world.game().task.fact(predicate, &[object]));
+    fact.is_some_and(|fact| world.state().holds(fact))
+}
+
+fn holding(world: &World) -> Value {
+    world.inventory().next().into()
+}
+
+fn true_facts(world: &World, predicate: Option<PredicateId>) -> impl Iterator<Item = FactId> + '_ {
+    let facts = predicate.into_iter().flat_map(|predicate| world.game().task.facts_of(predicate));
+    facts.filter(|&fact| world.state().holds(fact))
+}

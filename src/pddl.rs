@@ -1,0 +1,40 @@
+//! PDDL, from text to a grounded task and its states. One core for every world that is written in PDDL.
+//!
+//! Promises: the product of the parameter domains is never enumerated (action instances are found by joining facts that are
+//! reachable when deletes are ignored); every limit on size is a named constant; nothing here panics on any text.
+//! Does not do: numeric fluents (costs are read and dropped), derived predicates (refused), planning.
+//!
+//! The way through: [`Model::read`] parses domain and problem, [`Task::ground`] finds the facts and the action instances,
+//! a [`State`] of the task knows at any time which instances apply and whether the goal holds, incrementally.
+
+mod atoms;
+mod bits;
+mod condition;
+mod error;
+mod gates;
+mod ground;
+mod hash;
+mod join;
+mod lexer;
+pub mod limits;
+mod model;
+mod names;
+mod normal;
+mod parse;
+mod reach;
+mod schema;
+mod state;
+mod task;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+pub use bits::Bits;
+pub use error::{Part, PddlError};
+pub use hash::{FastMap, FastSet};
+pub use model::{Action, Effect, Formula, GroundAtom, Model, Object, Predicate, Term, Variable};
+pub use names::{Name, Names};
+pub use state::{Change, Flip, State};
+pub use task::{ActionId, FactId, ObjectId, OpEffect, OpId, PredicateId, Task};
+pub use types::{TypeId, Types};

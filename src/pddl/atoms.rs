@@ -1,0 +1,192 @@
+//! The facts that can become true, with indexes by argument, while they are being found.
+//!
+//! Atoms are known as soon as something can make them true, and entered (visible to joins) one after the other.
+
+use super::error::PddlError;
+use super::hash::FastMap;
+use super::limits;
+use super::task::ObjectId;
+
+/// End of a chain.
+const NONE: u32 = u32::MAX;
+
+/// A fact's packed name: up to three arguments in one word, others by their words.
+pub(super) fn pack(predicate: u16, arguments: &[ObjectId]) -> Option<u64> {
+    let mut key = u64::from(predicate);
+    if arguments.len() > 3 {
+        return None;
+    }
+    for place in 0..3 {
+        key = key << 16 | arguments.get(place).map_or(0, |object| u64::from(object.0) + 1);
+    }
+    Some(key)
+}
+
+/// Finds an atom's number by predicate and arguments.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AtomKeys {
+    short: FastMap<u64, u32>,
+    long: FastMap<Box<[u16]>, u32>,
+}
+
+impl AtomKeys {
+    #[inline]
+    pub(super) fn find(&self, predicate: u16, arguments: &[ObjectId]) -> Option<u32> {
+        match pack(predicate, arguments) {
+            Some(key) => self.short.get(&key).copied(),
+            None => self.long.get(&Self::spell(predicate, arguments)).copied(),
+        }
+    }
+
+    pub(super) fn insert(&mut self, predicate: u16, arguments: &[ObjectId], atom: u32) {
+        match pack(predicate, arguments) {
+            Some(key) => self.short.insert(key, atom),
+            None => self.long.insert(Self::spell(predicate, arguments), atom),
+        };
+    }
+
+    /// Renumbers every atom.
+    pub(super) fn renumber(&mut self, new: &[u32]) {
+        for atom in self.short.values_mut().chain(self.long.values_mut()) {
+            *atom = new[*atom as usize];
+        }
+    }
+
+    fn spell(predicate: u16, arguments: &[ObjectId]) -> Box<[u16]> {
+        std::iter::once(predicate).chain(arguments.iter().map(|object| object.0)).collect()
+    }
+}
+
+/// All atoms known so far.
+pub(super) struct Atoms {
+    pub(super) keys: AtomKeys,
+    predicates: Vec<u16>,
+    starts: Vec<u32>,
+    arguments: Vec<ObjectId>,
+    /// For each argument, the atom entered before with the same object in the same place.
+    earlier: Vec<u32>,
+    /// For each atom, the one of the same predicate entered before.
+    earlier_alike: Vec<u32>,
+    newest: Vec<u32>,
+    /// By predicate and place: for each object the newest atom that has it there.
+    heads: Vec<Vec<Vec<u32>>>,
+    cells: usize,
+    objects: usize,
+    entered: u32,
+}
+
+impl Atoms {
+    pub(super) fn new(arities: &[usize], objects: usize) -> Self {
+        Self {
+            keys: AtomKeys::default(),
+            predicates: Vec::new(),
+            starts: vec![0],
+            arguments: Vec::new(),
+            earlier: Vec::new(),
+            earlier_alike: Vec::new(),
+            newest: vec![NONE; arities.len()],
+            heads: arities.iter().map(|&arity| vec![Vec::new(); arity]).collect(),
+            cells: 0,
+            objects,
+            entered: 0,
+        }
+    }
+
+    /// Makes an atom known.
+    pub(super) fn know(&mut self, predicate: u16, arguments: &[ObjectId]) -> Result<u32, PddlError> {
+        if let Some(atom) = self.keys.find(predicate, arguments) {
+            return Ok(atom);
+        }
+        let atom = self.predicates.len() as u32;
+        if self.predicates.len() >= limits::ATOMS {
+            return Err(too_large("facts that can become true", limits::ATOMS));
+        }
+        self.keys.insert(predicate, arguments, atom);
+        self.predicates.push(predicate);
+        self.arguments.extend_from_slice(arguments);
+        self.starts.push(self.arguments.len() as u32);
+        Ok(atom)
+    }
+
+    /// Enters the next known atom, so that joins see it. None when all are entered.
+    pub(super) fn enter(&mut self) -> Result<Option<u32>, PddlError> {
+        let atom = self.entered;
+        let Some(&predicate) = self.predicates.get(atom as usize) else { return Ok(None) };
+        let predicate = usize::from(predicate);
+        let (from, to) = (self.starts[atom as usize] as usize, self.starts[atom as usize + 1] as usize);
+        for (place, object) in self.arguments[from..to].iter().enumerate() {
+            let heads = &mut self.heads[predicate][place];
+            if heads.is_empty() {
+                self.cells += self.objects;
+                if self.cells > limits::INDEX_CELLS {
+                    return Err(too_large("index cells (predicates times objects)", limits::INDEX_CELLS));
+                }
+                heads.resize(self.objects, NONE);
+            }
+            self.earlier.push(std::mem::replace(&mut heads[usize::from(object.0)], atom));
+        }
+        self.earlier_alike.push(std::mem::replace(&mut self.newest[predicate], atom));
+        self.entered += 1;
+        Ok(Some(atom))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.predicates.len()
+    }
+
+    pub(super) fn predicate(&self, atom: u32) -> u16 {
+        self.predicates[atom as usize]
+    }
+
+    #[inline]
+    pub(super) fn arguments(&self, atom: u32) -> &[ObjectId] {
+        &self.arguments[self.starts[atom as usize] as usize..self.starts[atom as usize + 1] as usize]
+    }
+
+    /// Whether this atom is entered.
+    #[inline]
+    pub(super) fn has(&self, predicate: u16, arguments: &[ObjectId]) -> bool {
+        self.keys.find(predicate, arguments).is_some_and(|atom| atom < self.entered)
+    }
+
+    /// The entered atoms with `object` in `place`, newest first.
+    #[inline]
+    pub(super) fn with(&self, predicate: u16, place: usize, object: ObjectId) -> Chain<'_> {
+        let head = self.heads[usize::from(predicate)][place].get(usize::from(object.0)).copied();
+        Chain { atoms: self, at: head.unwrap_or(NONE), place: Some(place) }
+    }
+
+    /// The entered atoms of a predicate, newest first.
+    #[inline]
+    pub(super) fn of(&self, predicate: u16) -> Chain<'_> {
+        Chain { atoms: self, at: self.newest[usize::from(predicate)], place: None }
+    }
+}
+
+/// Walks one chain of atoms.
+pub(super) struct Chain<'a> {
+    atoms: &'a Atoms,
+    at: u32,
+    place: Option<usize>,
+}
+
+impl Iterator for Chain<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        let atom = self.at;
+        if atom == NONE {
+            return None;
+        }
+        self.at = match self.place {
+            Some(place) => self.atoms.earlier[self.atoms.starts[atom as usize] as usize + place],
+            None => self.atoms.earlier_alike[atom as usize],
+        };
+        Some(atom)
+    }
+}
+
+pub(super) fn too_large(what: &'static str, limit: usize) -> PddlError {
+    PddlError::TooLarge { place: "PDDL grounding".to_owned(), what, limit: limit as u64 }
+}

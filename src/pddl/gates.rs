@@ -1,0 +1,150 @@
+//! Ground conditions as gates: a gate is true while all of its inputs hold.
+//!
+//! An input is a fact or another gate, plain or negated; that is enough for every condition ("some" is "not all not").
+//! Counting unmet inputs makes each change of a fact cost only the gates that watch it.
+
+use super::atoms::too_large;
+use super::error::PddlError;
+use super::limits;
+
+/// A fact or a gate, plain or negated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Input(u32);
+
+/// What an input reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Fact(u32),
+    Gate(u32),
+}
+
+impl Input {
+    pub(super) fn fact(fact: u32) -> Self {
+        Self(fact << 2)
+    }
+
+    pub(super) fn gate(gate: u32) -> Self {
+        Self(gate << 2 | 2)
+    }
+
+    /// The opposite.
+    pub(super) fn not(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+
+    #[inline]
+    pub(super) fn is_negated(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    #[inline]
+    pub(super) fn source(self) -> Source {
+        if self.0 & 2 == 0 { Source::Fact(self.0 >> 2) } else { Source::Gate(self.0 >> 2) }
+    }
+
+    /// The same input after facts and gates got new numbers.
+    pub(super) fn renumbered(self, facts: &[u32], first_gate: u32) -> Self {
+        let moved = match self.source() {
+            Source::Fact(fact) => Self::fact(facts[fact as usize]),
+            Source::Gate(gate) => Self::gate(gate + first_gate),
+        };
+        if self.is_negated() { moved.not() } else { moved }
+    }
+}
+
+/// A condition once its static parts are gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    Constant(bool),
+    Input(Input),
+}
+
+/// Rows of inputs, one row a gate.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    starts: Vec<u32>,
+    cells: Vec<Input>,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self { starts: vec![0], cells: Vec::new() }
+    }
+}
+
+impl Rows {
+    pub(super) fn push(&mut self, row: &[Input]) -> Result<u32, PddlError> {
+        if row.len() > limits::GATE_INPUTS {
+            return Err(too_large("parts of one ground condition", limits::GATE_INPUTS));
+        }
+        self.cells.extend_from_slice(row);
+        if self.cells.len() > limits::INPUTS {
+            return Err(too_large("parts of all ground conditions", limits::INPUTS));
+        }
+        self.starts.push(self.cells.len() as u32);
+        Ok(self.len() as u32 - 1)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(super) fn row(&self, at: usize) -> &[Input] {
+        &self.cells[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[Input]> + Clone {
+        (0..self.len()).map(|at| self.row(at))
+    }
+
+    pub(super) fn renumber(&mut self, facts: &[u32], first_gate: u32) {
+        for cell in &mut self.cells {
+            *cell = cell.renumbered(facts, first_gate);
+        }
+    }
+}
+
+/// For each source, the gates that read it: the gate's number, doubled, plus one where it reads the negation.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watchers {
+    starts: Vec<u32>,
+    gates: Vec<u32>,
+}
+
+impl Watchers {
+    /// Collects the watchers of `count` sources from all gates; `pick` gives the source's number where it is of the wanted sort.
+    pub(super) fn collect<'a>(
+        count: usize,
+        gates: impl Iterator<Item = &'a [Input]> + Clone,
+        pick: impl Fn(Source) -> Option<u32>,
+    ) -> Self {
+        let mut starts = vec![0_u32; count + 1];
+        for input in gates.clone().flatten() {
+            if let Some(at) = pick(input.source()) {
+                starts[at as usize + 1] += 1;
+            }
+        }
+        for at in 0..count {
+            starts[at + 1] += starts[at];
+        }
+        let mut next = starts.clone();
+        let mut all = vec![0; starts[count] as usize];
+        for (gate, row) in gates.enumerate() {
+            for input in row {
+                if let Some(at) = pick(input.source()) {
+                    all[next[at as usize] as usize] = (gate as u32) << 1 | u32::from(input.is_negated());
+                    next[at as usize] += 1;
+                }
+            }
+        }
+        Self { starts, gates: all }
+    }
+
+    #[inline]
+    pub(super) fn of(&self, source: usize) -> &[u32] {
+        match self.starts.get(source..source + 2) {
+            Some(&[from, to]) => &self.gates[from as usize..to as usize],
+            _ => &[],
+        }
+    }
+}

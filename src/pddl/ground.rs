@@ -1,0 +1,203 @@
+//! From a model to a task.
+
+mod conditions;
+mod instances;
+
+use super::atoms::{AtomKeys, Atoms, too_large};
+use super::bits::Bits;
+pub(super) use super::condition::Argument;
+use super::error::PddlError;
+use super::gates::{Condition, Rows, Source, Watchers};
+use super::hash::FastMap;
+use super::limits;
+use super::model::{Formula, Model, Term};
+use super::names::Name;
+use super::reach;
+use super::schema::Schema;
+use super::state::State;
+use super::task::{ObjectId, Task};
+use super::types::Types;
+use conditions::Grounder;
+use std::sync::Arc;
+
+pub(super) fn ground(model: &Model) -> Result<Task, PddlError> {
+    let (objects, numbers) = number_objects(model)?;
+    let mut types = Types::of(model, &numbers)?;
+    let mut schemas = Vec::with_capacity(model.actions.len());
+    for action in &model.actions {
+        schemas.push(Schema::of(model, action, &numbers, &mut types)?);
+    }
+    let goal = Schema::of_goal(model, &model.goal, &numbers, &mut types)?;
+    let mut is_static = vec![true; model.predicates.len()];
+    for effect in model.actions.iter().flat_map(|action| &action.effects) {
+        is_static[effect.predicate] = false;
+    }
+    let init: Vec<(u16, Vec<ObjectId>)> = model
+        .init
+        .iter()
+        .map(|fact| (fact.predicate as u16, fact.objects.iter().map(|name| numbers[name]).collect()))
+        .collect();
+    let arities: Vec<usize> = model.predicates.iter().map(|predicate| predicate.arity).collect();
+    let mut atoms = Atoms::new(&arities, objects.len());
+    let mut work = 0;
+    let found = reach::explore(&schemas, &types, &is_static, &mut atoms, &init, &mut work)?;
+
+    let mut grounder = Grounder::new(&atoms, &types, &is_static, &mut work);
+    let ops = instances::ground(&schemas, &found, &mut grounder)?;
+    let goal = grounder.goal(schemas.len(), &goal)?;
+    let subs = grounder.into_gates();
+    drop(found);
+    Ok(assemble(model, objects, types, &is_static, atoms, &init, ops, subs, goal))
+}
+
+/// Objects by number, and numbers by name.
+type Numbered = (Vec<Arc<str>>, FastMap<Name, ObjectId>);
+
+/// Objects and constants in the order of their names.
+fn number_objects(model: &Model) -> Result<Numbered, PddlError> {
+    let mut all: Vec<Name> = model.objects.iter().map(|object| object.name).collect();
+    let mut constant = |term: &Term| {
+        if let Term::Constant(name) = term {
+            all.push(*name);
+        }
+    };
+    for action in &model.actions {
+        constants(&action.precondition, &mut constant);
+        for effect in &action.effects {
+            effect.terms.iter().for_each(&mut constant);
+            effect.when.iter().for_each(|when| constants(when, &mut constant));
+        }
+    }
+    constants(&model.goal, &mut constant);
+    all.sort_unstable_by(|left, right| model.names.word(*left).cmp(model.names.word(*right)));
+    all.dedup();
+    if all.len() > limits::OBJECTS {
+        return Err(too_large("objects", limits::OBJECTS));
+    }
+    let numbers = all.iter().enumerate().map(|(at, &name)| (name, ObjectId(at as u16))).collect();
+    Ok((all.iter().map(|&name| model.names.shared(name)).collect(), numbers))
+}
+
+fn constants(formula: &Formula, each: &mut impl FnMut(&Term)) {
+    match formula {
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| constants(part, each)),
+        Formula::Not(inner) | Formula::Exists(_, inner) | Formula::Forall(_, inner) => constants(inner, each),
+        Formula::Imply(left, right) => {
+            constants(left, each);
+            constants(right, each);
+        }
+        Formula::Atom(_, terms) => terms.iter().for_each(each),
+        Formula::Equal(left, right) => {
+            each(left);
+            each(right);
+        }
+    }
+}
+
+/// Sorts the facts, gives everything its final number, and connects the gates.
+#[expect(clippy::too_many_arguments, reason = "the one place where all the parts meet")]
+fn assemble(
+    model: &Model,
+    objects: Vec<Arc<str>>,
+    types: Types,
+    is_static: &[bool],
+    atoms: Atoms,
+    init: &[(u16, Vec<ObjectId>)],
+    mut ops: instances::Ops,
+    mut subs: Rows,
+    goal: Condition,
+) -> Task {
+    let mut order: Vec<u32> = (0..atoms.len() as u32).collect();
+    order.sort_unstable_by_key(|&atom| {
+        let arguments = atoms.arguments(atom);
+        let place = |at: usize| arguments.get(at).map_or(0, |object| u64::from(object.0) + 1);
+        (
+            u64::from(atoms.predicate(atom)) << 48 | place(0) << 32 | place(1) << 16 | place(2),
+            arguments.get(3..),
+        )
+    });
+    let mut new = vec![0; order.len()];
+    let mut fact_starts = Vec::with_capacity(order.len() + 1);
+    let mut fact_arguments = Vec::new();
+    let mut fact_predicates = Vec::with_capacity(order.len());
+    let mut first_of = vec![0_u32; model.predicates.len() + 1];
+    fact_starts.push(0);
+    for (at, &atom) in order.iter().enumerate() {
+        new[atom as usize] = at as u32;
+        fact_predicates.push(atoms.predicate(atom));
+        fact_arguments.extend_from_slice(atoms.arguments(atom));
+        fact_starts.push(fact_arguments.len() as u32);
+        first_of[usize::from(atoms.predicate(atom)) + 1] += 1;
+    }
+    for at in 0..model.predicates.len() {
+        first_of[at + 1] += first_of[at];
+    }
+    let mut keys: AtomKeys = atoms.keys;
+    keys.renumber(&new);
+
+    let first_sub = ops.inputs.len();
+    ops.inputs.renumber(&new, first_sub as u32);
+    subs.renumber(&new, first_sub as u32);
+    for input in &mut ops.conditions {
+        *input = input.renumbered(&new, first_sub as u32);
+    }
+    for effect in &mut ops.effects {
+        effect.fact.0 = new[effect.fact.index()];
+    }
+    let goal = match goal {
+        Condition::Input(input) => Condition::Input(input.renumbered(&new, first_sub as u32)),
+        constant @ Condition::Constant(_) => constant,
+    };
+    let gates = ops.inputs.iter().chain(subs.iter());
+    let fact_watchers = Watchers::collect(order.len(), gates, |source| match source {
+        Source::Fact(fact) => Some(fact),
+        Source::Gate(_) => None,
+    });
+    let gates = ops.inputs.iter().chain(subs.iter());
+    let gate_watchers = Watchers::collect(subs.len(), gates, |source| match source {
+        Source::Fact(_) => None,
+        Source::Gate(gate) => Some(gate - first_sub as u32),
+    });
+    let mut facts = Bits::new(order.len());
+    for (predicate, arguments) in init {
+        if let Some(fact) = keys.find(*predicate, arguments) {
+            facts.set(fact as usize, true);
+        }
+    }
+    let initial = State::new(facts, first_sub + subs.len(), first_sub, |gate| {
+        if gate < first_sub { ops.inputs.row(gate) } else { subs.row(gate - first_sub) }
+    });
+    let word = |name: Name| model.names.shared(name);
+    let parameters = model.actions.iter().zip(&ops.parameter_types).map(|(action, kinds)| {
+        action.parameters.iter().zip(kinds).map(|(variable, &kind)| (word(variable.name), kind)).collect()
+    });
+    Task {
+        objects,
+        predicates: model.predicates.iter().map(|of| (word(of.name), of.arity)).collect(),
+        changing: is_static.iter().map(|fixed| !fixed).collect(),
+        actions: model.actions.iter().map(|of| (word(of.name), of.parameters.len())).collect(),
+        parameters: parameters.collect(),
+        types,
+        fact_predicates,
+        fact_starts,
+        fact_arguments,
+        first_of,
+        keys,
+        op_actions: ops.actions,
+        op_starts: ops.starts,
+        op_arguments: ops.arguments,
+        effect_starts: ops.effect_starts,
+        effects: ops.effects,
+        conditions: ops.conditions,
+        fact_watchers,
+        gate_watchers,
+        goal,
+        initial,
+    }
+}
+
+/// The objects a pattern names under a binding.
+fn fill(arguments: &[Argument], binding: &[ObjectId], out: &mut Vec<ObjectId>) {
+    out.clear();
+    out.extend(arguments.iter().map(|&argument| super::join::value(argument, binding)));
+}

@@ -1,0 +1,202 @@
+//! Action instances with their conditions and effects. Instances that could never change anything are left out, as in the reference.
+
+use super::conditions::Grounder;
+use super::fill;
+use crate::pddl::atoms::too_large;
+use crate::pddl::condition::Slot;
+use crate::pddl::error::PddlError;
+use crate::pddl::gates::{Input, Rows};
+use crate::pddl::join::{FREE, Plan};
+use crate::pddl::limits;
+use crate::pddl::reach::Instances;
+use crate::pddl::schema::{Schema, SchemaEffect};
+use crate::pddl::task::{FactId, ObjectId, OpEffect};
+use crate::pddl::types::TypeId;
+
+/// All action instances, before facts have their final numbers.
+pub(super) struct Ops {
+    pub(super) actions: Vec<u16>,
+    pub(super) starts: Vec<u32>,
+    pub(super) arguments: Vec<ObjectId>,
+    pub(super) inputs: Rows,
+    pub(super) effect_starts: Vec<u32>,
+    pub(super) effects: Vec<OpEffect>,
+    pub(super) conditions: Vec<Input>,
+    pub(super) parameter_types: Vec<Vec<TypeId>>,
+}
+
+pub(super) fn ground(
+    schemas: &[Schema],
+    found: &[Instances],
+    grounder: &mut Grounder<'_>,
+) -> Result<Ops, PddlError> {
+    let mut ops = Ops {
+        actions: Vec::new(),
+        starts: vec![0],
+        arguments: Vec::new(),
+        inputs: Rows::default(),
+        effect_starts: vec![0],
+        effects: Vec::new(),
+        conditions: Vec::new(),
+        parameter_types: schemas
+            .iter()
+            .map(|schema| {
+                schema.parameters.iter().map(|&slot| schema.scope.kinds[usize::from(slot)]).collect()
+            })
+            .collect(),
+    };
+    let mut inputs = Vec::new();
+    let mut binding = Vec::new();
+    for instances in found {
+        let schema = &schemas[instances.action];
+        let at = (instances.action, &schema.scope);
+        let clause = &schema.clauses[instances.clause];
+        let mut bound = schema.parameters.clone();
+        bound.extend_from_slice(&clause.own);
+        let effects: Vec<Effects<'_>> =
+            schema.effects.iter().map(|of| Effects::plan(of, schema, &bound, grounder)).collect();
+        for row in instances.rows.chunks_exact(instances.width) {
+            binding.clear();
+            binding.extend_from_slice(row);
+            if !grounder.clause(at, clause, &mut binding, &mut inputs)? {
+                continue;
+            }
+            let before = ops.effects.len();
+            ops.effects_of(at, &effects, &inputs, &mut binding, grounder)?;
+            if ops.effects.len() == before {
+                continue;
+            }
+            ops.inputs.push(&inputs)?;
+            ops.effect_starts.push(ops.effects.len() as u32);
+            ops.actions.push(instances.action as u16);
+            ops.arguments.extend(schema.parameters.iter().map(|&slot| row[usize::from(slot)]));
+            ops.starts.push(ops.arguments.len() as u32);
+        }
+    }
+    Ok(ops)
+}
+
+/// An effect of a schema with the plans of its conditions.
+struct Effects<'s> {
+    of: &'s SchemaEffect,
+    plans: Vec<Plan>,
+}
+
+impl<'s> Effects<'s> {
+    fn plan(of: &'s SchemaEffect, schema: &Schema, bound: &[Slot], grounder: &Grounder<'_>) -> Self {
+        let slots = schema.scope.kinds.len();
+        let plan = |clause| {
+            let wanted: Vec<Slot> = Slot::try_from(slots).map_or(Vec::new(), |slots| {
+                (0..slots)
+                    .filter(|&slot| of.pattern.arguments.contains(&super::Argument::Slot(slot)))
+                    .collect()
+            });
+            Plan::new(clause, slots, bound, &wanted, None, grounder.statics())
+        };
+        let plans = if of.is_plain() { Vec::new() } else { of.when.iter().map(plan).collect() };
+        Self { of, plans }
+    }
+}
+
+impl Ops {
+    /// Appends the effects of one instance: adds first, without those that only restate its precondition.
+    fn effects_of(
+        &mut self,
+        at: (usize, &crate::pddl::condition::Scope),
+        effects: &[Effects<'_>],
+        required: &[Input],
+        binding: &mut [ObjectId],
+        grounder: &mut Grounder<'_>,
+    ) -> Result<(), PddlError> {
+        let first = self.effects.len();
+        // Restated adds are dropped only after they have cancelled their deletes.
+        let mut restated: Vec<(u32, (u32, u32))> = Vec::new();
+        for adds in [true, false] {
+            for effect in effects.iter().filter(|effect| effect.of.adds == adds) {
+                self.one(at, effect, required, binding, grounder, first, &mut restated)?;
+            }
+        }
+        if self.effects.len() > limits::INPUTS {
+            return Err(too_large("effects of all instances", limits::INPUTS));
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "an inner loop written out once")]
+    fn one(
+        &mut self,
+        at: (usize, &crate::pddl::condition::Scope),
+        effect: &Effects<'_>,
+        required: &[Input],
+        binding: &mut [ObjectId],
+        grounder: &mut Grounder<'_>,
+        first: usize,
+        restated: &mut Vec<(u32, (u32, u32))>,
+    ) -> Result<(), PddlError> {
+        let mut arguments = Vec::new();
+        if effect.of.is_plain() {
+            fill(&effect.of.pattern.arguments, binding, &mut arguments);
+            let none = (self.conditions.len() as u32, self.conditions.len() as u32);
+            if let Some(atom) = grounder.atoms.keys.find(effect.of.pattern.predicate, &arguments) {
+                self.push(atom, effect.of.adds, none, required, first, restated);
+            }
+            return Ok(());
+        }
+        let (mut found, mut inputs) = (Vec::new(), Vec::new());
+        for (when, plan) in effect.of.when.iter().zip(&effect.plans) {
+            found.clear();
+            let mut inner = binding.to_vec();
+            for &slot in &when.own {
+                inner[usize::from(slot)] = FREE;
+            }
+            grounder.join(at.1, plan, &mut inner, &mut found)?;
+            for row in found.chunks_exact_mut(at.1.width()) {
+                if !grounder.clause(at, when, row, &mut inputs)? {
+                    continue;
+                }
+                if inputs.iter().any(|input| required.binary_search(&input.not()).is_ok()) {
+                    continue;
+                }
+                if self.effects.len() - first > limits::EFFECTS {
+                    return Err(too_large("effects of one action instance", limits::EFFECTS));
+                }
+                fill(&effect.of.pattern.arguments, row, &mut arguments);
+                let from = self.conditions.len() as u32;
+                if let Some(atom) = grounder.atoms.keys.find(effect.of.pattern.predicate, &arguments) {
+                    self.conditions.extend_from_slice(&inputs);
+                    if self.conditions.len() > limits::INPUTS {
+                        return Err(too_large("conditions of effects", limits::INPUTS));
+                    }
+                    let when = (from, self.conditions.len() as u32);
+                    self.push(atom, effect.of.adds, when, required, first, restated);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        atom: u32,
+        adds: bool,
+        when: (u32, u32),
+        required: &[Input],
+        first: usize,
+        restated: &mut Vec<(u32, (u32, u32))>,
+    ) {
+        let condition = |(from, to): (u32, u32)| &self.conditions[from as usize..to as usize];
+        let same = |&(fact, other): &(u32, (u32, u32))| fact == atom && condition(other) == condition(when);
+        let added = |of: &OpEffect| of.adds && same(&(of.fact.0, of.when));
+        if !adds && (self.effects[first..].iter().any(added) || restated.iter().any(same)) {
+            return;
+        }
+        let literal = if adds { Input::fact(atom) } else { Input::fact(atom).not() };
+        if required.binary_search(&literal).is_ok() {
+            if adds {
+                restated.push((atom, when));
+            }
+            return;
+        }
+        self.effects.push(OpEffect { fact: FactId(atom), adds, when });
+    }
+}

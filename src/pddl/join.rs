@@ -1,0 +1,298 @@
+//! Finds the bindings of a clause by joining its facts, one literal after the other through an index.
+
+use super::atoms::{Atoms, too_large};
+use super::condition::{Argument, Clause, Pattern, Slot};
+use super::error::PddlError;
+use super::limits;
+use super::task::ObjectId;
+use super::types::{TypeId, Types};
+
+/// A slot that no object fills yet.
+pub(super) const FREE: ObjectId = ObjectId(u16::MAX);
+
+/// One step of a join.
+#[derive(Clone, Debug)]
+enum Move {
+    /// Every argument is bound: the fact must be entered.
+    Check(Pattern),
+    /// Walk the facts that have the bound argument in this place (or all of the predicate) and bind the rest.
+    Scan { pattern: Pattern, through: Option<usize> },
+    /// Both sides are bound and must be the same, or must differ.
+    Compare { left: Argument, right: Argument, same: bool },
+    /// Bind a slot to what the other side is.
+    Assign { slot: Slot, from: Argument },
+    /// Bind a slot to each object of its type.
+    Each { slot: Slot },
+    /// The slot is of no further interest, but its type must have an object.
+    Inhabited { slot: Slot },
+}
+
+/// The order in which a clause is joined, given what is bound before.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    moves: Vec<Move>,
+}
+
+impl Plan {
+    /// Plans the join of `clause`. `bound` slots are given; `wanted` slots must be bound at the end; the literal `skip` was matched before.
+    pub(super) fn new(
+        clause: &Clause,
+        slots: usize,
+        bound: &[Slot],
+        wanted: &[Slot],
+        skip: Option<usize>,
+        is_static: &[bool],
+    ) -> Self {
+        let mut known = vec![false; slots];
+        for &slot in bound {
+            known[usize::from(slot)] = true;
+        }
+        let mut literals: Vec<&Pattern> = Vec::new();
+        for (at, pattern) in clause.holds.iter().enumerate() {
+            if Some(at) == skip {
+                let slots = pattern.arguments.iter().filter_map(|&argument| as_slot(argument));
+                slots.for_each(|slot| known[usize::from(slot)] = true);
+            } else {
+                literals.push(pattern);
+            }
+        }
+        let mut pairs: Vec<(Argument, Argument, bool)> =
+            clause.same.iter().map(|&(l, r)| (l, r, true)).collect();
+        pairs.extend(clause.differ.iter().map(|&(l, r)| (l, r, false)));
+        let mut moves = Vec::new();
+        loop {
+            settle(&mut moves, &mut pairs, &mut literals, &mut known);
+            let best = literals.iter().enumerate().max_by_key(|(at, pattern)| {
+                let bound = pattern.arguments.iter().filter(|argument| is_known(**argument, &known)).count();
+                (bound > 0, is_static[usize::from(pattern.predicate)], bound, std::cmp::Reverse(*at))
+            });
+            if let Some((at, _)) = best {
+                let pattern = literals.remove(at).clone();
+                let through = pattern.arguments.iter().position(|&argument| is_known(argument, &known));
+                pattern
+                    .arguments
+                    .iter()
+                    .filter_map(|&argument| as_slot(argument))
+                    .for_each(|slot| known[usize::from(slot)] = true);
+                moves.push(Move::Scan { pattern, through });
+                continue;
+            }
+            let open = clause.own.iter().chain(wanted).find(|&&slot| !known[usize::from(slot)]);
+            let Some(&slot) = open else { break };
+            known[usize::from(slot)] = true;
+            let matters = wanted.contains(&slot)
+                || pairs.iter().any(|&(l, r, _)| l == Argument::Slot(slot) || r == Argument::Slot(slot))
+                || clause.fails.iter().any(|pattern| pattern.arguments.contains(&Argument::Slot(slot)))
+                || !clause.none_of.is_empty();
+            moves.push(if matters { Move::Each { slot } } else { Move::Inhabited { slot } });
+        }
+        Self { moves }
+    }
+}
+
+/// Moves that need no choice: checks, comparisons and assignments whose sides are known.
+fn settle(
+    moves: &mut Vec<Move>,
+    pairs: &mut Vec<(Argument, Argument, bool)>,
+    literals: &mut Vec<&Pattern>,
+    known: &mut [bool],
+) {
+    loop {
+        let before = moves.len();
+        pairs.retain(|&(left, right, same)| {
+            let (l, r) = (is_known(left, known), is_known(right, known));
+            match (l, r, left, right) {
+                (true, true, _, _) => moves.push(Move::Compare { left, right, same }),
+                (true, false, from, Argument::Slot(slot)) | (false, true, Argument::Slot(slot), from)
+                    if same =>
+                {
+                    known[usize::from(slot)] = true;
+                    moves.push(Move::Assign { slot, from });
+                }
+                _ => return true,
+            }
+            false
+        });
+        literals.retain(|pattern| {
+            let all = pattern.arguments.iter().all(|&argument| is_known(argument, known));
+            if all {
+                moves.push(Move::Check((*pattern).clone()));
+            }
+            !all
+        });
+        if moves.len() == before {
+            return;
+        }
+    }
+}
+
+fn as_slot(argument: Argument) -> Option<Slot> {
+    match argument {
+        Argument::Slot(slot) => Some(slot),
+        Argument::Object(_) => None,
+    }
+}
+
+fn is_known(argument: Argument, known: &[bool]) -> bool {
+    as_slot(argument).is_none_or(|slot| known[usize::from(slot)])
+}
+
+/// What an argument stands for under a binding.
+#[inline]
+pub(super) fn value(argument: Argument, binding: &[ObjectId]) -> ObjectId {
+    match argument {
+        Argument::Slot(slot) => binding[usize::from(slot)],
+        Argument::Object(object) => object,
+    }
+}
+
+/// Everything a join reads, and how much work it has done.
+pub(super) struct Join<'a> {
+    pub(super) atoms: &'a Atoms,
+    pub(super) types: &'a Types,
+    /// The type of each slot.
+    pub(super) kinds: &'a [TypeId],
+    /// Facts looked at, over all joins of one grounding.
+    pub(super) work: &'a mut u64,
+}
+
+impl Join<'_> {
+    /// Fits a fact to a pattern: binds its free slots (and lists them in `undo`), or says that it does not fit.
+    #[inline]
+    pub(super) fn fit(
+        &self,
+        pattern: &Pattern,
+        atom: u32,
+        binding: &mut [ObjectId],
+        undo: &mut Vec<Slot>,
+    ) -> bool {
+        for (&argument, &object) in pattern.arguments.iter().zip(self.atoms.arguments(atom)) {
+            match argument {
+                Argument::Object(wanted) if wanted == object => {}
+                Argument::Object(_) => return false,
+                Argument::Slot(slot) => {
+                    let filled = binding[usize::from(slot)];
+                    if filled == FREE {
+                        if !self.types.is_a(object, self.kinds[usize::from(slot)]) {
+                            return false;
+                        }
+                        binding[usize::from(slot)] = object;
+                        undo.push(slot);
+                    } else if filled != object {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Appends each completed binding to `found`, whole.
+    pub(super) fn run(
+        &mut self,
+        plan: &Plan,
+        binding: &mut [ObjectId],
+        found: &mut Vec<ObjectId>,
+    ) -> Result<(), PddlError> {
+        self.go(&plan.moves, binding, found)
+    }
+
+    /// Recursion only at moves that bind slots, so never deeper than there are slots.
+    fn go(
+        &mut self,
+        mut moves: &[Move],
+        binding: &mut [ObjectId],
+        found: &mut Vec<ObjectId>,
+    ) -> Result<(), PddlError> {
+        let mut assigned = Vec::new();
+        let done = loop {
+            let Some((first, rest)) = moves.split_first() else {
+                found.extend_from_slice(binding);
+                if found.len() > limits::INSTANCES * 16 {
+                    return Err(too_large("bindings of one condition", limits::INSTANCES));
+                }
+                break Ok(());
+            };
+            *self.work += 1;
+            if *self.work > limits::JOIN_WORK {
+                return Err(too_large("facts to look at", limits::JOIN_WORK as usize));
+            }
+            match first {
+                Move::Check(pattern) => {
+                    let mut arguments = [FREE; limits::ARITY];
+                    for (place, &argument) in pattern.arguments.iter().enumerate() {
+                        arguments[place] = value(argument, binding);
+                    }
+                    if !self.atoms.has(pattern.predicate, &arguments[..pattern.arguments.len()]) {
+                        break Ok(());
+                    }
+                }
+                Move::Compare { left, right, same } => {
+                    if (value(*left, binding) == value(*right, binding)) != *same {
+                        break Ok(());
+                    }
+                }
+                Move::Assign { slot, from } => {
+                    let object = value(*from, binding);
+                    if !self.types.is_a(object, self.kinds[usize::from(*slot)]) {
+                        break Ok(());
+                    }
+                    binding[usize::from(*slot)] = object;
+                    assigned.push(*slot);
+                }
+                Move::Inhabited { slot } => {
+                    let Some(any) = self.types.members(self.kinds[usize::from(*slot)]).next() else {
+                        break Ok(());
+                    };
+                    binding[usize::from(*slot)] = any;
+                    assigned.push(*slot);
+                }
+                Move::Each { slot } => {
+                    let types = self.types;
+                    let mut result = Ok(());
+                    for object in types.members(self.kinds[usize::from(*slot)]) {
+                        binding[usize::from(*slot)] = object;
+                        result = self.go(rest, binding, found);
+                        if result.is_err() {
+                            break;
+                        }
+                    }
+                    binding[usize::from(*slot)] = FREE;
+                    break result;
+                }
+                Move::Scan { pattern, through } => break self.scan(pattern, *through, rest, binding, found),
+            }
+            moves = rest;
+        };
+        for slot in assigned {
+            binding[usize::from(slot)] = FREE;
+        }
+        done
+    }
+
+    fn scan(
+        &mut self,
+        pattern: &Pattern,
+        through: Option<usize>,
+        rest: &[Move],
+        binding: &mut [ObjectId],
+        found: &mut Vec<ObjectId>,
+    ) -> Result<(), PddlError> {
+        let atoms = self.atoms;
+        let chain = match through {
+            Some(place) => atoms.with(pattern.predicate, place, value(pattern.arguments[place], binding)),
+            None => atoms.of(pattern.predicate),
+        };
+        let mut undo = Vec::new();
+        for atom in chain {
+            *self.work += 1;
+            let fits = self.fit(pattern, atom, binding, &mut undo);
+            let result = if fits { self.go(rest, binding, found) } else { Ok(()) };
+            for slot in undo.drain(..) {
+                binding[usize::from(slot)] = FREE;
+            }
+            result?;
+        }
+        Ok(())
+    }
+}

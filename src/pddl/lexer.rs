@@ -1,0 +1,109 @@
+//! Words and parentheses of a PDDL text.
+//!
+//! Everything is lower case; `;` starts a comment; parentheses and `?` delimit; other bytes beyond ASCII are refused outside comments.
+
+use super::error::{Part, PddlError};
+
+/// One token and where it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'t> {
+    Open,
+    Close,
+    Word(&'t str),
+    End,
+}
+
+pub(super) struct Lexer<'t> {
+    part: Part,
+    text: &'t str,
+    at: usize,
+    start: usize,
+    token: Token<'t>,
+}
+
+impl<'t> Lexer<'t> {
+    /// Reads `text`, which must be lower case already, up to its first token.
+    pub(super) fn new(part: Part, text: &'t str) -> Result<Self, PddlError> {
+        let mut lexer = Self { part, text, at: 0, start: 0, token: Token::End };
+        lexer.advance()?;
+        Ok(lexer)
+    }
+
+    /// The current token.
+    pub(super) fn token(&self) -> Token<'t> {
+        self.token
+    }
+
+    /// Takes the current token and reads the next one.
+    pub(super) fn next(&mut self) -> Result<Token<'t>, PddlError> {
+        let token = self.token;
+        self.advance()?;
+        Ok(token)
+    }
+
+    /// An error at the current token.
+    pub(super) fn error(&self, reason: impl Into<String>) -> PddlError {
+        self.error_at(self.start, reason)
+    }
+
+    /// An error at a byte of the text.
+    pub(super) fn error_at(&self, at: usize, reason: impl Into<String>) -> PddlError {
+        let before = &self.text.as_bytes()[..at.min(self.text.len())];
+        let line = before.split(|&byte| byte == b'\n').count();
+        let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
+        PddlError::Text { part: self.part, line, column, reason: reason.into() }
+    }
+
+    /// Where the current token starts.
+    pub(super) fn position(&self) -> usize {
+        self.start
+    }
+
+    fn advance(&mut self) -> Result<(), PddlError> {
+        let bytes = self.text.as_bytes();
+        loop {
+            match bytes.get(self.at) {
+                Some(b';') => {
+                    while bytes.get(self.at).is_some_and(|&byte| byte != b'\n') {
+                        self.at += 1;
+                    }
+                }
+                Some(&byte) if is_blank(byte) => self.at += 1,
+                _ => break,
+            }
+        }
+        self.start = self.at;
+        self.token = match bytes.get(self.at) {
+            None => Token::End,
+            Some(b'(') => {
+                self.at += 1;
+                Token::Open
+            }
+            Some(b')') => {
+                self.at += 1;
+                Token::Close
+            }
+            Some(_) => {
+                self.at += 1;
+                while bytes.get(self.at).is_some_and(|&byte| !is_delimiter(byte)) {
+                    self.at += 1;
+                }
+                if let Some(bad) = bytes[self.start..self.at].iter().position(|byte| !byte.is_ascii()) {
+                    return Err(
+                        self.error_at(self.start + bad, "only ASCII characters may stand outside comments")
+                    );
+                }
+                Token::Word(&self.text[self.start..self.at])
+            }
+        };
+        Ok(())
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | 0x09..=0x0d | 0x1c..=0x1f)
+}
+
+fn is_delimiter(byte: u8) -> bool {
+    is_blank(byte) || matches!(byte, b'(' | b')' | b'?' | b';')
+}

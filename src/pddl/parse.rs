@@ -1,0 +1,353 @@
+//! Domain and problem, section by section, straight from the tokens (no tree of the whole text is kept).
+
+mod effect;
+mod formula;
+
+use super::error::{Part, PddlError};
+use super::hash::{FastMap, FastSet};
+use super::lexer::{Lexer, Token};
+use super::limits;
+use super::model::{Action, Formula, GroundAtom, Model, Object, Predicate, Variable};
+use super::names::Name;
+
+/// Parses both texts into one model.
+pub(super) fn read(domain: &str, problem: &str) -> Result<Model, PddlError> {
+    let mut shared = Shared::default();
+    let lower = domain.to_ascii_lowercase();
+    Parser { lexer: Lexer::new(Part::Domain, &lower)?, shared: &mut shared }.domain()?;
+    let lower = problem.to_ascii_lowercase();
+    Parser { lexer: Lexer::new(Part::Problem, &lower)?, shared: &mut shared }.problem()?;
+    Ok(shared.model)
+}
+
+/// What both texts fill.
+#[derive(Default)]
+struct Shared {
+    model: Model,
+    predicates: FastMap<Name, usize>,
+    known_objects: FastSet<Name>,
+}
+
+struct Parser<'t, 's> {
+    lexer: Lexer<'t>,
+    shared: &'s mut Shared,
+}
+
+impl<'t> Parser<'t, '_> {
+    fn domain(mut self) -> Result<(), PddlError> {
+        let name = self.head("domain")?;
+        self.shared.model.domain = Some(name);
+        while self.lexer.token() != Token::Close {
+            self.open("a section of the domain")?;
+            match self.word("the name of a section")? {
+                ":requirements" => {
+                    while let Token::Word(_) = self.lexer.token() {
+                        self.lexer.next()?;
+                    }
+                }
+                ":types" => self.types()?,
+                ":constants" => self.objects()?,
+                ":predicates" => self.predicates()?,
+                ":functions" => self.skip_rest()?,
+                ":action" => self.action()?,
+                other => {
+                    return Err(self.lexer.error(format!(
+                        "the section {other:?} is not supported (types, constants, predicates, functions and actions are)"
+                    )));
+                }
+            }
+            self.close()?;
+        }
+        self.finish()
+    }
+
+    fn problem(mut self) -> Result<(), PddlError> {
+        let name = self.head("problem")?;
+        self.shared.model.problem = Some(name);
+        let mut has_goal = false;
+        while self.lexer.token() != Token::Close {
+            self.open("a section of the problem")?;
+            match self.word("the name of a section")? {
+                ":domain" => {
+                    let name = self.word("the name of a domain")?;
+                    self.shared.model.problem_domain = Some(self.shared.model.names.intern(name));
+                }
+                ":requirements" | ":metric" | ":length" => self.skip_rest()?,
+                ":objects" => self.objects()?,
+                ":init" => self.init()?,
+                ":goal" => {
+                    self.shared.model.goal = self.formula(&mut Vec::new(), 0)?;
+                    has_goal = true;
+                }
+                other => {
+                    return Err(self.lexer.error(format!(
+                        "the section {other:?} is not supported (domain, objects, init, goal and metric are)"
+                    )));
+                }
+            }
+            self.close()?;
+        }
+        if !has_goal {
+            return Err(self.lexer.error("the problem has no goal"));
+        }
+        self.finish()
+    }
+
+    /// `(define (KIND NAME)`, up to the first section.
+    fn head(&mut self, kind: &str) -> Result<Name, PddlError> {
+        self.open("(define")?;
+        self.keyword("define")?;
+        self.open("the head")?;
+        self.keyword(kind)?;
+        let word = self.word("a name")?;
+        let name = self.shared.model.names.intern(word);
+        self.close()?;
+        Ok(name)
+    }
+
+    fn finish(mut self) -> Result<(), PddlError> {
+        self.close()?;
+        match self.lexer.token() {
+            Token::End => Ok(()),
+            _ => Err(self.lexer.error("text after the last parenthesis")),
+        }
+    }
+
+    fn types(&mut self) -> Result<(), PddlError> {
+        self.typed_list(limits::TYPES, "types", |parser, word, kinds| {
+            let name = parser.shared.model.names.intern(word);
+            for &kind in kinds {
+                parser.shared.model.types.push((name, kind));
+            }
+        })
+    }
+
+    fn objects(&mut self) -> Result<(), PddlError> {
+        self.typed_list(limits::OBJECTS, "objects", |parser, word, kinds| {
+            let name = parser.shared.model.names.intern(word);
+            parser.shared.known_objects.insert(name);
+            for &kind in kinds {
+                parser.shared.model.objects.push(Object { name, kind });
+            }
+        })
+    }
+
+    fn predicates(&mut self) -> Result<(), PddlError> {
+        while self.lexer.token() != Token::Close {
+            let at = self.lexer.position();
+            self.open("a predicate")?;
+            let word = self.word("the name of a predicate")?;
+            let name = self.shared.model.names.intern(word);
+            let arity = self.variables()?.len();
+            self.close()?;
+            let next = self.shared.model.predicates.len();
+            if next >= limits::PREDICATES {
+                return Err(self.too_large("predicates", limits::PREDICATES));
+            }
+            let known = *self.shared.predicates.entry(name).or_insert(next);
+            if known == next {
+                self.shared.model.predicates.push(Predicate { name, arity });
+            } else if self.shared.model.predicates[known].arity != arity {
+                return Err(self.lexer.error_at(at, format!("the predicate {word:?} is declared twice")));
+            }
+        }
+        Ok(())
+    }
+
+    fn action(&mut self) -> Result<(), PddlError> {
+        if self.shared.model.actions.len() >= limits::ACTIONS {
+            return Err(self.too_large("actions", limits::ACTIONS));
+        }
+        let word = self.word("the name of an action")?;
+        let name = self.shared.model.names.intern(word);
+        let mut action =
+            Action { name, parameters: Vec::new(), precondition: Formula::default(), effects: Vec::new() };
+        while let Token::Word(key) = self.lexer.token() {
+            self.lexer.next()?;
+            let mut scope: Vec<Name> = action.parameters.iter().map(|variable| variable.name).collect();
+            match key {
+                ":parameters" => {
+                    self.open("the parameters")?;
+                    action.parameters = self.variables()?;
+                    self.close()?;
+                }
+                ":precondition" => action.precondition = self.formula(&mut scope, 0)?,
+                ":effect" => self.effects(&mut scope, &mut action.effects)?,
+                other => return Err(self.lexer.error(format!("an action has no {other:?}"))),
+            }
+        }
+        self.shared.model.actions.push(action);
+        Ok(())
+    }
+
+    fn init(&mut self) -> Result<(), PddlError> {
+        while self.lexer.token() != Token::Close {
+            let at = self.lexer.position();
+            self.open("a fact")?;
+            let word = self.word("the name of a predicate")?;
+            if word == "=" {
+                self.skip_rest()?;
+                self.close()?;
+                continue;
+            }
+            let predicate = self.predicate(word, at)?;
+            let mut objects = Vec::with_capacity(self.shared.model.predicates[predicate].arity);
+            while let Token::Word(word) = self.lexer.token() {
+                let name = self.shared.model.names.intern(word);
+                if !self.shared.known_objects.contains(&name) {
+                    return Err(self.lexer.error(format!("the object {word:?} is not declared")));
+                }
+                self.lexer.next()?;
+                objects.push(name);
+            }
+            self.check_arity(predicate, objects.len(), at)?;
+            self.close()?;
+            if self.shared.model.init.len() >= limits::INIT_FACTS {
+                return Err(self.too_large("initial facts", limits::INIT_FACTS));
+            }
+            self.shared.model.init.push(GroundAtom { predicate, objects });
+        }
+        Ok(())
+    }
+
+    /// A declared predicate, or an error at `at`.
+    fn predicate(&mut self, word: &str, at: usize) -> Result<usize, PddlError> {
+        let name = self.shared.model.names.intern(word);
+        self.shared
+            .predicates
+            .get(&name)
+            .copied()
+            .ok_or_else(|| self.lexer.error_at(at, format!("the predicate {word:?} is not declared")))
+    }
+
+    fn check_arity(&self, predicate: usize, given: usize, at: usize) -> Result<(), PddlError> {
+        let declared = self.shared.model.predicates[predicate];
+        if declared.arity == given {
+            return Ok(());
+        }
+        let word = self.shared.model.names.word(declared.name);
+        Err(self
+            .lexer
+            .error_at(at, format!("the predicate {word:?} takes {} arguments, not {given}", declared.arity)))
+    }
+
+    /// `?a ?b - type ?c`, up to the closing parenthesis.
+    fn variables(&mut self) -> Result<Vec<Variable>, PddlError> {
+        let mut variables = Vec::new();
+        self.typed_list(limits::ARITY, "variables in one list", |parser, word, kinds| {
+            let name = parser.shared.model.names.intern(word.strip_prefix('?').unwrap_or(word));
+            variables.push(Variable { name, kinds: kinds.to_vec() });
+        })?;
+        Ok(variables)
+    }
+
+    /// Names, each group followed by `- type` or `- (either ...)`; without one the type is `object`.
+    fn typed_list(
+        &mut self,
+        limit: usize,
+        what: &'static str,
+        mut each: impl FnMut(&mut Self, &'t str, &[Name]),
+    ) -> Result<(), PddlError> {
+        let mut pending: Vec<&'t str> = Vec::new();
+        let mut count = 0;
+        loop {
+            let kinds = match self.lexer.token() {
+                Token::Word("-") => {
+                    self.lexer.next()?;
+                    self.kinds()?
+                }
+                Token::Word(word) => {
+                    count += 1;
+                    if count > limit {
+                        return Err(self.too_large(what, limit));
+                    }
+                    pending.push(word);
+                    self.lexer.next()?;
+                    continue;
+                }
+                _ => vec![self.shared.model.names.intern("object")],
+            };
+            for word in pending.drain(..) {
+                each(self, word, &kinds);
+            }
+            if !matches!(self.lexer.token(), Token::Word(_)) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn kinds(&mut self) -> Result<Vec<Name>, PddlError> {
+        if self.lexer.token() != Token::Open {
+            let word = self.word("a type")?;
+            return Ok(vec![self.shared.model.names.intern(word)]);
+        }
+        self.lexer.next()?;
+        self.keyword("either")?;
+        let mut kinds = Vec::new();
+        while let Token::Word(word) = self.lexer.token() {
+            if kinds.len() >= limits::ARITY {
+                return Err(self.too_large("types in one either", limits::ARITY));
+            }
+            kinds.push(self.shared.model.names.intern(word));
+            self.lexer.next()?;
+        }
+        self.close()?;
+        Ok(kinds)
+    }
+
+    /// Everything up to the parenthesis that closes the current list.
+    fn skip_rest(&mut self) -> Result<(), PddlError> {
+        let mut depth = 0_usize;
+        loop {
+            match self.lexer.token() {
+                Token::End => return Err(self.lexer.error("the text ends inside a list")),
+                Token::Open => depth += 1,
+                Token::Close if depth == 0 => return Ok(()),
+                Token::Close => depth -= 1,
+                Token::Word(_) => {}
+            }
+            self.lexer.next()?;
+        }
+    }
+
+    fn open(&mut self, what: &str) -> Result<(), PddlError> {
+        if self.lexer.token() != Token::Open {
+            return Err(self.unexpected(&format!("\"(\" before {what}")));
+        }
+        self.lexer.next().map(|_| ())
+    }
+
+    fn close(&mut self) -> Result<(), PddlError> {
+        if self.lexer.token() != Token::Close {
+            return Err(self.unexpected("\")\""));
+        }
+        self.lexer.next().map(|_| ())
+    }
+
+    fn word(&mut self, what: &str) -> Result<&'t str, PddlError> {
+        let Token::Word(word) = self.lexer.token() else { return Err(self.unexpected(what)) };
+        self.lexer.next()?;
+        Ok(word)
+    }
+
+    fn keyword(&mut self, expected: &str) -> Result<(), PddlError> {
+        match self.lexer.token() {
+            Token::Word(word) if word == expected => self.lexer.next().map(|_| ()),
+            _ => Err(self.unexpected(&format!("{expected:?}"))),
+        }
+    }
+
+    fn unexpected(&self, expected: &str) -> PddlError {
+        let found = match self.lexer.token() {
+            Token::Open => "\"(\"".to_owned(),
+            Token::Close => "\")\"".to_owned(),
+            Token::End => "the end of the text".to_owned(),
+            Token::Word(word) => format!("{:?}", word.chars().take(60).collect::<String>()),
+        };
+        self.lexer.error(format!("expected {expected}, found {found}"))
+    }
+
+    fn too_large(&self, what: &'static str, limit: usize) -> PddlError {
+        self.lexer.error(format!("more than {limit} {what}"))
+    }
+}

@@ -1,0 +1,222 @@
+//! Which facts can become true and which action instances can apply when deletions are ignored.
+//!
+//! Semi-naive: facts enter one by one, and each entry joins only what it completes.
+
+use super::atoms::{Atoms, too_large};
+use super::condition::{Clause, Slot};
+use super::error::PddlError;
+use super::hash::FastSet;
+use super::join::{FREE, Join, Plan, value};
+use super::limits;
+use super::schema::Schema;
+use super::task::ObjectId;
+use super::types::Types;
+
+/// The instances of one alternative of one action: rows of bindings, one object a slot.
+pub(super) struct Instances {
+    pub(super) action: usize,
+    pub(super) clause: usize,
+    pub(super) width: usize,
+    pub(super) rows: Vec<ObjectId>,
+    pub(super) count: usize,
+}
+
+/// What a completed join means.
+enum Head {
+    /// An instance of an action.
+    Instance(usize),
+    /// A fact that a conditional effect may add.
+    Effect(usize),
+}
+
+/// A clause whose bindings are wanted, with one plan for each fact that may complete it.
+struct Rule {
+    action: usize,
+    head: Head,
+    body: Clause,
+    /// Two literals could be completed by the same fact, so a binding may be found twice.
+    may_repeat: bool,
+    seen: FastSet<Box<[ObjectId]>>,
+}
+
+/// Completes a rule from one literal.
+struct Trigger {
+    rule: usize,
+    literal: usize,
+    plan: Plan,
+}
+
+/// Runs to the end and gives the instances found.
+pub(super) fn explore(
+    schemas: &[Schema],
+    types: &Types,
+    is_static: &[bool],
+    atoms: &mut Atoms,
+    init: &[(u16, Vec<ObjectId>)],
+    work: &mut u64,
+) -> Result<Vec<Instances>, PddlError> {
+    let mut explorer =
+        Explorer { schemas, types, is_static, instances: Vec::new(), rules: Vec::new(), count: 0 };
+    explorer.rules();
+    for (predicate, arguments) in init.iter().filter(|(predicate, _)| is_static[usize::from(*predicate)]) {
+        atoms.know(*predicate, arguments)?;
+    }
+    while atoms.enter()?.is_some() {}
+    for (predicate, arguments) in init.iter().filter(|(predicate, _)| !is_static[usize::from(*predicate)]) {
+        atoms.know(*predicate, arguments)?;
+    }
+    let planned: usize = explorer.rules.iter().map(|rule| rule.body.holds.len() * rule.body.size()).sum();
+    if planned > limits::PLAN_WORK {
+        return Err(too_large("literals to plan joins for", limits::PLAN_WORK));
+    }
+    let mut triggers: Vec<Vec<Trigger>> = is_static.iter().map(|_| Vec::new()).collect();
+    let mut at_once = Vec::new();
+    for at in 0..explorer.rules.len() {
+        explorer.plan(at, &mut triggers, &mut at_once);
+    }
+    let mut found = Vec::new();
+    for (rule, plan) in at_once {
+        let width = explorer.width(rule);
+        let mut binding = vec![FREE; width];
+        explorer.join(atoms, work, rule).run(&plan, &mut binding, &mut found)?;
+        explorer.conclude(rule, &mut found, atoms)?;
+    }
+    let mut binding = Vec::new();
+    let mut undo = Vec::new();
+    while let Some(atom) = atoms.enter()? {
+        for trigger in &triggers[usize::from(atoms.predicate(atom))] {
+            binding.clear();
+            binding.resize(explorer.width(trigger.rule), FREE);
+            undo.clear();
+            let pattern = &explorer.rules[trigger.rule].body.holds[trigger.literal];
+            let mut join = explorer.join(atoms, work, trigger.rule);
+            if join.fit(pattern, atom, &mut binding, &mut undo) {
+                join.run(&trigger.plan, &mut binding, &mut found)?;
+                explorer.conclude(trigger.rule, &mut found, atoms)?;
+            }
+        }
+    }
+    Ok(explorer.instances)
+}
+
+struct Explorer<'a> {
+    schemas: &'a [Schema],
+    types: &'a Types,
+    is_static: &'a [bool],
+    instances: Vec<Instances>,
+    rules: Vec<Rule>,
+    count: usize,
+}
+
+impl Explorer<'_> {
+    fn rules(&mut self) {
+        for (action, schema) in self.schemas.iter().enumerate() {
+            for (at, clause) in schema.clauses.iter().enumerate() {
+                let head = Head::Instance(self.instances.len());
+                let width = schema.scope.width();
+                self.instances.push(Instances { action, clause: at, width, rows: Vec::new(), count: 0 });
+                self.rule(action, head, clause.clone());
+                for (at, effect) in schema.effects.iter().enumerate() {
+                    if !effect.adds || effect.is_plain() {
+                        continue;
+                    }
+                    for when in &effect.when {
+                        let mut body = clause.clone();
+                        body.absorb(when);
+                        self.rule(action, Head::Effect(at), body);
+                    }
+                }
+            }
+        }
+    }
+
+    fn rule(&mut self, action: usize, head: Head, body: Clause) {
+        let mut changing: Vec<u16> = body
+            .holds
+            .iter()
+            .map(|pattern| pattern.predicate)
+            .filter(|&at| !self.is_static[usize::from(at)])
+            .collect();
+        changing.sort_unstable();
+        let may_repeat = changing.windows(2).any(|pair| pair[0] == pair[1]);
+        self.rules.push(Rule { action, head, body, may_repeat, seen: FastSet::default() });
+    }
+
+    fn plan(&self, at: usize, triggers: &mut [Vec<Trigger>], at_once: &mut Vec<(usize, Plan)>) {
+        let rule = &self.rules[at];
+        let schema = &self.schemas[rule.action];
+        let slots = schema.scope.kinds.len();
+        let wanted: Vec<Slot> = schema.parameters.iter().chain(&rule.body.own).copied().collect();
+        let mut changing = false;
+        for (literal, pattern) in rule.body.holds.iter().enumerate() {
+            if self.is_static[usize::from(pattern.predicate)] {
+                continue;
+            }
+            changing = true;
+            let plan = Plan::new(&rule.body, slots, &[], &wanted, Some(literal), self.is_static);
+            triggers[usize::from(pattern.predicate)].push(Trigger { rule: at, literal, plan });
+        }
+        if !changing {
+            at_once.push((at, Plan::new(&rule.body, slots, &[], &wanted, None, self.is_static)));
+        }
+    }
+
+    fn width(&self, rule: usize) -> usize {
+        self.schemas[self.rules[rule].action].scope.width()
+    }
+
+    fn join<'j>(&'j self, atoms: &'j Atoms, work: &'j mut u64, rule: usize) -> Join<'j> {
+        let kinds = &self.schemas[self.rules[rule].action].scope.kinds;
+        Join { atoms, types: self.types, kinds, work }
+    }
+
+    /// Keeps the bindings found as instances, and makes known what they add.
+    fn conclude(&mut self, at: usize, found: &mut Vec<ObjectId>, atoms: &mut Atoms) -> Result<(), PddlError> {
+        let width = self.width(at);
+        let rule = &mut self.rules[at];
+        let schema = &self.schemas[rule.action];
+        let mut arguments = Vec::new();
+        for row in found.chunks_exact(width) {
+            if rule.may_repeat && !rule.seen.insert(row.into()) {
+                continue;
+            }
+            let refuted = rule.body.fails.iter().any(|pattern| {
+                self.is_static[usize::from(pattern.predicate)] && {
+                    arguments.clear();
+                    arguments.extend(pattern.arguments.iter().map(|&argument| value(argument, row)));
+                    atoms.has(pattern.predicate, &arguments)
+                }
+            });
+            if refuted {
+                continue;
+            }
+            let mut add = |effect: usize| {
+                let pattern = &schema.effects[effect].pattern;
+                arguments.clear();
+                arguments.extend(pattern.arguments.iter().map(|&argument| value(argument, row)));
+                atoms.know(pattern.predicate, &arguments)
+            };
+            match rule.head {
+                Head::Effect(effect) => {
+                    add(effect)?;
+                }
+                Head::Instance(instances) => {
+                    for (effect, of) in schema.effects.iter().enumerate() {
+                        if of.adds && of.is_plain() {
+                            add(effect)?;
+                        }
+                    }
+                    self.count += 1;
+                    if self.count > limits::INSTANCES {
+                        return Err(too_large("action instances", limits::INSTANCES));
+                    }
+                    let instances = &mut self.instances[instances];
+                    instances.rows.extend_from_slice(row);
+                    instances.count += 1;
+                }
+            }
+        }
+        found.clear();
+        Ok(())
+    }
+}

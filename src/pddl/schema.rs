@@ -1,0 +1,82 @@
+//! Actions and goal in disjunctive form, ready for joining.
+
+use super::condition::{Clause, Pattern, Scope, Slot};
+use super::error::PddlError;
+use super::hash::FastMap;
+use super::limits;
+use super::model::{Action, Formula, Model};
+use super::names::Name;
+use super::normal::{Normalizer, Wanted};
+use super::task::ObjectId;
+use super::types::Types;
+
+/// An action in disjunctive form. As in the reference, `exists` in a precondition gives the instance a further
+/// variable, and each alternative makes instances of its own; those with the same arguments count as one action.
+pub(super) struct Schema {
+    pub(super) scope: Scope,
+    pub(super) parameters: Vec<Slot>,
+    pub(super) clauses: Vec<Clause>,
+    pub(super) effects: Vec<SchemaEffect>,
+}
+
+/// One effect literal; it fires when one of its clauses holds.
+pub(super) struct SchemaEffect {
+    pub(super) adds: bool,
+    pub(super) pattern: Pattern,
+    pub(super) when: Vec<Clause>,
+}
+
+impl SchemaEffect {
+    /// Whether it fires always, with nothing more to bind.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.when.as_slice(), [only] if only.own.is_empty() && only.size() == 1)
+    }
+}
+
+impl Schema {
+    pub(super) fn of(
+        model: &Model,
+        action: &Action,
+        objects: &FastMap<Name, ObjectId>,
+        types: &mut Types,
+    ) -> Result<Self, PddlError> {
+        let place = format!("PDDL domain, action {:?}", model.names.word(action.name));
+        let mut normal = Normalizer::new(model, objects, types, place.clone());
+        let parameters = normal.enter(&action.parameters)?;
+        let clauses = normal.clauses(&action.precondition, Wanted::True)?;
+        let mut effects = Vec::with_capacity(action.effects.len());
+        let mut size = 0;
+        for effect in &action.effects {
+            let each = normal.enter(&effect.each)?;
+            let mut when = vec![Clause::default()];
+            for condition in &effect.when {
+                let part = normal.clauses(condition, Wanted::True)?;
+                when = normal.product(when, &part)?;
+            }
+            for clause in &mut when {
+                clause.own.extend_from_slice(&each);
+            }
+            size += when.iter().map(Clause::size).sum::<usize>();
+            if size > limits::LITERALS {
+                let what = "literals in the effects of one action";
+                return Err(PddlError::TooLarge { place, what, limit: limits::LITERALS as u64 });
+            }
+            let pattern = normal.pattern(effect.predicate, &effect.terms)?;
+            normal.leave(&effect.each);
+            effects.push(SchemaEffect { adds: effect.adds, pattern, when });
+        }
+        Ok(Self { scope: normal.scope, parameters, clauses, effects })
+    }
+
+    /// The goal, as a schema without parameters and effects.
+    pub(super) fn of_goal(
+        model: &Model,
+        goal: &Formula,
+        objects: &FastMap<Name, ObjectId>,
+        types: &mut Types,
+    ) -> Result<Self, PddlError> {
+        let mut normal = Normalizer::new(model, objects, types, "PDDL problem, goal".to_owned());
+        let clauses = normal.clauses(goal, Wanted::True)?;
+        Ok(Self { scope: normal.scope, parameters: Vec::new(), clauses, effects: Vec::new() })
+    }
+}

@@ -1,0 +1,182 @@
+//! A state of a task, with what applies in it kept up to date.
+
+use super::bits::Bits;
+use super::gates::{Condition, Input, Source};
+use super::task::{FactId, OpEffect, OpId, Task};
+
+/// A fact that became true or false.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The fact.
+    pub fact: FactId,
+    /// Whether it is true now.
+    pub now: bool,
+}
+
+/// An action instance that became applicable or ceased to be. Within one step an instance may flip more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flip {
+    /// The instance.
+    pub op: OpId,
+    /// Whether it applies now.
+    pub now: bool,
+}
+
+/// The true facts, and for each gate how many of its inputs do not hold. Methods take the task the state belongs to.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    facts: Bits,
+    unmet: Vec<u16>,
+    changes: Vec<Change>,
+    flips: Vec<Flip>,
+    fired: Vec<bool>,
+}
+
+impl State {
+    /// The state with these facts; `gates` are the inputs of all gates, sub-gates from `first_sub` on, each after those it reads.
+    pub(super) fn new<'a>(
+        facts: Bits,
+        count: usize,
+        first_sub: usize,
+        row: impl Fn(usize) -> &'a [Input],
+    ) -> Self {
+        let mut state = Self { facts, unmet: vec![0; count], ..Self::default() };
+        for gate in (first_sub..count).chain(0..first_sub) {
+            state.unmet[gate] = row(gate).iter().filter(|&&input| !state.holds_input(input)).count() as u16;
+        }
+        state
+    }
+
+    /// Whether a fact is true.
+    #[inline]
+    pub fn holds(&self, fact: FactId) -> bool {
+        self.facts.get(fact.index())
+    }
+
+    /// The true facts.
+    pub fn facts(&self) -> &Bits {
+        &self.facts
+    }
+
+    /// Whether an action instance can be applied.
+    #[inline]
+    pub fn applies(&self, op: OpId) -> bool {
+        self.unmet[op.index()] == 0
+    }
+
+    /// All applicable instances, ascending.
+    pub fn applicable(&self, task: &Task) -> impl Iterator<Item = OpId> {
+        self.unmet[..task.op_count()]
+            .iter()
+            .enumerate()
+            .filter(|&(_, &unmet)| unmet == 0)
+            .map(|(at, _)| OpId(at as u32))
+    }
+
+    /// Whether the goal holds.
+    #[inline]
+    pub fn is_goal(&self, task: &Task) -> bool {
+        match task.goal {
+            Condition::Constant(value) => value,
+            Condition::Input(input) => self.holds_input(input),
+        }
+    }
+
+    /// Whether an effect of an instance would fire now.
+    pub fn fires(&self, task: &Task, effect: &OpEffect) -> bool {
+        let (from, to) = effect.when;
+        task.conditions[from as usize..to as usize].iter().all(|&input| self.holds_input(input))
+    }
+
+    /// Applies an instance's effects, deletions first. What changed is in [`Self::changes`] and [`Self::flips`] until the next change.
+    pub fn apply(&mut self, task: &Task, op: OpId) {
+        self.changes.clear();
+        self.flips.clear();
+        let effects = task.effects(op);
+        let mut fired = std::mem::take(&mut self.fired);
+        fired.clear();
+        fired.extend(effects.iter().map(|effect| self.fires(task, effect)));
+        for (effect, _) in effects.iter().zip(&fired).filter(|(effect, fired)| **fired && !effect.adds) {
+            let kept = effects
+                .iter()
+                .zip(&fired)
+                .any(|(other, &fires)| fires && other.adds && other.fact == effect.fact);
+            if !kept {
+                self.set(task, effect.fact, false);
+            }
+        }
+        for (effect, _) in effects.iter().zip(&fired).filter(|(effect, fired)| **fired && effect.adds) {
+            self.set(task, effect.fact, true);
+        }
+        self.fired = fired;
+    }
+
+    /// Goes to the state in which exactly these facts are true.
+    pub fn restore(&mut self, task: &Task, facts: &Bits) {
+        self.changes.clear();
+        self.flips.clear();
+        let differing: Vec<usize> = self.facts.differing(facts).collect();
+        for at in differing {
+            self.set(task, FactId(at as u32), facts.get(at));
+        }
+    }
+
+    /// Goes back to the initial state, without listing what changed.
+    pub fn reset(&mut self, task: &Task) {
+        self.facts.copy_from(&task.initial.facts);
+        self.unmet.clone_from(&task.initial.unmet);
+        self.changes.clear();
+        self.flips.clear();
+    }
+
+    /// Facts changed by the last [`Self::apply`] or [`Self::restore`].
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Instances that the last [`Self::apply`] or [`Self::restore`] made applicable or not, in order.
+    pub fn flips(&self) -> &[Flip] {
+        &self.flips
+    }
+
+    fn set(&mut self, task: &Task, fact: FactId, now: bool) {
+        if self.facts.get(fact.index()) == now {
+            return;
+        }
+        self.facts.set(fact.index(), now);
+        self.changes.push(Change { fact, now });
+        self.tell(task, task.fact_watchers.of(fact.index()), now);
+    }
+
+    /// Tells gates that something they read is now `now`. Recurses only along nested quantifiers, whose depth the parser bounds.
+    fn tell(&mut self, task: &Task, watchers: &[u32], now: bool) {
+        for &watcher in watchers {
+            let gate = (watcher >> 1) as usize;
+            let met = now != (watcher & 1 == 1);
+            let unmet = &mut self.unmet[gate];
+            let flipped = if met {
+                *unmet -= 1;
+                *unmet == 0
+            } else {
+                *unmet += 1;
+                *unmet == 1
+            };
+            if flipped {
+                if gate < task.op_count() {
+                    self.flips.push(Flip { op: OpId(gate as u32), now: met });
+                } else {
+                    self.tell(task, task.gate_watchers.of(gate - task.op_count()), met);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn holds_input(&self, input: Input) -> bool {
+        let value = match input.source() {
+            Source::Fact(fact) => self.facts.get(fact as usize),
+            Source::Gate(gate) => self.unmet[gate as usize] == 0,
+        };
+        value != input.is_negated()
+    }
+}

@@ -1,0 +1,162 @@
+//! The type hierarchy and which objects each type has.
+
+use super::bits::Bits;
+use super::error::PddlError;
+use super::hash::FastMap;
+use super::limits;
+use super::model::Model;
+use super::names::Name;
+use super::task::ObjectId;
+
+/// A type, or a union of types (`either`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(pub(super) u16);
+
+/// The type hierarchy of one task.
+///
+/// A name that was never declared is a type without objects (so a condition over it is never true), as in the reference.
+#[derive(Clone, Debug, Default)]
+pub struct Types {
+    words: Vec<String>,
+    by_word: FastMap<String, TypeId>,
+    children: Vec<Vec<TypeId>>,
+    members: Vec<Bits>,
+    declared: Vec<Option<TypeId>>,
+    unions: FastMap<Vec<TypeId>, TypeId>,
+}
+
+impl Types {
+    /// The root type, of which every declared type is a descendant.
+    pub const OBJECT: TypeId = TypeId(0);
+
+    /// The hierarchy of a model over `objects`, its objects by number.
+    pub(super) fn of(model: &Model, objects: &FastMap<Name, ObjectId>) -> Result<Self, PddlError> {
+        let mut types = Self::default();
+        types.id("object", objects.len());
+        let word = |name: Name| model.names.word(name);
+        let mut parents: Vec<Vec<TypeId>> = Vec::new();
+        for &(name, parent) in &model.types {
+            let (child, parent) =
+                (types.id(word(name), objects.len()), types.id(word(parent), objects.len()));
+            parents.resize(types.words.len(), Vec::new());
+            if child != parent && child != Self::OBJECT {
+                parents[usize::from(child.0)].push(parent);
+                types.children[usize::from(parent.0)].push(child);
+            }
+        }
+        for object in &model.objects {
+            types.id(word(object.kind), objects.len());
+            if types.words.len() > 2 * limits::TYPES {
+                let place = "types of the objects".to_owned();
+                return Err(PddlError::TooLarge { place, what: "types", limit: 2 * limits::TYPES as u64 });
+            }
+        }
+        parents.resize(types.words.len(), Vec::new());
+        // What hangs on nothing hangs on the root.
+        for (at, above) in parents.iter_mut().enumerate().skip(1) {
+            if above.is_empty() {
+                above.push(Self::OBJECT);
+                types.children[0].push(TypeId(at as u16));
+            }
+        }
+        for children in &mut types.children {
+            children.sort_by(|left, right| {
+                types.words[usize::from(left.0)].cmp(&types.words[usize::from(right.0)])
+            });
+            children.dedup();
+        }
+        types.declared = vec![None; objects.len()];
+        for object in &model.objects {
+            let Some(&id) = objects.get(&object.name) else { continue };
+            let Some(&kind) = types.by_word.get(word(object.kind)) else { continue };
+            types.declared[usize::from(id.0)].get_or_insert(kind);
+            let mut open = vec![kind];
+            let mut seen = vec![false; types.words.len()];
+            seen[0] = true;
+            types.members[0].set(usize::from(id.0), true);
+            while let Some(kind) = open.pop() {
+                types.members[usize::from(kind.0)].set(usize::from(id.0), true);
+                for &above in &parents[usize::from(kind.0)] {
+                    if !std::mem::replace(&mut seen[usize::from(above.0)], true) {
+                        open.push(above);
+                    }
+                }
+            }
+        }
+        Ok(types)
+    }
+
+    fn id(&mut self, word: &str, objects: usize) -> TypeId {
+        if let Some(&id) = self.by_word.get(word) {
+            return id;
+        }
+        let id = TypeId(self.words.len() as u16);
+        self.words.push(word.to_owned());
+        self.by_word.insert(word.to_owned(), id);
+        self.children.push(Vec::new());
+        self.members.push(Bits::new(objects));
+        id
+    }
+
+    /// The type a variable ranges over; a union is made when there are several.
+    pub(super) fn of_variable(&mut self, words: &[&str], objects: usize) -> TypeId {
+        if let [word] = words {
+            return self.id(word, objects);
+        }
+        let kinds: Vec<TypeId> = words.iter().map(|word| self.id(word, objects)).collect();
+        if let Some(&id) = self.unions.get(&kinds) {
+            return id;
+        }
+        let mut members = Bits::new(objects);
+        for kind in &kinds {
+            members.union_with(&self.members[usize::from(kind.0)]);
+        }
+        let id = TypeId(self.words.len() as u16);
+        self.words.push(String::new());
+        self.children.push(Vec::new());
+        self.members.push(members);
+        self.unions.insert(kinds, id);
+        id
+    }
+
+    /// The type of this name, where one occurs in the domain or problem.
+    pub fn find(&self, word: &str) -> Option<TypeId> {
+        self.by_word.get(word).copied()
+    }
+
+    /// How many types there are.
+    pub(super) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The type an object was declared with.
+    pub fn declared(&self, object: ObjectId) -> Option<TypeId> {
+        self.declared.get(usize::from(object.0)).copied().flatten()
+    }
+
+    /// Whether the object is of the type or of one below it.
+    #[inline]
+    pub fn is_a(&self, object: ObjectId, kind: TypeId) -> bool {
+        self.members[usize::from(kind.0)].get(usize::from(object.0))
+    }
+
+    /// The objects of a type, ascending.
+    pub fn members(&self, kind: TypeId) -> impl Iterator<Item = ObjectId> + '_ {
+        self.members[usize::from(kind.0)].ones().map(|at| ObjectId(at as u16))
+    }
+
+    /// The type itself, then the types below it breadth first, siblings by name.
+    pub fn and_below(&self, kind: TypeId) -> Vec<TypeId> {
+        let mut order = vec![kind];
+        let mut at = 0;
+        while let Some(&kind) = order.get(at) {
+            for &child in &self.children[usize::from(kind.0)] {
+                if !order.contains(&child) {
+                    order.push(child);
+                }
+            }
+            at += 1;
+        }
+        order
+    }
+}
