@@ -1,7 +1,7 @@
 //! Worlds that answer text with text. The native ones are pure: they take bytes and never open a file.
 
-pub mod household;
 pub mod alfworld;
+pub mod household;
 
 use crate::domain::{EnvInfo, Turn};
 use std::any::Any;
