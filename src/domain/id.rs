@@ -30,6 +30,13 @@ impl BranchId {
     }
 }
 
+impl Seq {
+    /// No event has this place.
+    pub fn is_before_all(&self) -> bool {
+        self.0 == 0
+    }
+}
+
 impl fmt::Display for Seq {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

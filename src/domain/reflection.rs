@@ -66,7 +66,7 @@ pub struct Reflection {
     /// Its items.
     pub items: Vec<Item>,
     /// The event that brought it (set when it is folded).
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Seq::is_before_all")]
     pub seq: Seq,
 }
 

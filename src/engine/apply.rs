@@ -1,11 +1,12 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
+mod parts;
+
+use parts::{seen_of, touches_episode};
+
 use super::state::{Episode, Grant, NoteTally, Pace, State, UndoEntry};
 use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
-use crate::domain::{
-    Asked, Author, CallId, EndReason, Executed, LessonOp, Origin, PromptRecord, Seen, Seq, Stage, Step, Turn,
-    merge_patch,
-};
+use crate::domain::{Asked, Author, CallId, Executed, LessonOp, Origin, PromptRecord, Seq, Stage, Step};
 use std::sync::Arc;
 
 impl State {
@@ -330,85 +331,5 @@ impl State {
             s.prompt_seq = seq;
             s.lessons = lessons;
         });
-    }
-
-    fn edit_episode(&mut self, edit: impl FnOnce(&mut Episode)) {
-        if let Some(episode) = &mut self.episode {
-            edit(Arc::make_mut(episode));
-        }
-    }
-
-    fn edit_step(&mut self, seq: Seq, edit: impl FnOnce(&mut Step)) {
-        self.edit_episode(|e| {
-            let last = e.steps.len() as u32;
-            e.edit_numbered(last, |s| {
-                edit(s);
-                s.last_seq = seq;
-            });
-        });
-    }
-}
-
-impl Episode {
-    fn edit_numbered(&mut self, number: u32, edit: impl FnOnce(&mut Step)) {
-        let Some(place) = (number as usize).checked_sub(1) else { return };
-        let Some(step) = self.steps.get_mut(place) else { return };
-        edit(Arc::make_mut(step));
-    }
-
-    fn absorb(&mut self, turn: &Turn) {
-        if !turn.shown.is_null() {
-            merge_patch(Arc::make_mut(&mut self.shown), &turn.shown);
-        }
-        if !turn.truth.is_null() {
-            merge_patch(Arc::make_mut(&mut self.truth), &turn.truth);
-        }
-        if turn.progress > self.progress {
-            self.progress_step = self.steps.len() as u32;
-        }
-        self.progress = turn.progress;
-        if !turn.valid && !self.steps.last().is_none_or(|s| s.only_thinks()) {
-            self.invalid += 1;
-        }
-    }
-}
-
-impl Step {
-    fn clear_proposal(&mut self) {
-        self.thought = None;
-        self.proposed = None;
-        self.complaints.clear();
-        self.approved = false;
-        self.executed = None;
-        self.stage = Stage::Prompt;
-        self.retry += 1;
-    }
-}
-
-fn seen_of(turn: &Turn, seen: Option<&String>) -> Seen {
-    Seen {
-        raw: turn.observation.clone(),
-        seen: seen.cloned(),
-        reward: turn.reward,
-        progress: turn.progress,
-        done: turn.done,
-        won: turn.won,
-        valid: turn.valid,
-    }
-}
-
-/// Events of a person that make an episode assisted (DESIGN 1: override, lesson change, reject, edited text).
-fn touches_episode(event: &Event) -> bool {
-    match event {
-        Event::EpisodeEnded { summary } => summary.reason == EndReason::Person,
-        _ => matches!(
-            event,
-            Event::ActionOverridden { .. }
-                | Event::ProposalRejected { .. }
-                | Event::LessonChanged { .. }
-                | Event::Undone { .. }
-                | Event::Redone { .. }
-                | Event::Reflected { .. }
-        ),
     }
 }

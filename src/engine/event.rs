@@ -231,7 +231,6 @@ pub enum Event {
     /// A reflection was written.
     Reflected {
         /// The reflection.
-        #[serde(flatten)]
         reflection: Box<Reflection>,
     },
     /// The pool changed.

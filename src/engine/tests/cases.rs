@@ -222,8 +222,9 @@ fn a_failed_call_pauses_and_can_be_tried_again() {
 
 #[test]
 fn limits_end_the_episode() {
-    // (steps, moves, loop detector, actions) -> (reason, steps)
-    let cases: [(u32, Option<u32>, bool, &[&str], EndReason, u32); 5] = [
+    /// (steps, moves, loop detector, actions, reason, steps at the end)
+    type Case = (u32, Option<u32>, bool, &'static [&'static str], EndReason, u32);
+    let cases: [Case; 5] = [
         (3, None, false, &["a", "b", "c", "d"], EndReason::StepLimit, 3),
         (9, Some(2), false, &["a", "think: x", "b", "c"], EndReason::MoveLimit, 3),
         (9, None, true, &["a", "b", "b", "c"], EndReason::Loop, 3),

@@ -138,9 +138,9 @@ impl Bench {
         &self.engine.state
     }
 
-    pub(super) fn feed(&mut self, input: Input) -> Result<Vec<Event>, Refusal> {
+    fn feed(&mut self, input: &Input) -> Result<Vec<Event>, Refusal> {
         let before = self.journal.len();
-        let events = self.engine.decide(&input)?;
+        let events = self.engine.decide(input)?;
         self.fold(events);
         loop {
             let events = self.engine.advance();
@@ -154,11 +154,11 @@ impl Bench {
     }
 
     pub(super) fn wish(&mut self, command: Command) -> Result<Vec<Event>, Refusal> {
-        self.feed(Input::Command(command))
+        self.feed(&Input::Command(command))
     }
 
     pub(super) fn reply(&mut self, reply: Reply) -> Vec<Event> {
-        self.feed(Input::Reply(reply)).unwrap()
+        self.feed(&Input::Reply(reply)).unwrap()
     }
 
     fn fold(&mut self, events: Vec<(Cause, Event)>) {

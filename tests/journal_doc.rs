@@ -1,0 +1,43 @@
+//! The examples of docs/JOURNAL.md are what the program reads and writes.
+
+use retrospect::engine::{Envelope, State};
+use retrospect::journal::{BranchHeader, Meta};
+
+fn blocks(kind: &str) -> Vec<String> {
+    let text = include_str!("../docs/JOURNAL.md");
+    let fence = format!("```{kind}\n");
+    text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn the_meta_example_is_read_and_written_as_it_stands() {
+    let example = &blocks("toml")[0];
+    let meta: Meta = toml::from_str(example).unwrap();
+    assert_eq!(&toml::to_string(&meta).unwrap(), example);
+}
+
+#[test]
+fn the_header_example_is_read_and_written_as_it_stands() {
+    let example = blocks("json")[0].trim().to_owned();
+    let header: BranchHeader = serde_json::from_str(&example).unwrap();
+    assert_eq!(serde_json::to_string(&header).unwrap(), example);
+}
+
+#[test]
+fn every_event_example_is_read_kept_and_folded() {
+    let mut state = State::default();
+    let lines = blocks("json")[1].clone();
+    for line in lines.lines() {
+        let envelope: Envelope = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}\n{line}"));
+        let again: Envelope = serde_json::from_str(&serde_json::to_string(&envelope).unwrap()).unwrap();
+        assert_eq!(envelope, again);
+        let written: serde_json::Value =
+            serde_json::from_str(&serde_json::to_string(&envelope).unwrap()).unwrap();
+        let given: serde_json::Value = serde_json::from_str(line).unwrap();
+        for (key, value) in given.as_object().unwrap() {
+            assert_eq!(written.get(key), Some(value), "{key} in {line}");
+        }
+        state.apply(&envelope);
+    }
+    assert_eq!(state.head.0, 34);
+}
