@@ -1,5 +1,6 @@
 //! Who answers prompts: a model behind a server, the built-in rules, a recording, a script. Prompt in, text out.
 
+pub mod rules;
 mod scripted;
 
 pub use scripted::{Script, Scripted};

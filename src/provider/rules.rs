@@ -1,0 +1,102 @@
+//! The built-in actor, a stand-in for a language model: a beginner in a household that can be taught.
+//!
+//! Responsibilities: answering a prompt as a model does, one line a call, from the labels and words of its segments alone
+//! (never their origins, never the state). It searches likely places, makes a beginner's mistakes at committed rates, and
+//! gives each of them up by itself after a while; a lesson in the prompt, in a documented form, spares it the while.
+//! Not here: any memory between calls, any file, any clock.
+//!
+//! The core is one pure function, [`answer`]: `read` takes the prompt apart, `belief` replays the history, `forms` finds the
+//! lessons, `mind` decides with `deeds`, `search` and `voice`; `knowledge` and `dice` are what it is born with.
+
+mod belief;
+mod deeds;
+mod dice;
+mod forms;
+mod knowledge;
+mod mind;
+mod read;
+mod search;
+mod text;
+mod voice;
+
+#[cfg(test)]
+mod tests;
+
+use super::{Delta, Phase, Provider, ProviderError, Request};
+use crate::domain::{Prompt, Usage};
+use futures_util::stream::{self, BoxStream, StreamExt};
+use std::ops::Range;
+use std::time::Duration;
+
+/// Seeds of generated games on which the rates of the mistakes were chosen.
+pub const TUNING_SEEDS: Range<u64> = 0..1_000;
+
+/// Seeds of generated games of which tables are made; never used for tuning.
+pub const TABLE_SEEDS: Range<u64> = 10_000..10_200;
+
+/// The built-in actor.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rules {
+    delay: Duration,
+}
+
+impl Rules {
+    /// An actor that answers at once.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An actor that waits this long before each word, for eyes that want to follow.
+    pub fn with_delay(delay: Duration) -> Self {
+        Self { delay }
+    }
+}
+
+/// The line that the actor answers to a prompt. The same prompt and seed give the same line.
+pub fn answer(prompt: &Prompt, seed: u64) -> String {
+    let knowledge = knowledge::knowledge();
+    let reading = read::read(prompt);
+    let belief = belief::Belief::of(&reading);
+    let lessons = knowledge.forms.lessons(prompt, knowledge);
+    let dice = dice::Dice::new(reading.task_text, seed, reading.items.len());
+    mind::Mind { knowledge, reading: &reading, belief, lessons, dice, careful: false }.answer()
+}
+
+impl Provider for Rules {
+    fn name(&self) -> String {
+        "built-in rules (a stand-in for a model)".to_owned()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        let text = answer(&request.prompt, request.seed);
+        let text = request
+            .stop
+            .iter()
+            .filter_map(|stop| text.find(stop.as_str()))
+            .min()
+            .map_or(text.as_str(), |end| text.get(..end).unwrap_or(&text));
+        let characters = request.prompt.segments.iter().map(|s| s.text.chars().count()).sum::<usize>();
+        let usage = Usage {
+            prompt_tokens: (characters as u64).div_ceil(4),
+            reply_tokens: (text.chars().count() as u64).div_ceil(4),
+            estimated: true,
+            millis: 0,
+        };
+        let mut pieces = vec![Delta::Phase(Phase::Answering)];
+        pieces.extend(text.split_inclusive(' ').map(|word| Delta::Text(word.to_owned())));
+        pieces.push(Delta::Usage(usage));
+        let pieces = stream::iter(pieces.into_iter().map(Ok));
+        if self.delay.is_zero() {
+            return pieces.boxed();
+        }
+        let delay = self.delay;
+        pieces
+            .then(move |piece| async move {
+                if matches!(piece, Ok(Delta::Text(_))) {
+                    tokio::time::sleep(delay).await;
+                }
+                piece
+            })
+            .boxed()
+    }
+}

@@ -1,0 +1,192 @@
+//! What the actor brings along: common sense about homes, the forms it understands, the mistakes it makes. All of it is
+//! committed data; nothing here depends on a prompt.
+
+use super::forms::{Form, Forms};
+use super::text::Treatment;
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+/// The text of the mistakes file, as committed.
+pub(super) const MISTAKES: &str = include_str!("mistakes.toml");
+const PLACES: &str = include_str!("places.toml");
+const FORMS: &str = include_str!("forms.toml");
+
+/// A beginner's bad habit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Habit {
+    HeatsElsewhere,
+    CoolsElsewhere,
+    CleansElsewhere,
+    PassesClosedDoors,
+    ReachesThroughDoors,
+    GrabsWithFullHands,
+    OmitsNumbers,
+    ActsFromAfar,
+    TakesLookAlikes,
+    TakesOtherThings,
+    ForgetsTreatment,
+    LeavesItThere,
+    TreatsUnheld,
+    LightsItWrongly,
+    RepeatsFailures,
+    GoesBack,
+    NoPlan,
+}
+
+/// How a habit shows.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rate {
+    /// Share of tasks that have it.
+    pub(super) rate: f64,
+    /// How often it shows at an occasion.
+    pub(super) each: f64,
+    /// Least and most times it shows before it is given up.
+    pub(super) patience: [u32; 2],
+    /// What is left of `each` under a lesson against it.
+    pub(super) heeded: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Instead {
+    heat: Vec<String>,
+    cool: Vec<String>,
+    clean: Vec<String>,
+    tries_at_one_place: u32,
+}
+
+#[derive(Debug, Deserialize)]
+struct MistakesFile {
+    habits: BTreeMap<Habit, Rate>,
+    instead: Instead,
+}
+
+#[derive(Debug, Deserialize)]
+struct PlacesFile {
+    things: HashMap<String, HashMap<String, f64>>,
+    places: Kinds,
+    look_alikes: HashMap<String, Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Kinds {
+    kinds: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct FormsFile {
+    forms: BTreeMap<Form, Vec<String>>,
+}
+
+/// All data, read once.
+#[derive(Debug)]
+pub(super) struct Knowledge {
+    places: PlacesFile,
+    mistakes: MistakesFile,
+    /// The forms of lessons.
+    pub(super) forms: Forms,
+}
+
+static KNOWLEDGE: LazyLock<Knowledge> = LazyLock::new(|| match Knowledge::parse(PLACES, MISTAKES, FORMS) {
+    Ok(knowledge) => knowledge,
+    // The three files are part of the program, and a test parses them.
+    Err(error) => unreachable!("a data file of the built-in actor does not parse: {error}"),
+});
+
+/// The data of this program.
+pub(super) fn knowledge() -> &'static Knowledge {
+    &KNOWLEDGE
+}
+
+impl Habit {
+    /// All of them.
+    pub(super) const ALL: [Self; 17] = [
+        Self::HeatsElsewhere,
+        Self::CoolsElsewhere,
+        Self::CleansElsewhere,
+        Self::PassesClosedDoors,
+        Self::ReachesThroughDoors,
+        Self::GrabsWithFullHands,
+        Self::OmitsNumbers,
+        Self::ActsFromAfar,
+        Self::TakesLookAlikes,
+        Self::TakesOtherThings,
+        Self::ForgetsTreatment,
+        Self::LeavesItThere,
+        Self::TreatsUnheld,
+        Self::LightsItWrongly,
+        Self::RepeatsFailures,
+        Self::GoesBack,
+        Self::NoPlan,
+    ];
+}
+
+impl Knowledge {
+    fn parse(places: &str, mistakes: &str, forms: &str) -> Result<Self, toml::de::Error> {
+        let forms: FormsFile = toml::from_str(forms)?;
+        Ok(Self {
+            places: toml::from_str(places)?,
+            mistakes: toml::from_str(mistakes)?,
+            forms: Forms::compile(&forms.forms),
+        })
+    }
+
+    /// How a habit shows; a habit that the file does not name never does.
+    pub(super) fn rate(&self, habit: Habit) -> Rate {
+        let never = Rate { rate: 0.0, each: 0.0, patience: [0, 0], heeded: 0.0 };
+        self.mistakes.habits.get(&habit).copied().unwrap_or(never)
+    }
+
+    /// Where a beginner tries a treatment instead, and how often at one place.
+    pub(super) fn instead(&self, what: Treatment) -> (&[String], u32) {
+        let instead = &self.mistakes.instead;
+        let kinds = match what {
+            Treatment::Heat => &instead.heat,
+            Treatment::Cool => &instead.cool,
+            Treatment::Clean => &instead.clean,
+        };
+        (kinds, instead.tries_at_one_place.max(1))
+    }
+
+    /// How likely a kind of thing is at a kind of place; things and places without an entry are unlikely.
+    pub(super) fn likely(&self, thing: &str, place: &str) -> f64 {
+        self.places.things.get(thing).and_then(|places| places.get(place)).copied().unwrap_or(0.5)
+    }
+
+    /// One kind looks like the other to a beginner.
+    pub(super) fn alike(&self, wanted: &str, seen: &str) -> bool {
+        self.places.look_alikes.get(wanted).is_some_and(|kinds| kinds.iter().any(|k| k == seen))
+    }
+
+    /// The kind of thing that one or two words name, in singular or plural.
+    pub(super) fn thing_kind(&self, words: &[&str]) -> Option<&str> {
+        kind(words, |word| self.places.things.get_key_value(word).map(|(kind, _)| kind.as_str()))
+    }
+
+    /// The kind of place that one or two words name, in singular or plural.
+    pub(super) fn place_kind(&self, words: &[&str]) -> Option<&str> {
+        kind(words, |word| self.places.places.kinds.iter().find(|kind| *kind == word).map(String::as_str))
+    }
+}
+
+/// Looks a word up as it is and in its likely singulars; two words are one kind written apart (`side table`).
+fn kind<'k>(words: &[&str], find: impl Fn(&str) -> Option<&'k str>) -> Option<&'k str> {
+    let joined = match words {
+        [word] => std::borrow::Cow::Borrowed(*word),
+        [first, second] => std::borrow::Cow::Owned(format!("{first}{second}")),
+        _ => return None,
+    };
+    let word: &str = match &*joined {
+        "sink" => "sinkbasin",
+        "refrigerator" => "fridge",
+        "bathtub" => "bathtubbasin",
+        other => other,
+    };
+    find(word)
+        .or_else(|| find(word.strip_suffix('s')?))
+        .or_else(|| find(word.strip_suffix("es")?))
+        .or_else(|| find(&format!("{}f", word.strip_suffix("ves")?)))
+        .or_else(|| find(&format!("{}fe", word.strip_suffix("ves")?)))
+}
