@@ -15,4 +15,7 @@ pub mod prompt;
 pub mod provider;
 pub mod report;
 pub mod symbolic;
+pub mod text;
 pub mod timeline;
+#[cfg(feature = "tui")]
+pub mod ui;

@@ -1,0 +1,213 @@
+use super::*;
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+
+/// Text that looks like what hostile files hold: letters, blanks, controls, wide, joined and reordering characters.
+fn hostile() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "a",
+        "b ",
+        "word",
+        "  ",
+        "\n",
+        "\t",
+        "\r\n",
+        "\u{1b}[31m",
+        "\u{1b}]0;title\u{7}",
+        "\u{1b}]8;;http://x\u{1b}\\",
+        "\u{1b}P1$r\u{9c}",
+        "\u{9b}2J",
+        "\u{1b}",
+        "\u{202e}",
+        "\u{200b}",
+        "e\u{301}",
+        "漢字",
+        "👨‍👩‍👧",
+        "🇩🇪",
+        "\u{200d}",
+        "❤\u{fe0f}",
+        "\u{0}",
+        "\u{85}",
+        "क्ष",
+        "\u{1100}\u{1161}",
+        "لا",
+        "\u{2028}",
+        "\u{feff}",
+        "ﷺ",
+        "İ",
+    ]);
+    prop_oneof![
+        prop::collection::vec(pieces, 0..40).prop_map(|p| p.concat()),
+        prop::collection::vec(any::<char>(), 0..60).prop_map(|c| c.into_iter().collect()),
+    ]
+}
+
+fn solid(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+#[test]
+fn cleans_what_steers_a_terminal() {
+    let cases = [
+        ("plain text stays", "plain text stays"),
+        ("\u{1b}[31mred\u{1b}[0m", "red"),
+        ("\u{1b}[38;2;1;2;3mrgb", "rgb"),
+        ("\u{9b}31mred", "red"),
+        ("a\u{1b}]0;title\u{7}b", "ab"),
+        ("a\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\b", "alinkb"),
+        ("a\u{1b}]52;c;AAAA\u{9c}b", "ab"),
+        ("a\u{1b}Pq#0\u{1b}\\b", "ab"),
+        ("a\u{1b}_Gx\u{1b}\\b", "ab"),
+        ("a\u{1b}cb", "ab"),
+        ("a\u{1b}(0b", "ab"),
+        ("a\u{1b}", "a"),
+        ("a\r\nb\rc", "a\nbc"),
+        ("a\tb", "a    b"),
+        ("a\u{8}\u{7f}\u{0}b", "ab"),
+        ("safe\u{202e}txt.exe", "safetxt.exe"),
+        ("pass\u{200b}word\u{feff}", "password"),
+        ("a\u{200d}b", "ab"),
+        ("👨\u{200d}👩", "👨\u{200d}👩"),
+        ("one\u{2028}two", "one\ntwo"),
+        ("e\u{301}", "e\u{301}"),
+        ("漢字", "漢字"),
+        ("tag\u{e0041}", "tag"),
+    ];
+    for (given, wanted) in cases {
+        assert_eq!(clean(given), wanted, "{given:?}");
+    }
+}
+
+#[test]
+fn a_sequence_without_an_end_hides_nothing() {
+    assert_eq!(clean("\u{1b}]0;all of this stays"), "0;all of this stays");
+    assert_eq!(clean("\u{1b}P first\nsecond"), " first\nsecond");
+}
+
+#[test]
+fn marks_cannot_pile_up() {
+    let pile = format!("z{}", "\u{301}".repeat(10_000));
+    assert_eq!(clean(&pile).chars().count(), 9);
+    let chain = "👨\u{200d}".repeat(10_000);
+    assert!(clean(&chain).graphemes(true).all(|g| g.len() < 100));
+}
+
+#[test]
+fn a_line_of_a_megabyte_is_no_trouble() {
+    let start = Instant::now();
+    for piece in ["x", "\u{1b}]", "\u{1b}[", "\u{9d}", "\u{301}", "漢", "a ", "\u{1b}]a", "👨\u{200d}"] {
+        let line = piece.repeat(1_000_000 / piece.len());
+        let rows = wrap(&clean(&line), 80);
+        assert!(rows.iter().all(|r| width(r) <= 80));
+        truncate(&line, 80, "…");
+    }
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+#[test]
+fn wraps_at_words() {
+    let cases: [(&str, usize, &[&str]); 12] = [
+        ("", 10, &[""]),
+        ("one two three", 7, &["one two", "three"]),
+        ("one two three", 3, &["one", "two", "thr", "ee"]),
+        ("  indented text here", 12, &["  indented", "text here"]),
+        ("a\n\nb", 5, &["a", "", "b"]),
+        ("漢字漢字", 5, &["漢字", "漢字"]),
+        ("ab漢字", 3, &["ab", "漢", "字"]),
+        ("e\u{301}e\u{301}e\u{301}", 2, &["e\u{301}e\u{301}", "e\u{301}"]),
+        ("漢", 1, &["?"]),
+        ("trailing   ", 9, &["trailing"]),
+        ("trailing blanks   kept in the middle", 19, &["trailing blanks", "kept in the middle"]),
+        ("x", 0, &[]),
+    ];
+    for (text, columns, wanted) in cases {
+        assert_eq!(wrap(text, columns), wanted, "{text:?} at {columns}");
+    }
+}
+
+#[test]
+fn wraps_only_as_much_as_is_wanted() {
+    assert_eq!(wrap_at_most("a b c d", 1, 2), (vec!["a".to_owned(), "b".to_owned()], true));
+    assert_eq!(wrap_at_most("a b", 1, 2), (vec!["a".to_owned(), "b".to_owned()], false));
+    assert!(wrap_at_most("a\nb\nc", 9, 2).1);
+}
+
+#[test]
+fn cuts_without_splitting() {
+    let cases = [
+        ("short", 10, "short"),
+        ("longer text", 6, "longe…"),
+        ("漢字漢字", 4, "漢…"),
+        ("漢字", 4, "漢字"),
+        ("two\nlines", 20, "two lines"),
+        ("x", 0, ""),
+        ("xy", 1, "…"),
+    ];
+    for (text, columns, wanted) in cases {
+        assert_eq!(truncate(text, columns, "…"), wanted, "{text:?} at {columns}");
+    }
+}
+
+#[test]
+fn finds_words_in_any_case() {
+    let cases: [(&str, &str, &[std::ops::Range<usize>]); 6] = [
+        ("Apple and apple", "APPLE", &[0..5, 10..15]),
+        ("aaaa", "aa", &[0..2, 2..4]),
+        ("anything", "", &[]),
+        ("ÄPFEL äpfel", "äpfel", &[0..6, 7..13]),
+        ("İx i̇x", "x", &[2..3, 7..8]),
+        ("none", "some", &[]),
+    ];
+    for (text, wanted, ranges) in cases {
+        assert_eq!(search(text, wanted), ranges, "{wanted:?} in {text:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn clean_text_holds_no_control(text in hostile()) {
+        let cleaned = clean(&text);
+        prop_assert!(!cleaned.chars().any(|c| c.is_control() && c != '\n'));
+        let hidden = cleaned.contains(['\u{202e}', '\u{200b}', '\u{2066}', '\u{feff}']);
+        prop_assert!(!hidden);
+        let again = clean(&cleaned);
+        prop_assert_eq!(&again, &cleaned);
+    }
+
+    #[test]
+    fn rows_fit_and_nothing_is_lost(text in hostile(), columns in 2..40_usize) {
+        let text = clean(&text).into_owned();
+        let rows = wrap(&text, columns);
+        for row in &rows {
+            prop_assert!(width(row) <= columns, "{:?}", row);
+        }
+        if text.chars().all(|c| unicode_width::UnicodeWidthChar::width(c).unwrap_or(0) <= columns) {
+            prop_assert_eq!(solid(&rows.concat()), solid(&text));
+        }
+    }
+
+    #[test]
+    fn narrow_rows_end(text in hostile(), columns in 0..2_usize) {
+        prop_assert!(wrap(&text, columns).iter().all(|r| width(r) <= columns));
+    }
+
+    #[test]
+    fn the_first_rows_are_the_same(text in hostile(), columns in 1..30_usize, most in 0..6_usize) {
+        let all = wrap(&text, columns);
+        let (some, more) = wrap_at_most(&text, columns, most);
+        prop_assert_eq!(&some[..], &all[..most.min(all.len())]);
+        prop_assert_eq!(more, all.len() > most);
+    }
+
+    #[test]
+    fn cut_text_fits(text in hostile(), columns in 0..30_usize) {
+        prop_assert!(width(&truncate(&text, columns, "…")) <= columns);
+    }
+
+    #[test]
+    fn matches_are_ranges_of_the_text(text in hostile(), wanted in "[a-dA-D ]{1,2}") {
+        for range in search(&text, &wanted) {
+            prop_assert_eq!(text[range].to_lowercase(), wanted.to_lowercase());
+        }
+    }
+}

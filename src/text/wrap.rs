@@ -1,0 +1,146 @@
+//! Breaking lines.
+
+use super::{clean, prefix, width};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Cleans text and breaks it into rows of at most `columns` cells, at blanks where that is possible and beside wide
+/// characters; longer words are broken between characters. Every line of the text gives at least one row, the blanks
+/// at its beginning stay, those at a break go. A character that is wider than a whole row becomes `?`.
+/// No columns give no rows.
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    wrap_at_most(text, columns, usize::MAX).0
+}
+
+/// As [`wrap`], but stops after so many rows, and says whether there would have been more.
+pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bool) {
+    if columns == 0 {
+        return (Vec::new(), !text.is_empty());
+    }
+    let mut page =
+        Page { columns, most: rows, rows: Vec::new(), row: String::new(), used: 0, blanks: 0, fresh: true };
+    for line in text.split('\n') {
+        // Sixteen bytes a cell are enough, unless a line is mostly made of what is dropped: the work stays in
+        // proportion to the rows that are wanted.
+        let longest =
+            rows.saturating_sub(page.rows.len()).saturating_mul(columns).saturating_mul(16).max(4096);
+        let part = if line.len() > longest { prefix(line, longest) } else { line };
+        for line in clean(part).split('\n') {
+            if page.rows.len() >= rows {
+                page.rows.truncate(rows);
+                return (page.rows, true);
+            }
+            page.line(line);
+        }
+        if part.len() < line.len() {
+            page.rows.truncate(rows);
+            return (page.rows, true);
+        }
+    }
+    let more = page.rows.len() > rows;
+    page.rows.truncate(rows);
+    (page.rows, more)
+}
+
+struct Page {
+    columns: usize,
+    most: usize,
+    rows: Vec<String>,
+    row: String,
+    used: usize,
+    blanks: usize,
+    /// Nothing of the present line has been broken off yet.
+    fresh: bool,
+}
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        self.fresh = true;
+        self.blanks = 0;
+        let mut word = (0, 0);
+        let mut cells = 0;
+        for (at, piece) in line.grapheme_indices(true) {
+            let wide = piece.width();
+            let alone = piece == " " || wide > 1;
+            if alone {
+                self.word(&line[word.0..word.1], cells);
+                if piece == " " {
+                    self.blanks += 1;
+                } else {
+                    self.word(piece, wide);
+                }
+                word = (at + piece.len(), at + piece.len());
+                cells = 0;
+            } else {
+                word.1 = at + piece.len();
+                cells += wide;
+            }
+            if self.rows.len() > self.most {
+                return;
+            }
+        }
+        self.word(&line[word.0..word.1], cells);
+        self.end_row();
+    }
+
+    fn word(&mut self, word: &str, cells: usize) {
+        if word.is_empty() {
+            return;
+        }
+        if self.used + self.blanks + cells <= self.columns {
+            self.take_blanks();
+            self.row.push_str(word);
+            self.used += cells;
+            return;
+        }
+        if self.fresh && self.used == 0 && self.blanks < self.columns && cells > self.columns {
+            // An indented word that fits nowhere begins behind its indentation.
+            self.take_blanks();
+        } else if self.used > 0 {
+            self.end_row();
+        }
+        self.blanks = 0;
+        for piece in word.graphemes(true) {
+            self.piece(piece);
+        }
+    }
+
+    fn piece(&mut self, piece: &str) {
+        let wide = piece.width();
+        if wide > self.columns {
+            piece.chars().for_each(|c| self.part(c));
+            return;
+        }
+        if self.used + wide > self.columns {
+            self.end_row();
+        }
+        self.row.push_str(piece);
+        self.used += wide;
+    }
+
+    /// A part of a character that is wider than a row. A mark may widen what it follows, so the row is measured anew.
+    fn part(&mut self, c: char) {
+        let c = if c.width().unwrap_or(0) > self.columns { '?' } else { c };
+        self.row.push(c);
+        let wide = width(&self.row);
+        if wide > self.columns {
+            self.row.pop();
+            self.end_row();
+            self.row.push(c);
+        }
+        self.used = width(&self.row);
+    }
+
+    fn take_blanks(&mut self) {
+        self.row.extend(std::iter::repeat_n(' ', self.blanks));
+        self.used += self.blanks;
+        self.blanks = 0;
+    }
+
+    fn end_row(&mut self) {
+        self.rows.push(std::mem::take(&mut self.row));
+        self.used = 0;
+        self.blanks = 0;
+        self.fresh = false;
+    }
+}
