@@ -55,4 +55,6 @@ pub fn policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, Unkno
 }
 
 #[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
 mod tests;

@@ -20,6 +20,4 @@ pub use render::{body_hash, render, text_hash};
 pub use templates::{TemplateError, Templates};
 
 #[cfg(test)]
-mod fixture;
-#[cfg(test)]
 mod tests;

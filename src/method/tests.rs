@@ -1,1 +1,66 @@
+//! Which wants methods have, over whole runs.
 
+use super::fixture::{House, Play, spec};
+use super::*;
+use crate::domain::{EndReason, SettingOrigin};
+use crate::engine::Want;
+
+const HEAT: &str = "pick_heat_then_place_in_recep";
+
+#[test]
+fn react_plays_each_task_once_and_ends_the_run() {
+    let mut run = spec("react", &[("a", HEAT), ("b", ""), ("a", HEAT)]);
+    run.limits.steps = 2;
+    let mut play = Play::new(run);
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    play.script(&mut house, &["look"; 20]);
+    let state = play.state();
+    let played: Vec<_> = state.past.iter().map(|p| (p.task.id.as_str(), p.trial, p.reason)).collect();
+    let limit = EndReason::StepLimit;
+    assert_eq!(
+        played,
+        [("a", 1, limit), ("b", 1, limit), ("a", 2, limit)],
+        "a task that is listed twice is played twice"
+    );
+    assert!(state.over);
+    assert!(state.pool.is_empty(), "ReAct learns nothing");
+}
+
+#[test]
+fn a_method_is_found_by_name_and_others_are_refused_in_words() {
+    let templates = Arc::new(Templates::builtin());
+    for name in NAMES {
+        let policy = policy(&spec(name, &[]), Arc::clone(&templates)).unwrap();
+        assert_eq!(policy.method.name(), *name);
+    }
+    let error = policy(&spec("raect", &[]), Arc::clone(&templates)).err().unwrap();
+    assert_eq!(error.to_string(), "there is no method \"raect\"; there are react, omnireflect");
+    let mut neural = spec("omnireflect", &[]);
+    neural.settings.set("generation", "neural", SettingOrigin::Flag);
+    let error = policy(&neural, templates).err().unwrap();
+    assert_eq!(error, UnknownMethod::Generation("neural".to_owned()));
+}
+
+#[test]
+fn defaults_carry_their_origin_and_every_setting_is_listed_once() {
+    let steps = |method, reading| defaults(method, reading).0.steps;
+    assert_eq!(steps("react", PaperOrCode::Paper), 50);
+    assert_eq!(steps("react", PaperOrCode::Code), 49);
+    assert_eq!(steps("omnireflect", PaperOrCode::Code), 50);
+    let (_, settings, loops) = defaults("omnireflect", PaperOrCode::Paper);
+    assert!(!loops);
+    assert_eq!(settings.0["reflect"].origin, SettingOrigin::Paper);
+    assert_eq!(settings.0["progress"].origin, SettingOrigin::Ours);
+    assert!(!defaults("react", PaperOrCode::Paper).1.0.contains_key("reflect"));
+    let mut names: Vec<_> = SETTINGS.iter().map(|s| s.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), SETTINGS.len());
+}
+
+#[test]
+fn a_run_without_an_open_episode_wants_one_thing() {
+    let play = Play::new(spec("react", &[("a", "")]));
+    let wants = ReAct.next(play.state());
+    assert!(matches!(&wants[..], [Want::StartEpisode { trial: 1, .. }]));
+}

@@ -39,9 +39,9 @@ pub fn outgoing(state: &State, action: &str) -> Outgoing {
             sent = cleaned;
         }
     }
-    if let Some(rest) = sent.strip_suffix('.') {
+    if sent.ends_with('.') {
         rules.push("agentboard.dot");
-        sent = rest.to_owned();
+        sent.pop();
     }
     if sent == CHECK {
         rules.push("agentboard.check");

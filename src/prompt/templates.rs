@@ -101,7 +101,7 @@ impl Templates {
     pub fn builtin() -> Self {
         let files = BUILTIN.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
         // A test parses every built-in file, so the other side is never taken.
-        Self::parse(files).unwrap_or_else(|_| Self {
+        Self::parse(&files).unwrap_or_else(|_| Self {
             layouts: BTreeMap::new(),
             worlds: Vec::new(),
             hash: String::new(),
@@ -123,7 +123,7 @@ impl Templates {
             }
             files.insert(name, text);
         }
-        Self::parse(files)
+        Self::parse(&files)
     }
 
     /// Names and texts of the built-in files, for `config init` and the documents.
@@ -136,15 +136,15 @@ impl Templates {
         &self.hash
     }
 
-    fn parse(files: BTreeMap<String, String>) -> Result<Self, TemplateError> {
+    fn parse(files: &BTreeMap<String, String>) -> Result<Self, TemplateError> {
         let mut hash = Sha256::new();
-        for (name, text) in &files {
+        for (name, text) in files {
             for part in [name, text] {
                 hash.update((part.len() as u64).to_le_bytes());
                 hash.update(part.as_bytes());
             }
         }
-        let (layouts, worlds) = parse::all(&files)?;
+        let (layouts, worlds) = parse::all(files)?;
         Ok(Self { layouts, worlds, hash: crate::domain::hex(&hash.finalize()) })
     }
 

@@ -1,1 +1,379 @@
+//! Drafting and rendering over whole episodes, the interfaces, and the reader.
 
+use super::*;
+use crate::domain::{Fate, Kind, Label, LessonText, Origin, PromptRecord, Scope, ShownAs, Speaker, Turn};
+use crate::engine::{Command, LessonWish, Outgoing, State};
+use crate::method::fixture::{House, Play, spec};
+use proptest::prelude::*;
+
+const TASK: (&str, &str) = ("kitchen-1", "pick_heat_then_place_in_recep");
+
+fn body(state: &State, record: &PromptRecord) -> String {
+    render(state, record).body()
+}
+
+fn labels(state: &State, record: &PromptRecord) -> Vec<Label> {
+    let mut labels: Vec<Label> = render(state, record).segments.iter().map(|s| s.label).collect();
+    labels.dedup();
+    labels
+}
+
+fn lesson(kind: Kind, text: LessonText) -> Command {
+    Command::Lesson(LessonWish::Add {
+        kind,
+        scope: Scope::Environment,
+        text,
+        rule: None,
+        evidence: String::new(),
+    })
+}
+
+/// Every prompt of a play gives its hash, from the state it was sent in and from the last one.
+fn all_hashes_hold(play: &Play) -> Result<(), TestCaseError> {
+    for (state, record) in &play.prompts {
+        prop_assert_eq!(body_hash(&render(state, record)), record.sha256.clone());
+        if play.state().episode.as_ref().is_some_and(|e| e.number == record.episode) {
+            prop_assert_eq!(body_hash(&render(play.state(), record)), record.sha256.clone());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_react_prompt_is_instruction_examples_task_steps_cue() {
+    let mut play = Play::new(spec("react", &[TASK]));
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    play.script(
+        &mut house,
+        &["think: apples are on countertops", "go to countertop 2", "take apple 1 from countertop 2"],
+    );
+    let (state, record) = play.prompts.last().unwrap();
+    let prompt = body(state, record);
+    let order =
+        [Label::Instruction, Label::Example, Label::Task, Label::Thought, Label::Observation, Label::Action];
+    assert_eq!(labels(state, record)[..6], order);
+    assert_eq!(labels(state, record).last(), Some(&Label::Cue));
+    let end = "Your task is to: put a hot apple in garbagecan.\n\
+               > think: apples are on countertops\nOK.\n\
+               > go to countertop 2\nYou arrive at countertop 2. On the countertop 2, you see a mug 1, and a apple 1.\n\
+               > take apple 1 from countertop 2\nYou pick up the apple 1 from the countertop 2.\n>";
+    assert!(prompt.ends_with(end), "{prompt}");
+    assert!(prompt.contains("heat egg 2 with microwave 1"), "the example fits the task's type");
+    assert!(!prompt.contains("Welcome"), "react drops the banner");
+    all_hashes_hold(&play).unwrap();
+}
+
+#[test]
+fn an_omnireflect_prompt_has_guidance_and_sections_only_where_lessons_are() {
+    let mut play = Play::new(spec("omnireflect", &[TASK]));
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    play.command(lesson(Kind::Error, LessonText::error("It was cold.", "Heat food in a microwave only.")));
+    play.script(&mut house, &[]);
+    let (state, record) = play.prompts.last().unwrap();
+    let order = [Label::Instruction, Label::Guidance, Label::Error, Label::Example, Label::Task, Label::Cue];
+    assert_eq!(labels(state, record), order);
+    assert!(
+        body(state, record).contains("\n- Mistake: It was cold. Solution: Heat food in a microwave only.\n")
+    );
+}
+
+#[test]
+fn a_lesson_of_a_person_enters_the_very_next_prompt_of_react() {
+    let mut play = Play::new(spec("react", &[TASK]));
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    play.script(&mut house, &["go to countertop 2"]);
+    let before = play.prompts.len();
+    play.command(lesson(Kind::Abstract, LessonText::plain("Apples lie on\n countertops.")));
+    play.script(&mut house, &["look", "look"]);
+    let (state, record) = &play.prompts[before];
+    assert!(body(state, record).contains("- Apples lie on countertops.\n"), "one lesson, one line");
+    assert!(record.segments.iter().any(|s| matches!(s.origin, Origin::Lesson { version: 1, .. })));
+}
+
+#[test]
+fn an_override_is_shown_as_asked() {
+    for (shown_as, fate, want) in [
+        (ShownAs::Own, Fate::Kept, "> think: hot stove\n> go to microwave 1\nYou arrive"),
+        (ShownAs::Own, Fate::Dropped, "garbagecan.\n> go to microwave 1\nYou arrive"),
+        (ShownAs::HumanEdit, Fate::Dropped, "garbagecan.\n[human edit]: go to microwave 1\nYou arrive"),
+        (
+            ShownAs::HumanEdit,
+            Fate::Rewritten("A microwave heats.".to_owned()),
+            "> think: A microwave heats.\n[human edit]: go to microwave 1\nYou arrive",
+        ),
+    ] {
+        let mut play = Play::new(spec("react", &[TASK]));
+        let mut house = House::kitchen("put a hot apple in garbagecan");
+        play.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm));
+        play.script(&mut house, &["Thought: hot stove\nAction: go to stoveburner 1"]);
+        play.command(Command::Override { action: "go to microwave 1".to_owned(), shown_as, fate });
+        play.script(&mut house, &["look"]);
+        let (state, record) = play.prompts.last().unwrap();
+        let prompt = body(state, record);
+        assert!(prompt.contains(want), "{prompt}");
+        all_hashes_hold(&play).unwrap();
+    }
+}
+
+#[test]
+fn rejections_stand_before_the_cue_and_old_prompts_keep_theirs() {
+    let mut play = Play::new(spec("react", &[TASK]));
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    play.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm));
+    for reason in ["a stove does not heat here", "you need the apple first"] {
+        play.script(&mut house, &["go to stoveburner 1"]);
+        play.command(Command::Reject(reason.to_owned()));
+    }
+    play.script(&mut house, &["go to stoveburner 1"]);
+    let (state, record) = play.prompts.last().unwrap();
+    let want = "(A person rejected \"go to stoveburner 1\": a stove does not heat here)\n\
+                (A person rejected \"go to stoveburner 1\": you need the apple first)\n>";
+    assert!(body(state, record).ends_with(want), "{}", body(state, record));
+    assert_eq!(play.prompts.len(), 3);
+    all_hashes_hold(&play).unwrap();
+}
+
+#[test]
+fn the_oldest_steps_go_first_and_the_lessons_stay() {
+    let mut run = spec("react", &[TASK]);
+    run.settings.set("context_tokens", 700, crate::domain::SettingOrigin::Flag);
+    run.settings.set("examples", 0, crate::domain::SettingOrigin::Flag);
+    run.limits.steps = 200;
+    let mut play = Play::new(run);
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    play.command(lesson(Kind::Abstract, LessonText::plain("Keep me.")));
+    let replies: Vec<String> = (0..80).map(|n| format!("go to countertop {}", 1 + n % 2)).collect();
+    let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
+    play.script(&mut house, &replies);
+    let (state, record) = play.prompts.last().unwrap();
+    assert!(record.tokens <= 700);
+    assert!(body(state, record).contains("- Keep me.\n"));
+    let [dropped] = &record.dropped[..] else { panic!("one range is dropped") };
+    let Origin::Steps { from: 1, to } = dropped.origin else { panic!("steps are dropped") };
+    assert!(record.segments.iter().any(|s| s.origin == Origin::Steps { from: to + 1, to: 80 }));
+    let honest: u32 = (1..=to)
+        .flat_map(|n| forms::step_lines(state.episode.as_ref().unwrap().step(n).unwrap()))
+        .map(|(_, line)| forms::estimate_tokens(&line))
+        .sum();
+    assert_eq!(dropped.tokens, honest, "counting on from prompt to prompt comes to the same sum");
+    all_hashes_hold(&play).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn every_prompt_of_a_random_episode_is_rebuilt_to_its_hash(
+        omni in any::<bool>(),
+        budget in 300_u64..3000,
+        replies in proptest::collection::vec(
+            prop_oneof![
+                "think: [a-z ]{0,30}",
+                "Thought: [a-z ]{1,20}\nAction: (look|go to (countertop|microwave|fridge) [12])",
+                "(go to (countertop|fridge|sinkbasin|stoveburner) [12]|open fridge 1|take apple [12] from countertop 2)",
+                "\\PC{0,40}",
+            ],
+            1..25,
+        ),
+    ) {
+        let mut run = spec(if omni { "omnireflect" } else { "react" }, &[TASK, ("kitchen-2", "")]);
+        run.settings.set("context_tokens", budget, crate::domain::SettingOrigin::Flag);
+        run.limits.steps = 12;
+        let mut play = Play::new(run);
+        let mut house = House::kitchen("put a hot apple in garbagecan");
+        let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
+        play.script(&mut house, &replies);
+        all_hashes_hold(&play)?;
+        for (state, record) in &play.prompts {
+            let sum: u32 = render(state, record).segments.iter().map(|s| forms::estimate_tokens(&s.text)).sum();
+            prop_assert_eq!(sum, record.tokens);
+        }
+    }
+
+    #[test]
+    fn reading_never_panics_and_invents_nothing(reply in "(\\PC|\n|:|>|`|think:|Action:|Thought:|</think>|OK\\.){0,30}") {
+        let reading = read(&reply);
+        let mut rest = reply.as_str();
+        let words = [reading.thought.as_deref(), reading.action.as_deref()];
+        for word in words.into_iter().flatten().flat_map(str::split_whitespace) {
+            let at = rest.find(word);
+            prop_assert!(at.is_some(), "{:?} is not in {:?}", word, reply);
+            rest = &rest[at.unwrap() + word.len()..];
+        }
+        let nothing = reading.thought.is_none() && reading.action.is_none();
+        prop_assert!(!nothing || !reading.complaints.is_empty());
+    }
+}
+
+#[test]
+fn replies_in_every_form_are_read() {
+    let cases: &[(&str, Option<&str>, Option<&str>, usize)] = &[
+        ("go to desk 1", None, Some("go to desk 1"), 0),
+        (" > go to desk 1\n", None, Some("go to desk 1"), 0),
+        ("think: a cd is on a desk", Some("a cd is on a desk"), None, 0),
+        ("> think: a cd is on a desk", Some("a cd is on a desk"), None, 0),
+        ("THINK: loud", Some("loud"), None, 0),
+        ("Thought: find it.\nAction: go to desk 1", Some("find it."), Some("go to desk 1"), 0),
+        (
+            "Thought 3: find it.\nIt is far.\nAction 3: go to desk 1",
+            Some("find it. It is far."),
+            Some("go to desk 1"),
+            0,
+        ),
+        ("Thought: find it.\ngo to desk 1", Some("find it."), Some("go to desk 1"), 0),
+        ("**Action:** open drawer 1", None, Some("open drawer 1"), 0),
+        ("Action:\n  open drawer 1", None, Some("open drawer 1"), 0),
+        ("Action: think: hm", Some("hm"), None, 0),
+        ("```\ngo to desk 1\n```", None, Some("go to desk 1"), 0),
+        ("```text\n> go to desk 1\n```", None, Some("go to desk 1"), 0),
+        ("`go to desk 1`", None, Some("go to desk 1"), 0),
+        ("go to desk 1\nYou arrive.\n> take cd 1", None, Some("go to desk 1"), 1),
+        ("think: hm\nOK.\n> go to desk 1", Some("hm"), Some("go to desk 1"), 1),
+        ("<think>long talk</think>\ngo to desk 1", None, Some("go to desk 1"), 1),
+        ("Observation: I won", None, None, 2),
+        ("put mug 1 in/on desk 1: done", None, Some("put mug 1 in/on desk 1: done"), 0),
+        ("think:", None, None, 1),
+        ("", None, None, 1),
+        (" \n ", None, None, 1),
+    ];
+    for (reply, thought, action, complaints) in cases {
+        let reading = read(reply);
+        assert_eq!((reading.thought.as_deref(), reading.action.as_deref()), (*thought, *action), "{reply:?}");
+        assert_eq!(reading.complaints.len(), *complaints, "{reply:?}: {:?}", reading.complaints);
+    }
+}
+
+fn looking_through(interface: &str) -> Play {
+    let mut run = spec("react", &[TASK]);
+    run.interface = interface.to_owned();
+    Play::new(run)
+}
+
+#[test]
+fn interfaces_show_the_first_observation_their_way() {
+    for (interface, begins, ends) in [
+        ("raw", "-= Welcome", "Your task is to: put a hot apple in garbagecan.\n"),
+        ("react", "You are in the middle", "Your task is to: put a hot apple in garbagecan.\n"),
+        ("agentboard", "You are in the middle", "Your task is to: put a hot apple in garbagecan\n"),
+    ] {
+        let mut play = looking_through(interface);
+        play.script(&mut House::kitchen("put a hot apple in garbagecan"), &[]);
+        let episode = play.state().open_episode().unwrap();
+        let text = forms::task_text(episode);
+        assert!(text.starts_with(begins) && text.ends_with(ends), "{interface}: {text}");
+        assert!(!text.contains("\n\n") || interface == "raw");
+        assert_eq!(episode.task.goal, "put a hot apple in garbagecan");
+    }
+}
+
+#[test]
+fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
+    let plain = |sent: Option<&str>, rule: Option<&str>, list| Outgoing {
+        sent: sent.map(str::to_owned),
+        rule: rule.map(str::to_owned),
+        list,
+    };
+    let mut board = looking_through("agentboard");
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    house.old = true;
+    board.script(
+        &mut house,
+        &[
+            "go to countertop 2",
+            "take apple 1 from countertop 2",
+            "look",
+            "think: hm",
+            "check valid actions",
+            "look",
+        ],
+    );
+    let state = board.state();
+    for (said, want) in [
+        ("go to desk 1", plain(None, None, false)),
+        ("go to desk 1.", plain(Some("go to desk 1"), Some("agentboard.dot"), false)),
+        (
+            "put cd 1 in desk 1.",
+            plain(Some("put cd 1 in/on desk 1"), Some("agentboard.put+agentboard.dot"), false),
+        ),
+        ("put cd 1 on desk 1", plain(Some("put cd 1 in/on desk 1"), Some("agentboard.put"), false)),
+        ("put cd 1 in/on desk 1", plain(None, None, false)),
+        ("check valid actions", plain(Some("check valid actions"), Some("agentboard.check"), true)),
+        ("think: put it in a box.", plain(None, None, false)),
+    ] {
+        assert_eq!(interface::outgoing(state, said), want, "{said}");
+    }
+    let seen: Vec<_> =
+        (1..=6).map(|n| state.open_episode().unwrap().step(n).unwrap().observation().unwrap()).collect();
+    assert_eq!(
+        seen,
+        [
+            "On the countertop 2, you see a mug 1, and a apple 1.",
+            "You pick up the apple 1 from the countertop 2.",
+            "On the countertop 2, you see a mug 1, and a apple 1.",
+            "OK.",
+            "Choose an action from these valid actions: go to desk 1, look, check valid actions",
+            "On the countertop 2, you see a mug 1, and a apple 1.",
+        ]
+    );
+    let react = looking_through("react");
+    assert_eq!(interface::outgoing(react.state(), "put cd 1 in desk 1."), plain(None, None, false));
+    let turn = Turn {
+        observation: "You arrive at loc 12. On the desk 1, you see nothing.".to_owned(),
+        ..Turn::default()
+    };
+    let seen = interface::incoming(react.state(), "go to desk 1", &turn, &[]);
+    assert_eq!(seen.as_deref(), Some("On the desk 1, you see nothing."));
+    let turn = Turn {
+        observation: "You arrive at desk 1. On the desk 1, you see nothing.".to_owned(),
+        ..Turn::default()
+    };
+    assert_eq!(interface::incoming(react.state(), "go to desk 1", &turn, &[]), None);
+    assert_eq!(interface::incoming(react.state(), "think: hm", &turn, &[]).as_deref(), Some("OK."));
+}
+
+#[test]
+fn every_builtin_file_parses_and_a_broken_one_names_its_line() {
+    let builtin = Templates::with_overrides(Vec::new()).expect("the built-in files are whole");
+    assert_eq!(builtin.hash(), Templates::builtin().hash());
+    let changed =
+        |name: &str, text: &str| Templates::with_overrides(vec![(name.to_owned(), text.to_owned())]);
+    let cases = [
+        ("nobody.toml", "", 1, "no template has this name"),
+        ("react.toml", "method = \"react\"\n\n[[segment]]\nlabel = \"intro\"\n", 3, "there is no segment"),
+        ("react.toml", "method = \"react\"\n[[segment]]\nlabel = \"cue\"\n", 2, "needs either"),
+        (
+            "react.toml",
+            "method = \"react\"\n[[segment]]\nlabel = \"task\"\ntext = \"x\"\n",
+            2,
+            "takes a heading",
+        ),
+        ("react.toml", "method = \"react\"\nwhat = 1\n", 2, "unknown field"),
+        ("react.toml", "method = \n", 1, ""),
+        (
+            "household.toml",
+            "envs = [\"household\"]\n\n[[example]]\nfile = \"gone.txt\"\ntypes = []\n",
+            3,
+            "no example file",
+        ),
+    ];
+    for (name, text, line, reason) in cases {
+        let error = changed(name, text).expect_err(text);
+        assert_eq!((error.file.as_str(), error.line), (name, line), "{error}");
+        assert!(error.reason.contains(reason), "{error}");
+    }
+    let other = changed("put.txt", "> go to desk 1\n").unwrap();
+    assert_ne!(other.hash(), builtin.hash());
+}
+
+#[test]
+fn a_template_may_give_the_agents_lines_to_the_assistant() {
+    let layout = "method = \"react\"\n[[segment]]\nlabel = \"task\"\n[[segment]]\nlabel = \"steps\"\nspeaker = \"assistant\"\n";
+    let templates = Templates::with_overrides(vec![("react.toml".to_owned(), layout.to_owned())]).unwrap();
+    let mut play = Play::new(spec("react", &[TASK]));
+    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["go to countertop 2"]);
+    let ask = crate::engine::Ask { asked: crate::domain::Asked::Actor, kind: None, step: 2, retry: 0 };
+    let draft = draft(play.state(), &ask, &templates);
+    let speakers: Vec<Speaker> =
+        render(play.state(), &draft.record).segments.iter().map(|s| s.speaker).collect();
+    assert_eq!(speakers, [Speaker::User, Speaker::Assistant, Speaker::User]);
+}

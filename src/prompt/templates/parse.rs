@@ -59,7 +59,9 @@ type Parsed = (BTreeMap<String, Layout>, Vec<World>);
 /// Parses all files; a toml file with a `method` is a layout, one with `envs` a world.
 pub(super) fn all(files: &BTreeMap<String, String>) -> Result<Parsed, TemplateError> {
     let (mut layouts, mut worlds) = (BTreeMap::new(), Vec::new());
-    for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".toml")) {
+    for (name, text) in
+        files.iter().filter(|(name, _)| name.rsplit_once('.').is_some_and(|(_, end)| end == "toml"))
+    {
         let file = File { name, text };
         let table: toml::Table = toml::from_str(text).map_err(|e| file.broken(&e))?;
         if table.contains_key("envs") {
@@ -133,8 +135,7 @@ struct File<'a> {
 
 impl File<'_> {
     fn error(&self, at: usize, reason: String) -> TemplateError {
-        let before = self.text.as_bytes().get(..at).unwrap_or_default();
-        let line = 1 + before.iter().filter(|b| **b == b'\n').count();
+        let line = 1 + self.text.get(..at).unwrap_or_default().matches('\n').count();
         TemplateError { file: self.name.to_owned(), line, reason }
     }
 

@@ -1,0 +1,278 @@
+//! A house of a few places and a driver that folds by hand, for the tests of `prompt`, `symbolic` and `method`.
+
+use crate::domain::{Asked, Autonomy, CallId, Limits, RunSpec, Seq, Settings, Task, Turn, Usage};
+use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Reply, State};
+use crate::method::{PaperOrCode, defaults, policy};
+use crate::prompt::Templates;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A place: whether it is a container, whether it is open, and what is in it.
+#[derive(Clone, Debug)]
+struct Place {
+    container: bool,
+    open: bool,
+    things: Vec<String>,
+}
+
+/// A tiny house that answers in the words of the real games, current or 2.1.1.
+#[derive(Clone, Debug)]
+pub(crate) struct House {
+    pub(crate) old: bool,
+    goal: String,
+    at: Option<String>,
+    holds: Option<String>,
+    places: BTreeMap<String, Place>,
+    treated: BTreeSet<(String, &'static str)>,
+}
+
+impl House {
+    /// A kitchen: containers are closed at the start.
+    pub(crate) fn kitchen(goal: &str) -> Self {
+        let mut places = BTreeMap::new();
+        let mut add = |name: &str, container: bool, things: &[&str]| {
+            let things = things.iter().map(|t| (*t).to_owned()).collect();
+            places.insert(name.to_owned(), Place { container, open: !container, things });
+        };
+        add("countertop 1", false, &["bread 1", "knife 1"]);
+        add("countertop 2", false, &["mug 1", "apple 1"]);
+        add("fridge 1", true, &["apple 2", "lettuce 1"]);
+        add("microwave 1", true, &[]);
+        add("sinkbasin 1", false, &["spoon 1"]);
+        add("stoveburner 1", false, &["pan 1"]);
+        add("garbagecan 1", false, &[]);
+        add("cabinet 1", true, &["plate 1"]);
+        add("sidetable 1", false, &["desklamp 1"]);
+        let treated = BTreeSet::new();
+        Self { old: false, goal: goal.to_owned(), at: None, holds: None, places, treated }
+    }
+
+    pub(crate) fn reset(&self) -> Turn {
+        let names: Vec<&str> = self.places.keys().rev().map(String::as_str).collect();
+        let observation = format!(
+            "-= Welcome to TextWorld, ALFRED! =-\n\nYou are in the middle of a room. Looking quickly around you, you see {}.\n\nYour task is to: {}.",
+            listed(&names),
+            self.goal
+        );
+        Turn { observation, valid: true, ..Turn::default() }
+    }
+
+    pub(crate) fn step(&mut self, action: &str) -> Turn {
+        let said = self.answer(action.trim());
+        let valid = said.is_some();
+        let observation = said.unwrap_or_else(|| "Nothing happens.".to_owned());
+        Turn { observation, valid, ..Turn::default() }
+    }
+
+    fn here(&mut self, place: &str) -> Option<&mut Place> {
+        (self.at.as_deref() == Some(place)).then(|| self.places.get_mut(place)).flatten()
+    }
+
+    fn view(&self, name: &str) -> String {
+        let place = &self.places[name];
+        let things: Vec<&str> = place.things.iter().map(String::as_str).collect();
+        match (place.container, place.open) {
+            (true, false) => format!("The {name} is closed."),
+            (true, true) => format!("The {name} is open. In it, you see {}.", listed(&things)),
+            _ => format!("On the {name}, you see {}.", listed(&things)),
+        }
+    }
+
+    fn answer(&mut self, action: &str) -> Option<String> {
+        if action == "look" {
+            return Some(
+                "You are in the middle of a room. Looking quickly around you, you see nothing.".to_owned(),
+            );
+        }
+        if action == "inventory" {
+            return Some(match &self.holds {
+                Some(thing) => format!("You are carrying: a {thing}."),
+                None => "You are not carrying anything.".to_owned(),
+            });
+        }
+        if let Some(place) = action.strip_prefix("go to ") {
+            if !self.places.contains_key(place) || self.at.as_deref() == Some(place) {
+                return None;
+            }
+            self.at = Some(place.to_owned());
+            let whereto = if self.old { "loc 7" } else { place };
+            return Some(format!("You arrive at {whereto}. {}", self.view(place)));
+        }
+        if let Some(name) = action.strip_prefix("open ") {
+            let place = self.here(name)?;
+            if !place.container || place.open {
+                return None;
+            }
+            place.open = true;
+            return Some(format!("You open the {name}. {}", self.view(name)));
+        }
+        if let Some((thing, name)) = action.strip_prefix("take ").and_then(|r| r.split_once(" from ")) {
+            if self.holds.is_some() {
+                return None;
+            }
+            let place = self.here(name).filter(|p| p.open)?;
+            let found = place.things.iter().position(|t| t == thing)?;
+            place.things.remove(found);
+            self.holds = Some(thing.to_owned());
+            return Some(format!("You pick up the {thing} from the {name}."));
+        }
+        let (verb, sep) = if self.old { ("put ", " in/on ") } else { ("move ", " to ") };
+        if let Some((thing, name)) = action.strip_prefix(verb).and_then(|r| r.split_once(sep)) {
+            if self.holds.as_deref() != Some(thing) {
+                return None;
+            }
+            self.here(name).filter(|p| p.open)?.things.push(thing.to_owned());
+            self.holds = None;
+            return Some(if self.old {
+                format!("You put the {thing} in/on the {name}.")
+            } else {
+                format!("You move the {thing} to the {name}.")
+            });
+        }
+        for (verb, kind) in [("heat", "microwave"), ("cool", "fridge"), ("clean", "sinkbasin")] {
+            if let Some((thing, name)) = action
+                .strip_prefix(verb)
+                .and_then(|r| r.strip_prefix(' '))
+                .and_then(|r| r.split_once(" with "))
+            {
+                if self.holds.as_deref() != Some(thing) || !name.starts_with(kind) {
+                    return None;
+                }
+                self.here(name)?;
+                self.treated.insert((thing.to_owned(), verb));
+                return Some(format!("You {verb} the {thing} using the {name}."));
+            }
+        }
+        if let Some(lamp) = action.strip_prefix("use ") {
+            let here = self.at.clone()?;
+            return (lamp.starts_with("desklamp") && self.places[&here].things.iter().any(|t| t == lamp))
+                .then(|| format!("You turn on the {lamp}."));
+        }
+        None
+    }
+}
+
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [one] => format!("a {one}"),
+        [rest @ .., last] => {
+            let rest: Vec<String> = rest.iter().map(|n| format!("a {n}")).collect();
+            format!("{}, and a {last}", rest.join(", "))
+        }
+    }
+}
+
+/// A run over tasks in the house, with nothing in the pool.
+pub(crate) fn spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
+    let (limits, settings, loop_detector) = defaults(method, PaperOrCode::Paper);
+    let task = |(id, kind): &(&str, &str)| Task {
+        env: "household".to_owned(),
+        id: (*id).to_owned(),
+        goal: String::new(),
+        task_type: (!kind.is_empty()).then(|| (*kind).to_owned()),
+        seed: 0,
+    };
+    RunSpec {
+        method: method.to_owned(),
+        actor: "rules".to_owned(),
+        mentor: "symbolic".to_owned(),
+        interface: "react".to_owned(),
+        tasks: tasks.iter().map(task).collect(),
+        trials: 1,
+        seed: 0,
+        autonomy: Autonomy::Auto,
+        limits: Limits { ..limits },
+        loop_detector,
+        settings: Settings(settings.0),
+    }
+}
+
+/// An engine with its journal, driven without waiting.
+pub(crate) struct Play {
+    pub(crate) engine: Engine,
+    pub(crate) journal: Vec<Envelope>,
+    /// Every prompt's body as the templates drafted it is checked against the fold after each event.
+    pub(crate) prompts: Vec<(State, crate::domain::PromptRecord)>,
+}
+
+impl Play {
+    pub(crate) fn new(spec: RunSpec) -> Self {
+        let policy = policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
+        let mut play = Self { engine: Engine::new(policy), journal: Vec::new(), prompts: Vec::new() };
+        play.command(Command::Start { session: "test".to_owned(), spec: Box::new(spec), pool: Vec::new() });
+        play
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.engine.state
+    }
+
+    pub(crate) fn command(&mut self, command: Command) {
+        let events = self.engine.decide(&Input::Command(command)).expect("granted");
+        self.fold(events);
+    }
+
+    pub(crate) fn fold(&mut self, events: Vec<(Cause, Event)>) {
+        for (cause, event) in events {
+            let seq = Seq(self.engine.state.head.0 + 1);
+            let at = jiff::Timestamp::UNIX_EPOCH;
+            let envelope = Envelope { seq, at, cause, more: false, event };
+            self.engine.state.apply(&envelope);
+            if let Event::PromptSent { prompt } = &envelope.event {
+                self.prompts.push((self.engine.state.clone(), (**prompt).clone()));
+            }
+            self.journal.push(envelope);
+        }
+    }
+
+    /// Answers one effect in flight; false when there is none and nothing advances.
+    pub(crate) fn turn(
+        &mut self,
+        house: &mut House,
+        actor: &mut dyn FnMut(&State) -> Option<String>,
+    ) -> bool {
+        let events = self.engine.advance();
+        if !events.is_empty() {
+            self.fold(events);
+            return true;
+        }
+        let Some(effect) = self.engine.state.calls.values().next().cloned() else { return false };
+        let reply = match effect {
+            Effect::ResetWorld { call, .. } => world(call, house.reset()),
+            Effect::StepWorld { call, action, list, .. } => {
+                if list {
+                    Reply::World { call, turn: Box::default(), admissible: vec!["go to desk 1".to_owned()] }
+                } else {
+                    world(call, house.step(&action))
+                }
+            }
+            Effect::Ask { call, prompt } => {
+                assert_eq!(prompt.asked, Asked::Actor);
+                let Some(text) = actor(&self.engine.state) else { return false };
+                Reply::Model { call, text, reasoning: String::new(), usage: Usage::default() }
+            }
+            Effect::Cancel { .. } => return false,
+        };
+        let events = self.engine.decide(&Input::Reply(reply)).expect("a reply is never refused");
+        self.fold(events);
+        true
+    }
+
+    /// Plays these replies in the house, then stops with the next question open.
+    pub(crate) fn script(&mut self, house: &mut House, replies: &[&str]) {
+        self.command(Command::Run);
+        let mut left = replies.iter();
+        let mut actor = |_: &State| left.next().map(|r| (*r).to_owned());
+        for _ in 0..100_000 {
+            if !self.turn(house, &mut actor) {
+                return;
+            }
+        }
+        panic!("the run does not come to rest");
+    }
+}
+
+fn world(call: CallId, turn: Turn) -> Reply {
+    Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
+}
