@@ -1,1 +1,34 @@
-//! The screen.
+//! The screen: it looks at the driver's store, and sends wishes. It decides nothing about an episode.
+//!
+//! [`run`] is the loop. A key becomes an [`Action`] (`keymap`), [`update`] turns it into changes of the [`Model`]
+//! and [`Request`]s, [`view`] draws model and state into a buffer. What the view learns while it draws (heights, hit
+//! boxes) goes to [`Scratch`], which can be dropped at any time without changing what is shown.
+
+pub mod app;
+pub mod canvas;
+pub mod clean;
+pub mod glyphs;
+pub mod keymap;
+pub mod layout;
+pub mod look;
+pub mod model;
+pub mod msg;
+pub mod overlay;
+pub mod terminal;
+pub mod theme;
+pub mod update;
+pub mod view;
+
+pub use app::{Exit, Options, run};
+pub use canvas::Canvas;
+pub use look::{Look, Moment};
+pub use model::{Cursor, Focus, Model};
+pub use msg::{Msg, Request};
+pub use overlay::{Answer, Overlay, Reaction};
+pub use view::{Scratch, draw};
+
+#[doc(hidden)]
+pub mod fixture;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,293 @@
+//! The loop: keys, news of the store, signals, and a clock that runs only while something moves.
+
+use super::glyphs::{self, Glyphs};
+use super::keymap::Keymap;
+use super::look::{Look, Moment};
+use super::model::{Hint, Model};
+use super::msg::{Msg, Request};
+use super::overlay::Answer;
+use super::terminal::Screen;
+use super::theme::Theme;
+use super::update::update;
+use super::view::{self, Scratch};
+use crate::driver::{Handle, Health};
+use crossterm::event::{Event, EventStream};
+use futures_util::StreamExt;
+use std::io;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// Data is drawn at most this often; a key is drawn at once.
+const FRAME: Duration = Duration::from_millis(33);
+/// Seconds that run are drawn this often.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// How the screen is set up.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The colours.
+    pub theme: Theme,
+    /// The keys.
+    pub keymap: Keymap,
+    /// The drawing characters.
+    pub glyphs: Glyphs,
+    /// The mouse belongs to the screen from the start.
+    pub mouse: bool,
+    /// A newcomer is told what to press.
+    pub hints: bool,
+    /// What is shown opens at this moment.
+    pub at: super::model::Cursor,
+}
+
+/// Why the screen was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The person quit.
+    Quit,
+    /// The terminal went away, or somebody ended the program: 1 hang-up, 15 terminate.
+    Signal(i32),
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            theme: Theme::default(),
+            keymap: Keymap::default(),
+            glyphs: glyphs::UNICODE,
+            mouse: true,
+            hints: false,
+            at: super::model::Cursor::Live,
+        }
+    }
+}
+
+/// What the loop holds.
+struct App {
+    handle: Handle,
+    options: Options,
+    model: Model,
+    moment: Moment,
+    scratch: Scratch,
+    screen: Screen,
+}
+
+/// Shows a session until the person leaves it. Prints nothing; the terminal is given back before it returns.
+///
+/// # Errors
+/// When the terminal cannot be used.
+pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
+    let mut screen = Screen::enter()?;
+    screen.capture_mouse(options.mouse)?;
+    let mut model = Model { mouse: options.mouse, cursor: options.at, ..Model::default() };
+    model.hint = if options.hints { Hint::Step } else { Hint::None };
+    model.size = crossterm::terminal::size().unwrap_or((80, 24));
+    let (moment, scratch) = (Moment::default(), Scratch::default());
+    App { handle, options, model, moment, scratch, screen }.run().await
+}
+
+/// What the loop woke up for.
+enum Wake {
+    Terminal(Event),
+    News,
+    Tick,
+    Answer(Answer),
+    Continued,
+    Gone(i32),
+}
+
+impl App {
+    async fn run(mut self) -> io::Result<Exit> {
+        let mut events = EventStream::new();
+        let mut news = self.handle.store.news();
+        let mut signals = Signals::new()?;
+        let (tell, mut told) = tokio::sync::mpsc::channel::<Answer>(4);
+        self.handled(Msg::News);
+        self.draw()?;
+        let mut drawn = Instant::now();
+        let mut stale = false;
+        loop {
+            let due = self.due(drawn, stale);
+            let wake = tokio::select! {
+                biased;
+                event = events.next() => match event {
+                    Some(Ok(event)) => Wake::Terminal(event),
+                    Some(Err(error)) => return Err(error),
+                    None => Wake::Gone(1),
+                },
+                signal = signals.next() => signal,
+                Some(answer) = told.recv() => Wake::Answer(answer),
+                () = sleep_until(due.unwrap_or(drawn)), if due.is_some() => Wake::Tick,
+                changed = news.changed(), if !stale => match changed {
+                    Ok(()) => Wake::News,
+                    Err(_) => Wake::Gone(15),
+                },
+            };
+            let mut now = true;
+            let wants = match wake {
+                Wake::Gone(signal) => return Ok(Exit::Signal(signal)),
+                Wake::Terminal(event) => match message(event) {
+                    Some(msg) => self.handled(msg),
+                    None => continue,
+                },
+                Wake::Answer(answer) => self.handled(Msg::Answer(answer)),
+                Wake::Tick => {
+                    stale = false;
+                    self.handled(Msg::Tick)
+                }
+                Wake::Continued => {
+                    self.screen.reenter()?;
+                    Vec::new()
+                }
+                Wake::News => {
+                    // The news waits until a frame is due; until then nothing else is looked at.
+                    now = drawn.elapsed() >= FRAME;
+                    stale = !now;
+                    if now { self.handled(Msg::News) } else { Vec::new() }
+                }
+            };
+            for want in wants {
+                if want == Request::Quit {
+                    return Ok(Exit::Quit);
+                }
+                if want == Request::Suspend || matches!(want, Request::Editor(_)) {
+                    // The stream reads the terminal in a thread of its own; it must not while another program has it.
+                    drop(events);
+                    self.outside(want, &tell)?;
+                    events = EventStream::new();
+                } else {
+                    self.grant(want, &tell)?;
+                }
+            }
+            if now {
+                stale = false;
+                self.draw()?;
+                drawn = Instant::now();
+            }
+        }
+    }
+
+    /// When the clock must ring next; never while nothing moves.
+    fn due(&self, drawn: Instant, stale: bool) -> Option<Instant> {
+        let frame = stale.then(|| drawn + FRAME);
+        let moving = !self.moment.live.calls.is_empty() && self.moment.live.health == Health::Running;
+        let second = moving.then(|| drawn + SECOND);
+        let notice = self.model.notice.as_ref().map(|n| Instant::from_std(n.until));
+        [frame, second, notice].into_iter().flatten().min()
+    }
+
+    fn handled(&mut self, msg: Msg) -> Vec<Request> {
+        self.moment.refresh(&self.handle.store, self.model.cursor);
+        let look = Look {
+            store: &self.handle.store,
+            moment: &self.moment,
+            now: Instant::now().into_std(),
+            theme: &self.options.theme,
+            glyphs: &self.options.glyphs,
+            keymap: &self.options.keymap,
+        };
+        update(&mut self.model, &look, &self.scratch, msg)
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        self.moment.refresh(&self.handle.store, self.model.cursor);
+        let Self { handle, options, model, moment, scratch, screen } = self;
+        let look = Look {
+            store: &handle.store,
+            moment,
+            now: Instant::now().into_std(),
+            theme: &options.theme,
+            glyphs: &options.glyphs,
+            keymap: &options.keymap,
+        };
+        screen.terminal.draw(|frame| {
+            let area = frame.area();
+            model.size = (area.width, area.height);
+            view::draw(model, &look, scratch, frame.buffer_mut());
+        })?;
+        Ok(())
+    }
+
+    fn grant(&mut self, want: Request, tell: &tokio::sync::mpsc::Sender<Answer>) -> io::Result<()> {
+        match want {
+            Request::Send(command) => self.handle.send(command),
+            Request::Admissible => {
+                let (handle, tell) = (self.handle.clone(), tell.clone());
+                tokio::spawn(async move {
+                    // A screen that has gone needs no answer.
+                    let _ = tell.send(Answer::Admissible(handle.admissible().await)).await;
+                });
+            }
+            Request::RetryWrite => self.handle.retry_write(),
+            Request::Mouse(on) => self.screen.capture_mouse(on)?,
+            Request::Redraw => self.screen.terminal.clear()?,
+            Request::Copy(text) => self.copy(&text)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        crossterm::execute!(io::stdout(), crossterm::clipboard::CopyToClipboard::to_clipboard_from(text))?;
+        self.model.say("copied", super::model::Tone::Told, Instant::now().into_std());
+        Ok(())
+    }
+
+    /// What needs the terminal for itself.
+    fn outside(&mut self, want: Request, _tell: &tokio::sync::mpsc::Sender<Answer>) -> io::Result<()> {
+        if want == Request::Suspend {
+            self.screen.suspend()?;
+        }
+        Ok(())
+    }
+}
+
+fn message(event: Event) -> Option<Msg> {
+    match event {
+        Event::Key(key) => Some(Msg::Key(key)),
+        Event::Paste(text) => Some(Msg::Paste(text)),
+        Event::Mouse(event) => Some(Msg::Mouse(event)),
+        Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
+        Event::FocusGained | Event::FocusLost => None,
+    }
+}
+
+#[cfg(unix)]
+struct Signals {
+    end: tokio::signal::unix::Signal,
+    gone: tokio::signal::unix::Signal,
+    on: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            end: signal(SignalKind::terminate())?,
+            gone: signal(SignalKind::hangup())?,
+            on: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+        })
+    }
+
+    async fn next(&mut self) -> Wake {
+        tokio::select! {
+            _ = self.end.recv() => Wake::Gone(15),
+            _ = self.gone.recv() => Wake::Gone(1),
+            _ = self.on.recv() => Wake::Continued,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> Wake {
+        std::future::pending().await
+    }
+}

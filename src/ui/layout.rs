@@ -1,0 +1,251 @@
+//! Which pane lies where. Pure arithmetic on rectangles: any size gives a plan, down to a single cell.
+
+use super::model::Focus;
+use ratatui::layout::Rect;
+
+/// How the panes are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrangement {
+    /// One column: Story, one line of World, one lane, Time.
+    Column,
+    /// Story at the left; World and all lanes stacked at the right.
+    Pair,
+    /// World and Observations, Thoughts & actions, the lanes.
+    Triple,
+}
+
+/// What a block shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pane {
+    /// Thoughts, actions and observations as one.
+    Story,
+    /// Thoughts and actions.
+    Thoughts,
+    /// Observations.
+    Observations,
+    /// The world.
+    World,
+    /// The chosen lane, with the others as tabs.
+    Tabs,
+    /// One lane, by its place among the method's lanes.
+    Lane(usize),
+    /// Progress over the steps, with marks.
+    Time,
+}
+
+/// A pane in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What it shows.
+    pub pane: Pane,
+    /// The row of its title; none where the pane has no title.
+    pub title: Option<Rect>,
+    /// The cells below the title; possibly none.
+    pub body: Rect,
+}
+
+/// The whole screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Goal, progress, turn, mode.
+    pub status: Rect,
+    /// The panes.
+    pub blocks: Vec<Block>,
+    /// Columns of upright lines, each from row to row (exclusive).
+    pub uprights: Vec<(u16, u16, u16)>,
+    /// A line without a title that closes the columns, if there is one.
+    pub closing: Option<Rect>,
+    /// Hints and messages.
+    pub footer: Rect,
+}
+
+/// Width from which panes are separate by themselves.
+const TRIPLE: u16 = 160;
+/// Width from which the lanes stand beside the story.
+const PAIR: u16 = 104;
+
+impl Arrangement {
+    /// The arrangement for a size when nobody has chosen one.
+    pub fn for_size(width: u16, height: u16) -> Self {
+        match (width, height) {
+            (TRIPLE.., 20..) => Self::Triple,
+            (PAIR.., 20..) => Self::Pair,
+            _ => Self::Column,
+        }
+    }
+
+    /// The next arrangement that makes sense at this width.
+    pub fn next(self, width: u16) -> Self {
+        match self {
+            Self::Column if width >= 84 => Self::Pair,
+            Self::Pair if width >= 120 => Self::Triple,
+            _ => Self::Column,
+        }
+    }
+}
+
+/// Lays the screen out. `lanes` is the number of lanes of the method; `zoom` gives one pane all of the room.
+pub fn plan(area: Rect, arrangement: Arrangement, lanes: usize, zoom: Option<Pane>) -> Plan {
+    let mut plan = Plan::default();
+    if area.is_empty() {
+        return plan;
+    }
+    let (status, rest) = cut_top(area, 1);
+    plan.status = status;
+    let (rest, footer) = if area.height >= 5 { cut_bottom(rest, 1) } else { (rest, Rect::default()) };
+    plan.footer = footer;
+    if let Some(pane) = zoom {
+        plan.push(pane, rest, true);
+        return plan;
+    }
+    match arrangement {
+        Arrangement::Column => column(&mut plan, rest),
+        Arrangement::Pair => pair(&mut plan, rest, lanes),
+        Arrangement::Triple => triple(&mut plan, rest, lanes),
+    }
+    plan
+}
+
+fn column(plan: &mut Plan, area: Rect) {
+    // The parts below the story, from the least needed: they appear as soon as the story keeps six rows.
+    let lane_rows = if area.height >= 20 { 4 } else { 2 };
+    let mut spare = area.height.saturating_sub(7);
+    let mut take = |rows: u16| {
+        let granted = if spare >= rows { rows } else { 0 };
+        spare -= granted;
+        granted
+    };
+    let lanes = take(lane_rows + 1);
+    let time = if area.height >= 18 { take(2) } else { take(1) };
+    let world = if area.height >= 18 && area.width >= 70 { take(1) } else { 0 };
+    let (rest, time_area) = cut_bottom(area, time);
+    let (rest, lane_area) = cut_bottom(rest, lanes);
+    let (story, world_area) = cut_bottom(rest, world);
+    plan.push(Pane::Story, story, true);
+    if world > 0 {
+        plan.push(Pane::World, world_area, true);
+    }
+    if lanes > 0 {
+        plan.push(Pane::Tabs, lane_area, true);
+    }
+    if time > 0 {
+        plan.push(Pane::Time, time_area, time > 1);
+    }
+}
+
+fn pair(plan: &mut Plan, area: Rect, lanes: usize) {
+    let (area, time) = cut_bottom(area, if area.height >= 12 { 2 } else { 0 });
+    let right_width = (area.width * 2 / 5).clamp(30.min(area.width / 2), 64);
+    let (left, line, right) = split(area, area.width.saturating_sub(right_width + 1));
+    plan.upright(line);
+    plan.push(Pane::Story, left, true);
+    let world_rows = (right.height * 3 / 10).max(3).min(right.height);
+    let (world, lane_area) = cut_top(right, world_rows);
+    plan.push(Pane::World, world, true);
+    stack_lanes(plan, lane_area, lanes);
+    if time.height > 0 {
+        plan.push(Pane::Time, time, true);
+    }
+}
+
+fn triple(plan: &mut Plan, area: Rect, lanes: usize) {
+    let (area, time) = cut_bottom(area, if area.height >= 12 { 2 } else { 0 });
+    let side = area.width * 3 / 10;
+    let (left, line, rest) = split(area, side);
+    plan.upright(line);
+    let right_width = side.min(rest.width);
+    let (middle, line, right) = split(rest, rest.width.saturating_sub(right_width + 1));
+    plan.upright(line);
+    let (world, observations) = cut_top(left, (left.height * 2 / 5).max(2).min(left.height));
+    plan.push(Pane::World, world, true);
+    plan.push(Pane::Observations, observations, true);
+    plan.push(Pane::Thoughts, middle, true);
+    stack_lanes(plan, right, lanes);
+    if time.height > 0 {
+        plan.push(Pane::Time, time, true);
+    }
+}
+
+/// Lanes one under the other, with the rest of an uneven division to the middle ones: errors need two lines each.
+fn stack_lanes(plan: &mut Plan, area: Rect, lanes: usize) {
+    let lanes = lanes.max(1);
+    let mut rest = area;
+    for lane in 0..lanes {
+        let left = (lanes - lane) as u16;
+        let extra = u16::from(lane > 0 && !rest.height.is_multiple_of(left));
+        let rows = if left == 1 { rest.height } else { (rest.height / left + extra).min(rest.height) };
+        let (block, below) = cut_top(rest, rows);
+        plan.push(Pane::Lane(lane), block, true);
+        rest = below;
+    }
+}
+
+impl Plan {
+    fn push(&mut self, pane: Pane, area: Rect, titled: bool) {
+        if area.is_empty() {
+            return;
+        }
+        let (title, body) = if titled { cut_top(area, 1) } else { (Rect::default(), area) };
+        self.blocks.push(Block { pane, title: titled.then_some(title), body });
+    }
+
+    fn upright(&mut self, line: Rect) {
+        if !line.is_empty() {
+            self.uprights.push((line.x, line.y, line.bottom()));
+        }
+    }
+
+    /// The block that shows a pane of this focus.
+    pub fn find(&self, focus: Focus, lane: usize) -> Option<&Block> {
+        self.blocks.iter().find(|b| b.pane.is(focus, lane))
+    }
+
+    /// The block under a cell.
+    pub fn at(&self, x: u16, y: u16) -> Option<&Block> {
+        let inside = |r: Rect| x >= r.x && x < r.right() && y >= r.y && y < r.bottom();
+        self.blocks.iter().find(|b| inside(b.body) || b.title.is_some_and(inside))
+    }
+}
+
+impl Pane {
+    /// The focus it belongs to.
+    pub fn focus(self) -> Focus {
+        match self {
+            Self::Story | Self::Thoughts => Focus::Story,
+            Self::Observations => Focus::Observations,
+            Self::World => Focus::World,
+            Self::Tabs | Self::Lane(_) => Focus::Lanes,
+            Self::Time => Focus::Time,
+        }
+    }
+
+    /// Whether it has this focus; of several lanes only the chosen one has.
+    pub fn is(self, focus: Focus, lane: usize) -> bool {
+        self.focus() == focus && !matches!(self, Self::Lane(n) if n != lane)
+    }
+}
+
+fn cut_top(area: Rect, rows: u16) -> (Rect, Rect) {
+    let rows = rows.min(area.height);
+    let top = Rect { height: rows, ..area };
+    let rest = Rect { y: area.y + rows, height: area.height - rows, ..area };
+    (top, rest)
+}
+
+fn cut_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
+    let (top, bottom) = cut_top(area, area.height - rows.min(area.height));
+    (top, bottom)
+}
+
+/// Left part, one column for the line, right part.
+fn split(area: Rect, left: u16) -> (Rect, Rect, Rect) {
+    let left_width = left.min(area.width);
+    let line_width = (area.width - left_width).min(1);
+    let line_x = area.x + left_width;
+    let right_x = line_x + line_width;
+    (
+        Rect { width: left_width, ..area },
+        Rect { x: line_x, width: line_width, ..area },
+        Rect { x: right_x, width: area.right() - right_x, ..area },
+    )
+}

@@ -1,0 +1,128 @@
+//! What there is to see: the state now, the state at the cursor, what is going on, and how it is to be painted.
+
+use super::glyphs::Glyphs;
+use super::keymap::Keymap;
+use super::model::{Cursor, Model, lanes_of};
+use super::theme::Theme;
+use crate::domain::{Kind, Seq, Step};
+use crate::driver::{Health, Live, Store};
+use crate::engine::{Effect, Episode, State};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The states of one moment. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Moment {
+    /// The state after the last event.
+    pub head: Arc<State>,
+    /// The state all panes show; the same as `head` in the present.
+    pub shown: Arc<State>,
+    /// The state whose episode the story lists: the episode of `shown` as it is now, or as it ended.
+    pub story: Arc<State>,
+    /// What is going on just now.
+    pub live: Arc<Live>,
+    at: Option<(Seq, Seq)>,
+}
+
+/// Everything a view or an overlay may look at.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    /// The shared store, for what the states do not hold (events, texts of prompts).
+    pub store: &'a Store,
+    /// The states.
+    pub moment: &'a Moment,
+    /// The time, for seconds that run.
+    pub now: Instant,
+    /// The colours.
+    pub theme: &'a Theme,
+    /// The drawing characters.
+    pub glyphs: &'a Glyphs,
+    /// The keys.
+    pub keymap: &'a Keymap,
+}
+
+impl Moment {
+    /// Brings the states up to date with the store and the cursor. A moment of the past is folded once.
+    pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
+        self.live = Arc::new(store.live());
+        let timeline = store.timeline();
+        self.head = timeline.head().clone();
+        let Cursor::At(seq) = cursor else {
+            self.shown = self.head.clone();
+            self.story = self.head.clone();
+            self.at = None;
+            return;
+        };
+        if self.at.map(|a| a.0) != Some(seq) {
+            self.shown = timeline.state_at(seq);
+        }
+        let episode = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
+        let number = episode(&self.shown);
+        if number == episode(&self.head) {
+            self.story = self.head.clone();
+        } else if self.at.map(|a| a.0) != Some(seq) || episode(&self.story) != number {
+            let end = self.head.past.iter().rev().find(|p| p.number == number).map_or(seq, |p| Seq(p.span.1));
+            self.story = timeline.state_at(end.max(seq));
+        }
+        self.at = Some((seq, self.head.head));
+    }
+
+    /// The cursor stands in the past.
+    pub fn past(&self) -> bool {
+        self.at.is_some()
+    }
+
+    /// The chosen step: the last one of the moment shown; 0 before the first.
+    pub fn chosen(&self) -> u32 {
+        self.shown.episode.as_ref().map_or(0, |e| e.steps.len() as u32)
+    }
+}
+
+impl<'a> Look<'a> {
+    /// The state all panes show.
+    pub fn shown(&self) -> &'a State {
+        &self.moment.shown
+    }
+
+    /// The episode the story lists.
+    pub fn episode(&self) -> Option<&'a Episode> {
+        self.moment.story.episode.as_deref()
+    }
+
+    /// The kinds of the lanes.
+    pub fn lanes(&self) -> &'static [Kind] {
+        lanes_of(self.method())
+    }
+
+    /// The name of the method.
+    pub fn method(&self) -> &'a str {
+        self.moment.head.run.as_ref().map_or("", |r| r.method.as_str())
+    }
+
+    /// A step of the listed episode by its number.
+    pub fn step(&self, number: u32) -> Option<&'a Arc<Step>> {
+        self.episode()?.steps.get(number.checked_sub(1)? as usize)
+    }
+
+    /// A call to a model is under way.
+    pub fn thinking(&self) -> bool {
+        self.moment.head.calls.values().any(|c| matches!(c, Effect::Ask { .. }))
+    }
+
+    /// Why nothing moves and nothing can be saved, if it is so.
+    pub fn halted(&self) -> Option<&'a str> {
+        match &self.moment.live.health {
+            Health::Halted(why) => Some(why),
+            Health::Running | Health::Ended => None,
+        }
+    }
+}
+
+impl Moment {
+    /// The moment of a model's cursor in a store.
+    pub fn of(store: &Store, model: &Model) -> Self {
+        let mut moment = Self::default();
+        moment.refresh(store, model.cursor);
+        moment
+    }
+}

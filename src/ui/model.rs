@@ -1,0 +1,183 @@
+//! What the screen itself knows. All else it reads from the state.
+
+use super::layout::{Arrangement, Pane};
+use super::overlay::Overlay;
+use crate::domain::{Kind, LessonId, Seq};
+use std::time::{Duration, Instant};
+
+/// The pane that has the keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Focus {
+    /// Story, or Thoughts & actions.
+    #[default]
+    Story,
+    /// Observations; where there is no such pane, the story has the keys.
+    Observations,
+    /// World.
+    World,
+    /// The lanes of lessons.
+    Lanes,
+    /// Time.
+    Time,
+}
+
+/// Which moment all panes show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cursor {
+    /// The present, as it moves.
+    #[default]
+    Live,
+    /// The moment after this event.
+    At(Seq),
+}
+
+/// How a line of news is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Something is good to know.
+    Told,
+    /// A wish was not granted.
+    Refused,
+    /// Something is wrong and stays wrong until something is done.
+    Alarm,
+}
+
+/// A line of news in the footer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What it says; one line.
+    pub text: String,
+    /// How it is meant.
+    pub tone: Tone,
+    /// When it goes.
+    pub until: Instant,
+}
+
+/// What a newcomer is told; each hint goes once it was obeyed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hint {
+    /// Nothing.
+    #[default]
+    None,
+    /// Press `n`.
+    Step,
+    /// Wait for the first mistake.
+    Mistake,
+    /// Press `a` to teach it.
+    Teach,
+}
+
+/// How far each pane is scrolled from its resting place, in rows; positive is towards the past or the top.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scrolls {
+    /// Story, or Thoughts & actions.
+    pub story: i32,
+    /// Observations.
+    pub observations: i32,
+    /// World, from its top.
+    pub world: u16,
+}
+
+/// What the screen itself knows.
+#[derive(Default)]
+pub struct Model {
+    /// The pane that has the keys.
+    pub focus: Focus,
+    /// The moment all panes show.
+    pub cursor: Cursor,
+    /// A chosen arrangement; none: by size.
+    pub arrangement: Option<Arrangement>,
+    /// The focused pane has all of the room.
+    pub zoomed: bool,
+    /// The chosen lane, by its place among the method's lanes.
+    pub lane: usize,
+    /// The chosen lesson; none: the first row.
+    pub lesson: Option<LessonId>,
+    /// How far panes are scrolled.
+    pub scrolls: Scrolls,
+    /// The world pane shows what is true, beyond what the agent may know.
+    pub truth: bool,
+    /// Reasoning is unfolded.
+    pub reasoning: bool,
+    /// The mouse belongs to the screen.
+    pub mouse: bool,
+    /// What lies over the panes; the last has the keys.
+    pub overlays: Vec<Box<dyn Overlay>>,
+    /// A line of news.
+    pub notice: Option<Notice>,
+    /// The last signal that was shown.
+    pub heard: u64,
+    /// When Ctrl-C was last pressed.
+    pub interrupted: Option<Instant>,
+    /// What a newcomer is told.
+    pub hint: Hint,
+    /// Columns and rows at the last draw or resize.
+    pub size: (u16, u16),
+}
+
+impl Model {
+    /// The arrangement in force.
+    pub fn arrangement(&self) -> Arrangement {
+        self.arrangement.unwrap_or_else(|| Arrangement::for_size(self.size.0, self.size.1))
+    }
+
+    /// The pane that has all of the room.
+    pub fn zoom(&self) -> Option<Pane> {
+        if !self.zoomed {
+            return None;
+        }
+        let separate = self.arrangement() == Arrangement::Triple;
+        Some(match self.focus {
+            Focus::Story if separate => Pane::Thoughts,
+            Focus::Observations if separate => Pane::Observations,
+            Focus::Story | Focus::Observations => Pane::Story,
+            Focus::World => Pane::World,
+            Focus::Lanes => Pane::Lane(self.lane),
+            Focus::Time => Pane::Time,
+        })
+    }
+
+    /// The cursor stands in the past.
+    pub fn past(&self) -> bool {
+        self.cursor != Cursor::Live
+    }
+
+    /// Shows a line for a while.
+    pub fn say(&mut self, text: impl Into<String>, tone: Tone, now: Instant) {
+        let text = text.into();
+        // Long enough to be read: four seconds, and one more for every twenty characters.
+        let seconds = 4 + text.chars().count() as u64 / 20;
+        self.notice = Some(Notice { text, tone, until: now + Duration::from_secs(seconds) });
+    }
+
+    /// Lets the line go whose time is over.
+    pub fn expire(&mut self, now: Instant) {
+        if self.notice.as_ref().is_some_and(|n| n.until <= now) {
+            self.notice = None;
+        }
+    }
+}
+
+/// The lanes of a method, in their order on the screen.
+pub fn lanes_of(method: &str) -> &'static [Kind] {
+    match method {
+        "reflexion" => &[Kind::Plan],
+        "fcrf" => &[Kind::Experience, Kind::Lesson, Kind::Plan],
+        "sweet_sour" | "sweet-sour" | "sweet&sour" => &[Kind::Positive, Kind::Negative, Kind::Lesson],
+        "dora" => &[Kind::Advice, Kind::Lesson],
+        _ => &[Kind::Abstract, Kind::Error, Kind::Progress],
+    }
+}
+
+/// The title of a lane.
+pub fn lane_title(method: &str, kind: Kind) -> &'static str {
+    match (method, kind) {
+        ("reflexion", Kind::Plan) => "Plans",
+        ("fcrf", Kind::Lesson) => "Lessons",
+        (_, Kind::Positive) => "Sweet",
+        (_, Kind::Negative) => "Sour",
+        ("sweet_sour" | "sweet-sour" | "sweet&sour", Kind::Lesson) => "Memory",
+        ("dora", Kind::Lesson) => "Prompt",
+        _ => kind.name(),
+    }
+}

@@ -1,0 +1,56 @@
+//! What reaches the update, and what the update wants from the outside.
+
+use super::model::Cursor;
+use super::overlay::Answer;
+use crate::engine::Command;
+use crossterm::event::{KeyEvent, MouseEvent};
+
+/// Something happened to the screen.
+#[derive(Clone, Debug)]
+pub enum Msg {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// Text was pasted.
+    Paste(String),
+    /// The mouse did something.
+    Mouse(MouseEvent),
+    /// The window has this many columns and rows now.
+    Resize(u16, u16),
+    /// The store has something new.
+    News,
+    /// Time went on.
+    Tick,
+    /// What an overlay asked for is here.
+    Answer(Answer),
+}
+
+/// What the update wants from the outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// Send this wish to the driver.
+    Send(Command),
+    /// Ask for the actions the world accepts; the answer goes to the topmost overlay.
+    Admissible,
+    /// Open this text in `$EDITOR`; the answer goes to the topmost overlay.
+    Editor(String),
+    /// Copy this text.
+    Copy(String),
+    /// Write a report of the session.
+    Export,
+    /// Move all panes to this moment.
+    Go(Cursor),
+    /// Do an action of the main screen by its name, as the palette does.
+    Do(crate::ui::keymap::Action),
+    /// Say a line in the footer.
+    Say(String),
+    /// Try the failed write again.
+    RetryWrite,
+    /// Give the mouse to the screen, or back to the terminal.
+    Mouse(bool),
+    /// Put the program into the background.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
+    /// Leave the screen.
+    Quit,
+}

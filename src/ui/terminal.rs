@@ -1,0 +1,164 @@
+//! The terminal: taken, and always given back, whatever happens.
+
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, execute, queue};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use std::io::{self, Stdout, Write};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The terminal is ours now; what must be given back is known here, also to the panic hook.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Collects a frame and writes it with one call, wrapped so that a terminal that knows how shows it at once.
+pub struct Burst {
+    frame: Vec<u8>,
+    out: Stdout,
+}
+
+/// The terminal while it is ours. Dropping it gives the terminal back.
+pub struct Screen {
+    /// What draws.
+    pub terminal: Terminal<CrosstermBackend<Burst>>,
+    mouse: bool,
+}
+
+impl Write for Burst {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.frame.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.frame.is_empty() {
+            return Ok(());
+        }
+        let mut whole = Vec::with_capacity(self.frame.len() + 16);
+        queue!(whole, BeginSynchronizedUpdate)?;
+        whole.append(&mut self.frame);
+        queue!(whole, EndSynchronizedUpdate)?;
+        let mut out = self.out.lock();
+        out.write_all(&whole)?;
+        out.flush()
+    }
+}
+
+impl Screen {
+    /// Takes the terminal: alternate screen, raw mode, bracketed paste.
+    ///
+    /// # Errors
+    /// When the terminal cannot be switched; it is given back then.
+    pub fn enter() -> io::Result<Self> {
+        give_back_on_panic();
+        take()?;
+        let backend = CrosstermBackend::new(Burst { frame: Vec::new(), out: io::stdout() });
+        match Terminal::new(backend) {
+            Ok(terminal) => Ok(Self { terminal, mouse: false }),
+            Err(error) => {
+                give_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives the mouse to the screen, or back to the terminal for selecting text.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn capture_mouse(&mut self, on: bool) -> io::Result<()> {
+        self.mouse = on;
+        if on {
+            execute!(io::stdout(), EnableMouseCapture)
+        } else {
+            execute!(io::stdout(), DisableMouseCapture)
+        }
+    }
+
+    /// Gives the terminal back for a while.
+    pub fn leave(&mut self) {
+        give_back();
+    }
+
+    /// Takes the terminal again; the next frame is drawn whole.
+    ///
+    /// # Errors
+    /// When the terminal cannot be switched.
+    pub fn reenter(&mut self) -> io::Result<()> {
+        take()?;
+        if self.mouse {
+            execute!(io::stdout(), EnableMouseCapture)?;
+        }
+        self.terminal.clear()
+    }
+
+    /// Gives the terminal back, stops the program as the terminal's own Ctrl-Z would, and takes it again afterwards.
+    ///
+    /// # Errors
+    /// When the terminal cannot be switched.
+    pub fn suspend(&mut self) -> io::Result<()> {
+        self.leave();
+        stop();
+        self.reenter()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+#[cfg(unix)]
+fn stop() {
+    // The whole group, so that a program that started us (such as cargo) stops with us and the shell gets its turn.
+    // Where nobody could continue us the system ignores this, and we go on.
+    let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+}
+
+#[cfg(not(unix))]
+fn stop() {}
+
+fn take() -> io::Result<()> {
+    TAKEN.store(true, Ordering::SeqCst);
+    let taken = enable_raw_mode()
+        .and_then(|()| execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide));
+    if taken.is_err() {
+        give_back();
+    }
+    taken
+}
+
+/// Gives the terminal back, once; errors are of no use to anybody here.
+fn give_back() {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let mut out = io::stdout();
+    let _ = execute!(
+        out,
+        EndSynchronizedUpdate,
+        DisableMouseCapture,
+        DisableBracketedPaste,
+        LeaveAlternateScreen,
+        cursor::Show
+    );
+    let _ = disable_raw_mode();
+}
+
+fn give_back_on_panic() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            give_back();
+            before(panic);
+        }));
+    });
+}

@@ -1,0 +1,300 @@
+//! What happened, turned into changes of the model and wishes for the outside.
+
+mod cursor;
+mod lesson;
+mod mouse;
+mod scroll;
+
+use super::keymap::{Action, Mode};
+use super::look::Look;
+use super::model::{Cursor, Focus, Hint, Model, Tone};
+use super::msg::{Msg, Request};
+use super::overlay::{self, Reaction};
+use super::view::Scratch;
+use crate::domain::{Autonomy, EndReason, NoteKind};
+use crate::driver::Signal;
+use crate::engine::{Command, Pace};
+use crossterm::event::{KeyEvent, KeyEventKind};
+use std::time::Duration;
+
+/// Two presses of Ctrl-C within this time quit.
+const TWICE: Duration = Duration::from_secs(2);
+
+/// Handles a message. What the outside must do is returned, in order.
+pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -> Vec<Request> {
+    let requests = match msg {
+        Msg::Key(key) if key.kind == KeyEventKind::Press => key_pressed(model, look, scratch, key),
+        Msg::Key(_) => Vec::new(),
+        Msg::Paste(text) => over(model, |top| top.paste(&text, look)),
+        Msg::Mouse(event) => mouse::update(model, look, scratch, event),
+        Msg::Resize(columns, rows) => {
+            model.size = (columns, rows);
+            Vec::new()
+        }
+        Msg::Answer(answer) => over(model, |top| top.answer(answer, look)),
+        Msg::News | Msg::Tick => {
+            model.expire(look.now);
+            hear(model, look);
+            Vec::new()
+        }
+    };
+    settle(model, look, scratch, requests)
+}
+
+/// Carries out what concerns the screen itself and keeps the rest.
+fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<Request>) -> Vec<Request> {
+    let mut rest = Vec::new();
+    for request in requests {
+        match request {
+            Request::Go(cursor) => cursor::go(model, look, cursor),
+            Request::Say(text) => model.say(text, Tone::Told, look.now),
+            // What an action wants in turn is settled as well; an action never wants another action.
+            Request::Do(action) => {
+                let wants = act(model, look, scratch, action);
+                rest.extend(settle(model, look, scratch, wants));
+            }
+            Request::Mouse(on) => {
+                model.mouse = on;
+                rest.push(Request::Mouse(on));
+            }
+            other => rest.push(other),
+        }
+    }
+    rest
+}
+
+fn key_pressed(model: &mut Model, look: &Look<'_>, scratch: &Scratch, key: KeyEvent) -> Vec<Request> {
+    let mode = model.overlays.last().map_or(Mode::Main, |o| o.mode());
+    let action = look.keymap.find(mode, key);
+    match action {
+        Some(Action::Cancel) => cancel(model, look),
+        Some(Action::Suspend) => vec![Request::Suspend],
+        Some(Action::Redraw) => vec![Request::Redraw],
+        Some(action) if !model.overlays.is_empty() => over(model, |top| top.act(action, look)),
+        Some(action) => act(model, look, scratch, action),
+        None => over(model, |top| top.key(key, look)),
+    }
+}
+
+/// Lets the topmost overlay react, and takes it away when it is done.
+fn over(model: &mut Model, react: impl FnOnce(&mut Box<dyn overlay::Overlay>) -> Reaction) -> Vec<Request> {
+    let Some(top) = model.overlays.last_mut() else { return Vec::new() };
+    let Reaction { requests, close } = react(top);
+    if close {
+        model.overlays.pop();
+    }
+    requests
+}
+
+/// An action of the main screen.
+fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) -> Vec<Request> {
+    let state = &look.moment.head;
+    if model.past() && acts_on_the_present(model, action) {
+        let key = look.keymap.label(Action::Live).unwrap_or_default();
+        model.say(
+            format!("this acts on the present; {key} goes there, and then it does what it says"),
+            Tone::Refused,
+            look.now,
+        );
+        return Vec::new();
+    }
+    obey(model, action);
+    let send = |command| vec![Request::Send(command)];
+    match action {
+        Action::Step => send(Command::Step),
+        Action::StepStage => send(Command::StepStage),
+        Action::Open => match model.focus {
+            Focus::Lanes => opened(model, look, action),
+            Focus::Story if !model.past() => send(Command::Step),
+            _ => opened(model, look, action),
+        },
+        Action::PauseRun => match state.pace {
+            Pace::Running => send(Command::Pause),
+            Pace::Paused if state.grant.is_some() => send(Command::Pause),
+            Pace::Paused | Pace::Pausing => send(Command::Run),
+        },
+        Action::ToggleConfirm => {
+            let to = if state.autonomy == Autonomy::Confirm { Autonomy::Auto } else { Autonomy::Confirm };
+            send(Command::SetAutonomy(to))
+        }
+        Action::ToggleHuman => {
+            let to = if state.autonomy == Autonomy::Human { Autonomy::Auto } else { Autonomy::Human };
+            send(Command::SetAutonomy(to))
+        }
+        Action::RejectOrToggle if model.focus == Focus::Lanes => lesson::toggle(model, look),
+        Action::PinLesson => lesson::pin(model, look),
+        Action::DeleteLesson => lesson::delete(model, look),
+        Action::MoveUp => lesson::shift(model, look, -1),
+        Action::MoveDown => lesson::shift(model, look, 1),
+        Action::AskAgain if state.trouble.is_some() || state.divergence.is_some() => send(Command::Retry),
+        Action::AskAgain => send(Command::AskAgain),
+        Action::Retry => send(Command::Retry),
+        Action::Undo => send(Command::Undo),
+        Action::Redo => send(Command::Redo),
+        Action::EndEpisode => send(Command::EndEpisode(EndReason::Person)),
+        Action::Back => cursor::step(model, look, -1),
+        Action::Forward => cursor::step(model, look, 1),
+        Action::PreviousMark => cursor::mark(model, look, -1),
+        Action::NextMark => cursor::mark(model, look, 1),
+        Action::First => cursor::first(model, look),
+        Action::Live => {
+            cursor::go(model, look, Cursor::Live);
+            Vec::new()
+        }
+        Action::Up => scroll::rows(model, look, scratch, -1),
+        Action::Down => scroll::rows(model, look, scratch, 1),
+        Action::PageUp => scroll::page(model, look, scratch, -1),
+        Action::PageDown => scroll::page(model, look, scratch, 1),
+        Action::NextPane => scroll::next_pane(model, look, 1),
+        Action::PreviousPane => scroll::next_pane(model, look, -1),
+        Action::Pane(number) => scroll::pane(model, look, number),
+        Action::Zoom => {
+            model.zoomed = !model.zoomed;
+            Vec::new()
+        }
+        Action::Arrange => {
+            model.arrangement = Some(model.arrangement().next(model.size.0));
+            Vec::new()
+        }
+        Action::Truth => {
+            model.truth = !model.truth;
+            Vec::new()
+        }
+        Action::Reasoning => {
+            model.reasoning = !model.reasoning;
+            Vec::new()
+        }
+        Action::Mouse => {
+            let words = if model.mouse {
+                "the mouse belongs to the terminal"
+            } else {
+                "the mouse belongs to the screen"
+            };
+            model.say(words, Tone::Told, look.now);
+            vec![Request::Mouse(!model.mouse)]
+        }
+        Action::Close => close(model),
+        Action::Quit => {
+            if model.zoomed || model.past() {
+                close(model)
+            } else {
+                vec![Request::Quit]
+            }
+        }
+        Action::Copy => copy(look),
+        Action::Cancel => cancel(model, look),
+        Action::Suspend => vec![Request::Suspend],
+        Action::Redraw => vec![Request::Redraw],
+        _ => opened(model, look, action),
+    }
+}
+
+/// Opens the overlay of an action.
+fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
+    let Some(overlay) = overlay::open(action, look) else { return Vec::new() };
+    model.overlays.push(overlay);
+    if action == Action::Override { vec![Request::Admissible] } else { Vec::new() }
+}
+
+/// Whether an action changes what happens now, so that it cannot be done while the past is shown.
+fn acts_on_the_present(model: &Model, action: Action) -> bool {
+    match action {
+        Action::Step
+        | Action::StepStage
+        | Action::PauseRun
+        | Action::ToggleConfirm
+        | Action::ToggleHuman
+        | Action::Override
+        | Action::RejectOrToggle
+        | Action::AskAgain
+        | Action::Retry
+        | Action::EndEpisode
+        | Action::ReflectNow
+        | Action::Undo
+        | Action::Redo
+        | Action::PinLesson
+        | Action::DeleteLesson
+        | Action::EditLesson
+        | Action::MoveUp
+        | Action::MoveDown => true,
+        Action::Open => model.focus == Focus::Story,
+        _ => false,
+    }
+}
+
+/// Closes the topmost thing: zoom, then the past. Never cancels anything.
+fn close(model: &mut Model) -> Vec<Request> {
+    if model.zoomed {
+        model.zoomed = false;
+    } else if model.past() {
+        model.cursor = Cursor::Live;
+        model.scrolls = super::model::Scrolls::default();
+    } else {
+        model.notice = None;
+    }
+    Vec::new()
+}
+
+/// Ctrl-C: breaks the calls off and pauses; twice within two seconds it quits.
+fn cancel(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+    let again = model.interrupted.is_some_and(|at| look.now.saturating_duration_since(at) <= TWICE);
+    if again {
+        return vec![Request::Quit];
+    }
+    model.interrupted = Some(look.now);
+    model.say("cancelled; once more within two seconds quits", Tone::Told, look.now);
+    vec![Request::Send(Command::Cancel)]
+}
+
+fn copy(look: &Look<'_>) -> Vec<Request> {
+    let number = look.moment.chosen();
+    let Some(step) = look.step(number) else { return Vec::new() };
+    let mut text = String::new();
+    if let Some(thought) = &step.thought {
+        text.push_str(&format!("think: {thought}\n"));
+    }
+    if let Some(action) = step.action() {
+        text.push_str(&format!("> {action}\n"));
+    }
+    if let Some(seen) = step.observation() {
+        text.push_str(seen);
+        text.push('\n');
+    }
+    vec![Request::Copy(text)]
+}
+
+/// A hint goes once it was obeyed.
+fn obey(model: &mut Model, action: Action) {
+    match (model.hint, action) {
+        (Hint::Step, Action::Step | Action::Open | Action::PauseRun | Action::StepStage) => {
+            model.hint = Hint::Mistake;
+        }
+        (Hint::Teach, Action::AddLesson) => model.hint = Hint::None,
+        _ => {}
+    }
+}
+
+/// Takes in what the driver said since, and looks whether the first mistake has happened.
+fn hear(model: &mut Model, look: &Look<'_>) {
+    for (number, signal) in &look.moment.live.signals {
+        if *number <= model.heard {
+            continue;
+        }
+        model.heard = *number;
+        match signal {
+            Signal::Refused(refusal) => {
+                model.say(format!("{}: {}", refusal.why, refusal.next), Tone::Refused, look.now);
+            }
+            Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
+        }
+    }
+    if model.hint == Hint::Mistake {
+        let state = &look.moment.head;
+        let mistaken = |s: &crate::domain::Step| s.notes.iter().any(|n| n.kind == NoteKind::Mistake);
+        let open = state.episode.as_deref();
+        let recent = open.into_iter().flat_map(|e| e.steps.iter().rev().take(2));
+        if recent.into_iter().any(|s| mistaken(s)) {
+            model.hint = Hint::Teach;
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Moving in time. The moment of a step is the one before the next step began, so that all that came of it is in it.
+
+use crate::domain::Seq;
+use crate::engine::State;
+use crate::ui::look::Look;
+use crate::ui::model::{Cursor, Model, Scrolls, Tone};
+use crate::ui::msg::Request;
+use crate::ui::view::time::marked;
+
+/// Moves all panes to a moment.
+pub(super) fn go(model: &mut Model, look: &Look<'_>, cursor: Cursor) {
+    model.scrolls = Scrolls { world: model.scrolls.world, ..Scrolls::default() };
+    model.cursor = match cursor {
+        Cursor::At(seq) if seq >= look.moment.head.head => Cursor::Live,
+        Cursor::At(seq) => Cursor::At(Seq(seq.0.max(1))),
+        Cursor::Live => Cursor::Live,
+    };
+}
+
+/// The moment after a step of the listed episode; of its last step, the present or the episode's end.
+pub fn after_step(look: &Look<'_>, number: u32) -> Option<Cursor> {
+    let episode = look.episode()?;
+    if let Some(next) = look.step(number + 1) {
+        return Some(Cursor::At(Seq(next.first_seq.0.saturating_sub(1))));
+    }
+    let head: &State = &look.moment.head;
+    let open = head.episode.as_ref().is_some_and(|e| e.number == episode.number);
+    if open {
+        return Some(Cursor::Live);
+    }
+    head.past.iter().rev().find(|p| p.number == episode.number).map(|p| Cursor::At(Seq(p.span.1)))
+}
+
+/// One step back or forward, across episodes.
+pub(super) fn step(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> {
+    let Some(episode) = look.episode() else { return Vec::new() };
+    let chosen = i64::from(look.moment.chosen());
+    let to = chosen + by;
+    let last = episode.steps.len() as i64;
+    if to < 0 {
+        if episode.number > 1 {
+            go(model, look, Cursor::At(Seq(episode.first_seq.0.saturating_sub(1))));
+        } else {
+            model.say("this is the beginning", Tone::Told, look.now);
+        }
+    } else if to > last {
+        let head = look.moment.head.episode.as_ref().map_or(0, |e| e.number);
+        let next = look.moment.head.past.iter().find(|p| p.number == episode.number + 1);
+        match next {
+            _ if episode.number >= head => go(model, look, Cursor::Live),
+            // The next episode's beginning: its world stands, nothing is done yet.
+            Some(next) => go(model, look, Cursor::At(Seq(next.span.0 + 1))),
+            None => go_to_start_of_head(model, look),
+        }
+    } else if let Some(cursor) = after_step(look, to as u32) {
+        go(model, look, cursor);
+    }
+    Vec::new()
+}
+
+fn go_to_start_of_head(model: &mut Model, look: &Look<'_>) {
+    let Some(episode) = &look.moment.head.episode else { return };
+    go(model, look, Cursor::At(Seq(episode.first_seq.0 + 1)));
+}
+
+/// To the beginning of the listed episode.
+pub(super) fn first(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+    if let Some(cursor) = after_step(look, 0) {
+        go(model, look, cursor);
+    }
+    Vec::new()
+}
+
+/// To the previous or next step with a mark.
+pub(super) fn mark(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> {
+    let Some(episode) = look.episode() else { return Vec::new() };
+    let last = episode.steps.len() as i64;
+    let mut number = i64::from(look.moment.chosen()) + by;
+    while number >= 1 && number <= last {
+        if look.step(number as u32).is_some_and(|s| marked(s)) {
+            if let Some(cursor) = after_step(look, number as u32) {
+                go(model, look, cursor);
+            }
+            return Vec::new();
+        }
+        number += by;
+    }
+    if by > 0 && model.past() {
+        go(model, look, Cursor::Live);
+    } else {
+        model.say("no mark further on", Tone::Told, look.now);
+    }
+    Vec::new()
+}

@@ -1,0 +1,65 @@
+//! Keys on the chosen lesson.
+
+use crate::domain::{Lesson, LessonStatus};
+use crate::engine::{Command, LessonWish};
+use crate::ui::look::Look;
+use crate::ui::model::{Model, Tone};
+use crate::ui::msg::Request;
+use crate::ui::view::lanes::picked;
+
+/// The lesson that keys act on.
+pub fn chosen<'a>(model: &Model, look: &Look<'a>) -> Option<&'a Lesson> {
+    let kind = *look.lanes().get(model.lane)?;
+    let state = look.shown();
+    state.pool.numbered(picked(model, state, kind)?)
+}
+
+fn with(
+    model: &mut Model,
+    look: &Look<'_>,
+    wish: impl FnOnce(&Lesson) -> Option<LessonWish>,
+) -> Vec<Request> {
+    let Some(lesson) = chosen(model, look) else {
+        model.say("there is no lesson here; a adds one", Tone::Refused, look.now);
+        return Vec::new();
+    };
+    model.lesson = Some(lesson.id.clone());
+    wish(lesson).map(|w| Request::Send(Command::Lesson(w))).into_iter().collect()
+}
+
+pub(super) fn toggle(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+    with(model, look, |l| {
+        let status = if l.in_force() { LessonStatus::Off } else { LessonStatus::On };
+        Some(LessonWish::Status { id: l.id.clone(), status })
+    })
+}
+
+pub(super) fn pin(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+    with(model, look, |l| {
+        let status = if l.status == LessonStatus::Pinned { LessonStatus::On } else { LessonStatus::Pinned };
+        Some(LessonWish::Status { id: l.id.clone(), status })
+    })
+}
+
+pub(super) fn delete(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+    with(model, look, |l| Some(LessonWish::Status { id: l.id.clone(), status: LessonStatus::Retired }))
+}
+
+pub(super) fn shift(model: &mut Model, look: &Look<'_>, by: isize) -> Vec<Request> {
+    let pool = &look.moment.head.pool;
+    with(model, look, |l| {
+        let to = pool.place(&l.id)?.checked_add_signed(by)?;
+        (to < pool.of(l.kind).count()).then(|| LessonWish::Move { id: l.id.clone(), to })
+    })
+}
+
+/// Chooses the lesson above or below in the chosen lane.
+pub(super) fn choose(model: &mut Model, look: &Look<'_>, by: isize) {
+    let Some(kind) = look.lanes().get(model.lane).copied() else { return };
+    let state = look.shown();
+    let all: Vec<&Lesson> = state.pool.of(kind).collect();
+    let number = picked(model, state, kind);
+    let at = all.iter().position(|l| Some(l.number) == number).unwrap_or(0);
+    let to = at.saturating_add_signed(by).min(all.len().saturating_sub(1));
+    model.lesson = all.get(to).map(|l| l.id.clone());
+}

@@ -1,0 +1,116 @@
+//! Draws model and state into a buffer. Pure but for [`Scratch`], which only keeps what could be reckoned again.
+
+pub mod footer;
+pub mod frame;
+pub mod lanes;
+mod live;
+pub mod rows;
+pub mod status;
+mod story;
+pub mod time;
+mod world;
+
+use super::canvas::Canvas;
+use super::layout::{Block, Pane, Plan, plan};
+use super::look::Look;
+use super::model::{Focus, Model};
+use super::theme::Role;
+use crate::domain::Step;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use rows::{Measure, Parts, Row};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What the view learns while it draws. Dropping it changes nothing on the screen.
+#[derive(Default)]
+pub struct Scratch {
+    rows: HashMap<(usize, Measure), (Arc<Step>, Arc<[Row]>)>,
+    /// Where the panes lay at the last draw, for the mouse and for pages.
+    pub plan: Plan,
+    /// Rows that lie above the window of a pane of steps.
+    pub room_above: HashMap<Parts, i32>,
+    /// Rows a lane has.
+    pub lanes: HashMap<usize, usize>,
+    /// Which step lies in which row of which pane.
+    pub hits: Vec<(Pane, u16, u32)>,
+    /// How far the world pane can be scrolled.
+    pub world_most: u16,
+}
+
+/// Rows of steps that are kept at most; a screen shows far fewer.
+const KEPT: usize = 1024;
+
+impl Scratch {
+    /// The rows of a step, kept for as long as the step is the same one.
+    fn rows_of(&mut self, step: &Arc<Step>, measure: Measure, make: impl FnOnce() -> Vec<Row>) -> Arc<[Row]> {
+        // A kept step holds its memory, so no other step can have the same address.
+        let key = (Arc::as_ptr(step) as usize, measure);
+        if let Some((_, rows)) = self.rows.get(&key) {
+            return rows.clone();
+        }
+        if self.rows.len() >= KEPT {
+            self.rows.clear();
+        }
+        let rows: Arc<[Row]> = make().into();
+        self.rows.insert(key, (step.clone(), rows.clone()));
+        rows
+    }
+}
+
+/// Draws one frame into the buffer.
+pub fn draw(model: &Model, look: &Look<'_>, scratch: &mut Scratch, buffer: &mut Buffer) {
+    let screen = buffer.area;
+    let mut canvas = Canvas { buffer, theme: look.theme, glyphs: look.glyphs };
+    canvas.ground(screen);
+    let plan = plan(screen, model.arrangement(), look.lanes().len(), model.zoom());
+    status::draw(look, plan.status, &mut canvas);
+    let role = if look.moment.past() { Role::Past } else { Role::Frame };
+    frame::draw(&plan, screen, role, &mut canvas);
+    scratch.hits.clear();
+    for block in &plan.blocks {
+        pane(model, look, block, scratch, &mut canvas);
+    }
+    footer::draw(model, look, plan.footer, &mut canvas);
+    for overlay in &model.overlays {
+        overlay.draw(look, screen, &mut canvas);
+    }
+    scratch.plan = plan;
+}
+
+fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {
+    let simple = |words: &str, focus: Focus, canvas: &mut Canvas<'_>| {
+        let role = if model.focus == focus { Role::Focus } else { Role::Title };
+        if let Some(area) = block.title {
+            frame::title(area, &[(role, words)], canvas);
+            if look.moment.past() && focus == Focus::Story {
+                // The letter for those who see no colour.
+                frame::aside(area, Role::Past, "P", canvas);
+            }
+        }
+    };
+    match block.pane {
+        Pane::Story => {
+            simple("Story", Focus::Story, canvas);
+            story::draw(model, look, Parts::All, block, scratch, canvas);
+        }
+        Pane::Thoughts => {
+            simple("Thoughts & actions", Focus::Story, canvas);
+            story::draw(model, look, Parts::Done, block, scratch, canvas);
+        }
+        Pane::Observations => {
+            simple("Observations", Focus::Observations, canvas);
+            story::draw(model, look, Parts::Seen, block, scratch, canvas);
+        }
+        Pane::World => world::draw(model, look, block, scratch, canvas),
+        Pane::Tabs | Pane::Lane(_) => lanes::draw(model, look, block, scratch, canvas),
+        Pane::Time => {
+            simple("Time", Focus::Time, canvas);
+            time::draw(look, first_row(block.body), scratch, canvas);
+        }
+    }
+}
+
+fn first_row(area: Rect) -> Rect {
+    Rect { height: area.height.min(1), ..area }
+}

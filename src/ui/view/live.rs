@@ -1,0 +1,163 @@
+//! What is going on just now, below the last step: the proposal's keys, a call under way, a call that failed.
+
+use super::rows::{Measure, Parts, Row, Writer, head};
+use crate::domain::{Asked, Autonomy, Stage};
+use crate::driver::LiveCall;
+use crate::engine::{Effect, State};
+use crate::provider::Phase;
+use crate::ui::clean::{clean, wrap};
+use crate::ui::keymap::Action;
+use crate::ui::look::Look;
+use crate::ui::theme::Role;
+
+/// Lines of reasoning that are shown folded.
+const FOLDED: usize = 3;
+/// Lines of reasoning that are shown unfolded.
+const UNFOLDED: usize = 40;
+
+/// The rows below the last step.
+pub fn live_rows(look: &Look<'_>, measure: Measure, fold: bool) -> Vec<Row> {
+    if measure.parts == Parts::Seen || look.moment.past() {
+        return Vec::new();
+    }
+    let state: &State = &look.moment.head;
+    let number = state.last_step().map_or(0, |s| s.number);
+    let mut w = Writer::new(0, measure, look.glyphs);
+    for call in &look.moment.live.calls {
+        under_way(&mut w, call, look, measure, fold);
+    }
+    if look.moment.live.calls.is_empty() {
+        waiting(&mut w, look, state);
+    }
+    troubles(&mut w, look, state);
+    let mut rows = w.rows();
+    for row in &mut rows {
+        row.step = number;
+    }
+    rows
+}
+
+fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
+    let asked = state.calls.values().any(|c| matches!(c, Effect::Ask { .. }));
+    if asked {
+        w.line(2, [(Role::Dim, format!("{} asking the model", look.glyphs.more))]);
+    } else if state.world_busy() {
+        w.line(2, [(Role::Dim, format!("{} the world is answering", look.glyphs.more))]);
+    }
+    let Some(step) = state.awaiting() else { return };
+    if step.approved {
+        return;
+    }
+    if step.call.is_none() && state.autonomy == Autonomy::Human {
+        w.line(2, keys(look, &[(Action::Override, "type your action")]));
+        return;
+    }
+    let mut facts = Vec::new();
+    if step.usage.millis > 0 {
+        facts.push(format!("{}.{} s", step.usage.millis / 1000, step.usage.millis % 1000 / 100));
+    }
+    if step.usage.reply_tokens > 0 {
+        facts.push(format!("{} tokens", step.usage.reply_tokens));
+    }
+    match step.lessons {
+        0 => {}
+        1 => facts.push("1 lesson in the prompt".to_owned()),
+        n => facts.push(format!("{n} lessons in the prompt")),
+    }
+    w.line(
+        2,
+        keys(
+            look,
+            &[
+                (Action::Step, "do it"),
+                (Action::Override, "override"),
+                (Action::RejectOrToggle, "reject"),
+                (Action::AskAgain, "ask again"),
+            ],
+        ),
+    );
+    if !facts.is_empty() {
+        w.tail(Role::Dim, &facts.join(&format!(" {} ", look.glyphs.dot)));
+    }
+}
+
+/// Keys with their meaning, as pieces of a row.
+pub fn keys(look: &Look<'_>, pairs: &[(Action, &str)]) -> Vec<(Role, String)> {
+    let mut pieces = Vec::new();
+    for (place, (action, words)) in pairs.iter().enumerate() {
+        let Some(key) = look.keymap.label(*action) else { continue };
+        let gap = if place == 0 { "" } else { "   " };
+        pieces.push((Role::Key, format!("{gap}{key}")));
+        pieces.push((Role::Dim, format!(" {words}")));
+    }
+    pieces
+}
+
+fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Measure, fold: bool) {
+    let who = match call.asked {
+        Asked::Actor => "",
+        Asked::Mentor => "mentor: ",
+    };
+    let what = match call.phase {
+        Phase::Connecting => "connecting",
+        Phase::Waiting => "waiting for the first token",
+        Phase::Reasoning => "reasoning",
+        Phase::Answering => "answering",
+    };
+    let seconds = look.now.saturating_duration_since(call.since).as_secs();
+    w.line(0, [(Role::Mode, format!("{} {who}{what}", look.glyphs.more))]);
+    let dot = look.glyphs.dot;
+    let count = if call.pieces == 0 { String::new() } else { format!(" {dot} {} tokens", call.pieces) };
+    w.tail(Role::Dim, &format!("{seconds} s{count}"));
+    let room = usize::from(measure.columns.saturating_sub(measure.digits + 7)).max(4);
+    let shown = if fold { FOLDED } else { UNFOLDED };
+    for line in last_lines(&call.reasoning, room, shown) {
+        let quote = (Role::Dim, format!("{} ", look.glyphs.quote));
+        w.line(2, [quote, (Role::Dim, line)]);
+    }
+    for line in last_lines(&call.text, room, UNFOLDED) {
+        w.line(2, [(Role::Thought, line)]);
+    }
+}
+
+/// The last lines of a text that still grows; only its end is ever looked at.
+fn last_lines(text: &str, room: usize, count: usize) -> Vec<String> {
+    let longest = (room + 1) * (count + 1) * 4;
+    let from = text.len().saturating_sub(longest);
+    let from = (from..=text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(0);
+    let tail = text[from..].trim();
+    if tail.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = wrap(tail, room);
+    lines.drain(..lines.len().saturating_sub(count));
+    lines
+}
+
+fn troubles(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
+    let mark = format!("{} ", look.glyphs.mistake);
+    if let Some((_, failure)) = &state.trouble {
+        w.text((Role::Bad, &mark), 2, Role::Bad, &format!("{}: {}", failure.place, failure.what));
+        w.text((Role::Dim, ""), 2, Role::Dim, &failure.next);
+        w.line(
+            2,
+            keys(look, &[(Action::AskAgain, "try again"), (Action::EndEpisode, "give the episode up")]),
+        );
+    }
+    if let Some((_, step, recorded, now)) = &state.divergence {
+        let words = format!("the rebuilt world answers other than recorded at turn {step}");
+        w.text((Role::Bad, &mark), 2, Role::Bad, &words);
+        w.line(
+            2,
+            [(Role::Dim, "recorded  ".to_owned()), (Role::Text, clean(head(recorded, 400).0).into_owned())],
+        );
+        w.line(2, [(Role::Dim, "now       ".to_owned()), (Role::Text, clean(head(now, 400).0).into_owned())]);
+        w.line(2, keys(look, &[(Action::AskAgain, "go on with the world as it is")]));
+    }
+    if let Some(step) = state.last_step()
+        && step.stage == Stage::Prompt
+        && state.draft.is_some()
+    {
+        w.line(2, [(Role::Dim, "the prompt is drafted".to_owned())]);
+    }
+}

@@ -1,0 +1,272 @@
+//! A step as rows of a given width. Pure: the same step and width give the same rows, so they can be kept.
+
+use crate::domain::{Fate, NoteKind, Reflection, Stage, Step};
+use crate::engine::State;
+use crate::ui::clean::{clean, width, wrap};
+use crate::ui::glyphs::Glyphs;
+use crate::ui::theme::Role;
+
+/// Which parts of a step a pane shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Parts {
+    /// Everything: the story.
+    All,
+    /// What was thought and done.
+    Done,
+    /// What was seen.
+    Seen,
+}
+
+/// One row: pieces from the left, and one at the right edge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// The step it belongs to; 0 is the beginning.
+    pub step: u32,
+    /// Pieces from the left.
+    pub pieces: Vec<(Role, String)>,
+    /// The piece at the right edge.
+    pub tail: Option<(Role, String)>,
+}
+
+/// How rows are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Measure {
+    /// Which parts.
+    pub parts: Parts,
+    /// Columns of a row.
+    pub columns: u16,
+    /// Columns of a step number.
+    pub digits: u16,
+}
+
+/// A text longer than this is cut in the story; Enter shows the whole.
+const LONGEST: usize = 4096;
+/// Rows of one text at most.
+const MOST_ROWS: usize = 60;
+
+/// Puts rows together.
+pub struct Writer<'a> {
+    measure: Measure,
+    glyphs: &'a Glyphs,
+    step: u32,
+    numbered: bool,
+    rows: Vec<Row>,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer for one step.
+    pub fn new(step: u32, measure: Measure, glyphs: &'a Glyphs) -> Self {
+        Self { measure, glyphs, step, numbered: false, rows: Vec::new() }
+    }
+
+    /// The rows written.
+    pub fn rows(self) -> Vec<Row> {
+        self.rows
+    }
+
+    /// The number of the step on its first row, blanks of the same width on the others.
+    fn margin(&mut self) -> (Role, String) {
+        let digits = usize::from(self.measure.digits);
+        if self.numbered || self.step == 0 {
+            return (Role::Dim, " ".repeat(digits + 2));
+        }
+        self.numbered = true;
+        (Role::Dim, format!(" {:>digits$} ", self.step))
+    }
+
+    /// A text after a mark, wrapped under itself.
+    pub fn text(&mut self, mark: (Role, &str), indent: u16, role: Role, text: &str) {
+        let margin = self.measure.digits + 2;
+        let room = usize::from(self.measure.columns.saturating_sub(margin + indent + 1)).max(4);
+        let (text, cut) = head(text, LONGEST);
+        let lines = wrap(text, room);
+        let more = lines.len() > MOST_ROWS || cut > 0;
+        for (place, line) in lines.iter().take(MOST_ROWS).enumerate() {
+            let lead = if place == 0 { mark.1 } else { "" };
+            let lead = format!(
+                "{lead:<pad$}",
+                pad = usize::from(indent).saturating_sub(width(lead) - lead.chars().count())
+            );
+            let margin = self.margin();
+            self.rows.push(Row {
+                step: self.step,
+                pieces: vec![margin, (mark.0, lead), (role, line.clone())],
+                tail: None,
+            });
+        }
+        if more {
+            let margin = self.margin();
+            let words = format!("{} the rest is shown by Enter", self.glyphs.more);
+            self.rows.push(Row {
+                step: self.step,
+                pieces: vec![margin, (Role::Dim, " ".repeat(usize::from(indent))), (Role::Dim, words)],
+                tail: None,
+            });
+        }
+    }
+
+    /// Pieces in one row.
+    pub fn line(&mut self, indent: u16, pieces: impl IntoIterator<Item = (Role, String)>) {
+        let margin = self.margin();
+        let mut all = vec![margin, (Role::Dim, " ".repeat(usize::from(indent)))];
+        all.extend(pieces);
+        self.rows.push(Row { step: self.step, pieces: all, tail: None });
+    }
+
+    /// A piece at the right edge of the last row, or of a row of its own where that is full.
+    pub fn tail(&mut self, role: Role, text: &str) {
+        let text = clean(text).into_owned();
+        let columns = usize::from(self.measure.columns);
+        let fits = self
+            .rows
+            .last()
+            .is_some_and(|row| row.tail.is_none() && row.columns() + width(&text) + 3 <= columns);
+        if !fits {
+            let margin = self.margin();
+            self.rows.push(Row { step: self.step, pieces: vec![margin], tail: None });
+        }
+        if let Some(row) = self.rows.last_mut() {
+            row.tail = Some((role, text));
+        }
+    }
+
+    /// An empty row.
+    pub fn gap(&mut self) {
+        self.rows.push(Row { step: self.step, ..Row::default() });
+    }
+}
+
+impl Row {
+    /// Columns of the pieces from the left.
+    pub fn columns(&self) -> usize {
+        self.pieces.iter().map(|(_, text)| width(text)).sum()
+    }
+}
+
+/// The rows of a settled or open step, without what a call under way adds.
+pub fn step_rows(step: &Step, state: &State, measure: Measure, glyphs: &Glyphs) -> Vec<Row> {
+    let mut w = Writer::new(step.number, measure, glyphs);
+    if measure.parts != Parts::Seen {
+        done(&mut w, step, glyphs);
+    }
+    if measure.parts != Parts::Done {
+        seen(&mut w, step, measure);
+    }
+    if measure.parts != Parts::Seen {
+        after(&mut w, step, state, glyphs);
+    }
+    w.rows()
+}
+
+/// The rows of the first observation.
+pub fn reset_rows(text: &str, measure: Measure, glyphs: &Glyphs) -> Vec<Row> {
+    let mut w = Writer::new(0, measure, glyphs);
+    if measure.parts != Parts::Done {
+        for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
+            w.text((Role::Dim, ""), 0, Role::Observation, paragraph);
+        }
+    }
+    w.rows()
+}
+
+fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
+    for (was, why) in &step.rejections {
+        w.text(
+            (Role::Person, &format!("{} ", glyphs.person)),
+            2,
+            Role::Dim,
+            &format!("rejected: {was} ({why})"),
+        );
+    }
+    let waits = step.stage == Stage::Decision && step.executed.is_none();
+    let thinks = step.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
+    let fate = step.executed.as_ref().map(|e| &e.fate);
+    let dropped = step.by_person() && fate == Some(&Fate::Dropped);
+    if let Some(thought) = step.thought.as_deref().filter(|t| thinks.is_none_or(|own| own.trim() != t.trim()))
+    {
+        w.text((Role::Dim, "think  "), 7, if dropped { Role::Dim } else { Role::Thought }, thought);
+        if dropped {
+            w.tail(Role::Person, "out of the prompt");
+        }
+        if let Some(Fate::Rewritten(words)) = fate {
+            w.text((Role::Person, &format!("{} ", glyphs.person)), 7, Role::Person, words);
+        }
+    }
+    if let Some(own) = thinks {
+        let mark = if step.by_person() { Role::Person } else { Role::Dim };
+        w.text((mark, "think  "), 7, Role::Thought, own.trim());
+    } else if let Some(action) = step.action() {
+        let (mark, role) = match (waits, step.by_person()) {
+            (true, _) => ((Role::Proposal, glyphs.proposal), Role::Proposal),
+            (_, true) => ((Role::Person, glyphs.person), Role::Action),
+            _ => ((Role::Dim, ">"), Role::Action),
+        };
+        w.text((mark.0, &format!("{} ", mark.1)), 2, role, action);
+        if step.by_person() {
+            let was = step.proposed.as_deref().filter(|p| Some(*p) != step.action());
+            w.tail(Role::Person, &was.map_or_else(|| "you".to_owned(), |p| format!("you, instead of: {p}")));
+        } else if let Some(sent) = step.executed.as_ref().and_then(|e| e.sent.as_deref()) {
+            w.tail(Role::Dim, &format!("sent as: {sent}"));
+        }
+    }
+    for complaint in &step.complaints {
+        w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, complaint);
+    }
+}
+
+fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
+    let Some(text) = step.observation() else { return };
+    let indent = if measure.parts == Parts::Seen { 0 } else { 2 };
+    // The answer to a thought says nothing; only the pane of observations keeps it.
+    if step.only_thinks() && measure.parts == Parts::All && text.trim() == "OK." {
+        return;
+    }
+    let valid = step.answer.as_ref().is_none_or(|a| a.valid);
+    let role = if valid { Role::Observation } else { Role::Warn };
+    for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
+        w.text((Role::Dim, ""), indent, role, paragraph);
+    }
+}
+
+fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
+    let progress = step.notes.iter().any(|n| n.kind == NoteKind::Progress);
+    if progress && let Some(answer) = &step.answer {
+        w.tail(Role::Good, &format!("+ progress {}", super::status::portion(answer.progress, state)));
+    }
+    if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {
+        w.tail(Role::Bad, &format!("{} {}", glyphs.mistake, note.detector.replace('_', " ")));
+    }
+    for index in &step.reflections {
+        if let Some(reflection) = state.reflections.get(*index as usize) {
+            reflected(w, reflection, glyphs);
+        }
+    }
+    for remark in &step.remarks {
+        w.text((Role::Person, &format!("{} ", glyphs.remark)), 2, Role::Person, remark);
+    }
+}
+
+fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
+    const SHOWN: usize = 3;
+    let name = reflection.kind.name();
+    for item in reflection.items.iter().take(SHOWN) {
+        let pieces = [
+            (Role::Reflection, format!("{} {name}  ", glyphs.new)),
+            (Role::Dim, clean(head(&item.text.text, 400).0).into_owned()),
+        ];
+        w.line(2, pieces);
+    }
+    if reflection.items.len() > SHOWN {
+        let words = format!("{} {} more", glyphs.more, reflection.items.len() - SHOWN);
+        w.line(4, [(Role::Dim, words)]);
+    }
+}
+
+/// The first `bytes` of a text at most, and how many were left out.
+pub fn head(text: &str, bytes: usize) -> (&str, usize) {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    (&text[..end], text.len() - end)
+}

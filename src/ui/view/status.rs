@@ -1,0 +1,140 @@
+//! The first row: goal, progress, turn, and one word for the mode.
+
+use crate::domain::{Autonomy, EndReason};
+use crate::engine::{Effect, Pace, State};
+use crate::ui::canvas::Canvas;
+use crate::ui::look::Look;
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+
+/// Draws the first row.
+pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    if area.is_empty() {
+        return;
+    }
+    let state = look.shown();
+    let (mode, role) = mode(look);
+    let right = area.right().saturating_sub(1);
+    let mut edge = canvas.put_right(right, area.y, area.width.saturating_sub(1), &mode, canvas.style(role));
+    let gap = if area.width >= 76 { 3 } else { 2 };
+    if let Some(episode) = &state.episode {
+        let turn = turn(state);
+        if edge > area.x + 24 {
+            edge = canvas.put_right(edge.saturating_sub(gap), area.y, 20, &turn, canvas.style(Role::Dim));
+        }
+        if edge > area.x + 24 {
+            let words = portion(episode.progress, state);
+            edge = canvas.put_right(edge.saturating_sub(gap), area.y, 8, &words, canvas.style(Role::Text));
+            edge = bar(episode.progress, cells(state), edge.saturating_sub(1), area, canvas);
+        }
+        let room = edge.saturating_sub(area.x + 1 + gap);
+        let goal = if episode.task.goal.is_empty() { &episode.task.id } else { &episode.task.goal };
+        canvas.put(area.x + 1, area.y, room, goal, canvas.style(Role::Title));
+    } else {
+        let words = if state.run.is_some() { "the world is being set up" } else { "no episode yet" };
+        canvas.put(area.x + 1, area.y, edge.saturating_sub(area.x + 1 + gap), words, canvas.style(Role::Dim));
+    }
+}
+
+/// The bar's cells, ending before column `right`; its first column.
+fn bar(progress: f64, cells: u16, right: u16, area: Rect, canvas: &mut Canvas<'_>) -> u16 {
+    let full = (progress.clamp(0.0, 1.0) * f64::from(cells)).round() as u16;
+    let x = right.saturating_sub(cells);
+    if x < area.x + 12 {
+        return right + 1;
+    }
+    let [on, off] = canvas.glyphs.bar;
+    for cell in 0..cells {
+        let (glyph, role) = if cell < full { (on, Role::Good) } else { (off, Role::Dim) };
+        canvas.put(x + cell, area.y, 1, glyph, canvas.style(role));
+    }
+    x
+}
+
+/// How many subgoals the task has, where the world says so.
+fn subgoals(state: &State) -> Option<u64> {
+    let episode = state.episode.as_ref()?;
+    let from = |value: &serde_json::Value| value.get("subgoals").and_then(serde_json::Value::as_u64);
+    from(&episode.shown).or_else(|| from(&episode.truth)).filter(|n| (1..=12).contains(n))
+}
+
+fn cells(state: &State) -> u16 {
+    subgoals(state).map_or(4, |n| n as u16)
+}
+
+/// A progress rate in words: `2/4` where the number of subgoals is known, else a percentage.
+pub fn portion(progress: f64, state: &State) -> String {
+    match subgoals(state) {
+        Some(n) => format!("{}/{n}", (progress * n as f64).round() as u64),
+        None => format!("{:.0} %", progress * 100.0),
+    }
+}
+
+fn turn(state: &State) -> String {
+    let Some(episode) = &state.episode else { return String::new() };
+    let cap = state.run.as_ref().map_or(0, |r| r.limits.steps);
+    format!("turn {}/{cap}", episode.steps.len())
+}
+
+/// The word for the mode, and how it is painted.
+pub fn mode(look: &Look<'_>) -> (String, Role) {
+    let dot = look.glyphs.dot;
+    let state = &look.moment.head;
+    if look.halted().is_some() {
+        return (format!("HALTED {dot} nothing is saved"), Role::Bad);
+    }
+    if look.moment.past() {
+        let all = look.episode().map_or(0, |e| e.steps.len());
+        return (format!("PAST turn {} of {all}", look.moment.chosen()), Role::Past);
+    }
+    if state.trouble.is_some() {
+        return (format!("PAUSED {dot} a call failed"), Role::Bad);
+    }
+    if state.divergence.is_some() {
+        return (format!("PAUSED {dot} the world differs"), Role::Bad);
+    }
+    if let Some(outcome) = state.episode.as_ref().and_then(|e| e.outcome.as_ref())
+        && state.calls.is_empty()
+    {
+        return match (outcome.won, outcome.reason) {
+            (true, _) => ("WON".to_owned(), Role::Good),
+            (_, reason) => (format!("ENDED {dot} {}", why(reason)), Role::Warn),
+        };
+    }
+    if look.thinking() {
+        let since = look.moment.live.calls.iter().map(|c| c.since).min();
+        let seconds = since.map_or(0, |s| look.now.saturating_duration_since(s).as_secs());
+        let word = if state.pace == Pace::Pausing { "PAUSING" } else { "THINKING" };
+        return (format!("{word} {seconds} s"), Role::Mode);
+    }
+    if state.calls.values().any(|c| matches!(c, Effect::ResetWorld { .. })) {
+        return ("STARTING".to_owned(), Role::Mode);
+    }
+    match (state.pace, state.autonomy) {
+        (_, Autonomy::Human) if state.awaiting().is_some() || state.waits() => {
+            ("YOU PLAY".to_owned(), Role::Person)
+        }
+        (_, Autonomy::Confirm) if state.awaiting().is_some() => {
+            (format!("CONFIRM {dot} your turn"), Role::Proposal)
+        }
+        (Pace::Running, Autonomy::Confirm) => ("CONFIRM".to_owned(), Role::Mode),
+        (Pace::Running, Autonomy::Human) => ("YOU PLAY".to_owned(), Role::Person),
+        (Pace::Running, _) => ("RUNNING".to_owned(), Role::Good),
+        (Pace::Pausing, _) => ("PAUSING".to_owned(), Role::Mode),
+        (Pace::Paused, _) => (format!("PAUSED {dot} your turn"), Role::Proposal),
+    }
+}
+
+/// Why an episode ended, in a few words.
+pub fn why(reason: EndReason) -> &'static str {
+    match reason {
+        EndReason::Won => "the goal holds",
+        EndReason::Done => "the world ended it",
+        EndReason::StepLimit => "out of steps",
+        EndReason::MoveLimit => "out of moves",
+        EndReason::TimeLimit => "out of time",
+        EndReason::Loop => "it went in a loop",
+        EndReason::Person => "you ended it",
+        EndReason::Error => "a call failed",
+    }
+}

@@ -1,0 +1,135 @@
+//! Story, Thoughts & actions, Observations: the steps around the chosen one, walked from it outward, so that the
+//! length of the episode costs nothing.
+
+use super::Scratch;
+use super::live::live_rows;
+use super::rows::{Measure, Parts, Row, reset_rows, step_rows};
+use crate::engine::State;
+use crate::ui::canvas::Canvas;
+use crate::ui::layout::Block;
+use crate::ui::look::Look;
+use crate::ui::model::Model;
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Draws the steps.
+pub fn draw(
+    model: &Model,
+    look: &Look<'_>,
+    parts: Parts,
+    block: &Block,
+    scratch: &mut Scratch,
+    canvas: &mut Canvas<'_>,
+) {
+    let area = block.body;
+    if area.is_empty() {
+        return;
+    }
+    let scroll = if parts == Parts::Seen { model.scrolls.observations } else { model.scrolls.story };
+    let rows = window(model, look, parts, area, scroll, scratch);
+    let chosen = look.moment.chosen();
+    for (place, row) in rows.iter().enumerate() {
+        let y = area.y + place as u16;
+        scratch.hits.push((block.pane, y, row.step));
+        draw_row(row, chosen, look.moment.past(), Rect { y, height: 1, ..area }, canvas);
+    }
+}
+
+fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<'_>) {
+    let mut x = area.x;
+    for (place, (role, text)) in row.pieces.iter().enumerate() {
+        let role = if place == 0 && row.step == chosen { Role::Chosen } else { *role };
+        x += canvas.put(x, area.y, area.right().saturating_sub(x), text, canvas.style(role));
+    }
+    if let Some((role, text)) = &row.tail {
+        let room = area.right().saturating_sub(x + 2);
+        canvas.put_right(area.right().saturating_sub(1), area.y, room, text, canvas.style(*role));
+    }
+    if row.step == chosen && !row.pieces.is_empty() {
+        canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Chosen));
+    }
+    if past && row.step > chosen {
+        canvas.add(area, Modifier::DIM);
+    }
+}
+
+/// The rows that lie in the area.
+fn window(
+    model: &Model,
+    look: &Look<'_>,
+    parts: Parts,
+    area: Rect,
+    scroll: i32,
+    scratch: &mut Scratch,
+) -> Vec<Row> {
+    let Some(episode) = look.episode() else { return Vec::new() };
+    let last = episode.steps.len() as u32;
+    let digits = last.max(10).ilog10() as u16 + 1;
+    let measure = Measure { parts, columns: area.width, digits };
+    let chosen = look.moment.chosen().min(last);
+    let height = usize::from(area.height);
+    let mut source = Source { look, measure, last, scratch, reasoning: model.reasoning };
+
+    // In the past the chosen step lies at two thirds, so that what came of it can be read below.
+    let below_wanted = if look.moment.past() { height / 3 } else { height };
+    let mut below: VecDeque<Row> = VecDeque::new();
+    let wanted_down = below_wanted.saturating_add((-scroll.min(0)) as usize);
+    let mut next = chosen + 1;
+    while below.len() < wanted_down && next <= last + 1 {
+        below.extend(source.rows(next).iter().cloned());
+        next += 1;
+    }
+    below.truncate(wanted_down);
+
+    let mut above: VecDeque<Row> = VecDeque::new();
+    let wanted_up = height + scroll.max(0) as usize;
+    let mut back = i64::from(chosen);
+    while above.len() < wanted_up && back >= 0 {
+        for row in source.rows(back as u32).iter().rev() {
+            above.push_front(row.clone());
+        }
+        back -= 1;
+    }
+    // Where the beginning is near, more of what follows fits.
+    while above.len() + below.len() < height && next <= last + 1 {
+        below.extend(source.rows(next).iter().cloned());
+        next += 1;
+    }
+    let mut rows: Vec<Row> = above.into();
+    rows.extend(below);
+    let surplus = rows.len().saturating_sub(height);
+    let shift = (scroll.max(0) as usize).min(surplus);
+    let from = surplus - shift;
+    source.scratch.room_above.insert(parts, surplus as i32);
+    rows.into_iter().skip(from).take(height).collect()
+}
+
+/// Where rows come from, by step number; the place after the last is what is going on just now.
+struct Source<'a, 'b> {
+    look: &'a Look<'b>,
+    measure: Measure,
+    last: u32,
+    scratch: &'a mut Scratch,
+    reasoning: bool,
+}
+
+impl Source<'_, '_> {
+    fn rows(&mut self, number: u32) -> Arc<[Row]> {
+        let Some(episode) = self.look.episode() else { return Arc::default() };
+        let glyphs = self.look.glyphs;
+        if number == 0 {
+            let text = episode.reset.as_ref().map_or("", |r| r.seen.as_deref().unwrap_or(&r.raw));
+            return reset_rows(text, self.measure, glyphs).into();
+        }
+        if number > self.last {
+            let fold = !self.reasoning;
+            return live_rows(self.look, self.measure, fold).into();
+        }
+        let Some(step) = self.look.step(number) else { return Arc::default() };
+        let state: &State = &self.look.moment.story;
+        self.scratch.rows_of(step, self.measure, || step_rows(step, state, self.measure, glyphs))
+    }
+}

@@ -1,0 +1,90 @@
+//! Time: the progress rate over the steps, one column a step, with marks.
+
+use super::Scratch;
+use super::rows::Parts;
+use crate::domain::{NoteKind, Step};
+use crate::ui::canvas::Canvas;
+use crate::ui::look::Look;
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+
+/// Draws the sparkline around the chosen step.
+pub fn draw(look: &Look<'_>, area: Rect, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {
+    let Some(episode) = look.episode().filter(|_| !area.is_empty()) else { return };
+    let _ = (scratch, Parts::All);
+    let last = episode.steps.len() as u32;
+    let chosen = look.moment.chosen();
+    let words = mark_words(look);
+    let words_wide =
+        if area.width >= 60 { words.as_ref().map_or(0, |w| w.1.chars().count() as u16 + 4) } else { 0 };
+    let room = u32::from(area.width.saturating_sub(2 + words_wide).max(1));
+    // One column a step; a longer episode shows the steps around the chosen one.
+    let first = if last <= room { 1 } else { chosen.saturating_sub(room * 3 / 4).clamp(1, last + 1 - room) };
+    let y = area.y;
+    let mut x = area.x + 1;
+    for number in first..(first + room).min(last + 1) {
+        let Some(step) = look.step(number) else { break };
+        let rate = rate_at(look, number);
+        let level = (rate.clamp(0.0, 1.0) * 7.0).round() as usize;
+        let (glyph, role) = match () {
+            () if number == chosen => (canvas.glyphs.now, Role::Chosen),
+            () => (canvas.glyphs.spark[level], mark_role(step).unwrap_or(Role::Dim)),
+        };
+        canvas.put(x, y, 1, glyph, canvas.style(role));
+        x += 1;
+    }
+    if let Some((role, words)) = words.filter(|_| words_wide > 0) {
+        canvas.put_right(area.right().saturating_sub(1), y, words_wide, &words, canvas.style(role));
+    }
+}
+
+/// The rate after a step; an open step keeps the rate before it.
+fn rate_at(look: &Look<'_>, number: u32) -> f64 {
+    let answered = |n: u32| look.step(n).and_then(|s| s.answer.as_ref()).map(|a| a.progress);
+    answered(number).or_else(|| answered(number.saturating_sub(1))).unwrap_or(0.0)
+}
+
+/// Whether `<` and `>` stop at a step.
+pub fn marked(step: &Step) -> bool {
+    mark_role(step).is_some() || !step.remarks.is_empty()
+}
+
+fn mark_role(step: &Step) -> Option<Role> {
+    let noted = |kind| step.notes.iter().any(|n| n.kind == kind);
+    if step.by_person() || !step.rejections.is_empty() {
+        Some(Role::Person)
+    } else if !step.reflections.is_empty() {
+        Some(Role::Reflection)
+    } else if noted(NoteKind::Mistake) {
+        Some(Role::Bad)
+    } else if noted(NoteKind::Progress) {
+        Some(Role::Good)
+    } else {
+        None
+    }
+}
+
+/// What the chosen step, or the last marked one shortly before it, is marked for.
+fn mark_words(look: &Look<'_>) -> Option<(Role, String)> {
+    const FAR: u32 = 8;
+    let chosen = look.moment.chosen();
+    let number = (chosen.saturating_sub(FAR).max(1)..=chosen)
+        .rev()
+        .find(|n| look.step(*n).is_some_and(|s| marked(s)))?;
+    let step = look.step(number)?;
+    let g = look.glyphs;
+    let (role, words) = if step.by_person() {
+        (Role::Person, format!("{} turn {number} you acted", g.person))
+    } else if !step.rejections.is_empty() {
+        (Role::Person, format!("{} turn {number} you rejected", g.person))
+    } else if !step.reflections.is_empty() {
+        (Role::Reflection, format!("{} turn {number} reflection", g.new))
+    } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {
+        (Role::Bad, format!("{} turn {number} {}", g.mistake, note.detector.replace('_', " ")))
+    } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Progress) {
+        (Role::Good, format!("{} turn {number} {}", g.done, note.detector.replace('_', " ")))
+    } else {
+        (Role::Person, format!("{} turn {number} remark", g.remark))
+    };
+    Some((role, words))
+}

@@ -1,0 +1,221 @@
+//! The world as far as the agent knows it: where it is, what it holds, what it has seen where. A key shows what is true.
+
+use super::Scratch;
+use super::frame;
+use crate::ui::canvas::Canvas;
+use crate::ui::clean::{clean, width, wrap};
+use crate::ui::layout::Block;
+use crate::ui::look::Look;
+use crate::ui::model::{Focus, Model};
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+use serde_json::Value;
+
+/// What is known of one place.
+struct Place<'a> {
+    name: &'a str,
+    here: bool,
+    seen: bool,
+    open: Option<bool>,
+    holds: Vec<&'a str>,
+}
+
+/// What is known of the world, read from the loose object of the environment.
+struct Known<'a> {
+    room: Option<&'a str>,
+    at: Option<&'a str>,
+    holding: Vec<&'a str>,
+    places: Vec<Place<'a>>,
+}
+
+/// Draws the pane.
+pub fn draw(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {
+    let state = look.shown();
+    let Some(episode) = &state.episode else {
+        titles(model, look, block, None, canvas);
+        return;
+    };
+    let source = if model.truth { &episode.truth } else { &episode.shown };
+    let known = Known::read(source);
+    titles(model, look, block, Some(&known), canvas);
+    let rows = rows(look, &known, model.truth, block.body.width, &episode.task.goal);
+    let height = usize::from(block.body.height);
+    let most = rows.len().saturating_sub(height);
+    scratch.world_most = most as u16;
+    let offset = usize::from(model.scrolls.world).min(most);
+    for (place, row) in rows.iter().skip(offset).take(height).enumerate() {
+        let mut x = block.body.x + 1;
+        for (role, text) in row {
+            let room = block.body.right().saturating_sub(x + 1);
+            x += canvas.put(x, block.body.y + place as u16, room, text, canvas.style(*role));
+        }
+    }
+    if most > offset && height > 0 {
+        let at = Rect { y: block.body.bottom() - 1, height: 1, ..block.body };
+        let words = format!("{} {} more", look.glyphs.more, rows.len() - offset - height);
+        canvas.put_right(at.right().saturating_sub(1), at.y, at.width / 2, &words, canvas.style(Role::Dim));
+    }
+}
+
+fn titles(model: &Model, look: &Look<'_>, block: &Block, known: Option<&Known<'_>>, canvas: &mut Canvas<'_>) {
+    let Some(area) = block.title else { return };
+    let own = if model.focus == Focus::World { Role::Focus } else { Role::Title };
+    let mut pieces: Vec<(Role, String)> = vec![(own, "World".to_owned())];
+    if model.truth {
+        pieces.push((Role::Warn, "  as it is, not as the agent knows it".to_owned()));
+    }
+    let dot = look.glyphs.dot;
+    if let Some(known) = known
+        && block.body.height == 0
+    {
+        let mut parts = Vec::new();
+        parts.extend(known.room.map(str::to_owned));
+        parts.extend(known.at.map(|a| format!("at {a}")));
+        if !known.holding.is_empty() {
+            parts.push(format!("holding {}", known.holding.join(", ")));
+        }
+        let seen = known.places.iter().filter(|p| p.seen).count();
+        if !known.places.is_empty() {
+            parts.push(format!("{seen} of {} places seen", known.places.len()));
+        }
+        pieces.push((Role::Text, format!("  {}", parts.join(&format!(" {dot} ")))));
+    }
+    let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
+    frame::title(area, &pieces, canvas);
+    if let Some(known) = known
+        && block.body.height > 0
+        && !known.places.is_empty()
+    {
+        let seen = known.places.iter().filter(|p| p.seen).count();
+        let words = format!("{seen} of {} places seen", known.places.len());
+        frame::aside(area, Role::Dim, &words, canvas);
+    }
+}
+
+type Pieces = Vec<(Role, String)>;
+
+fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &str) -> Vec<Pieces> {
+    let mut rows: Vec<Pieces> = Vec::new();
+    let room = usize::from(columns.saturating_sub(2)).max(8);
+    let label = |name: &str| (Role::Dim, format!("{name:<9}"));
+    let mut field = |name: &str, role: Role, text: &str| {
+        for (place, line) in wrap(&clean(text), room.saturating_sub(9).max(4)).into_iter().enumerate() {
+            rows.push(vec![label(if place == 0 { name } else { "" }), (role, line)]);
+        }
+    };
+    if !goal.is_empty() {
+        field("goal", Role::Text, goal);
+    }
+    let place = match (known.room, known.at) {
+        (Some(room), Some(at)) => format!("{room} {} {at}", look.glyphs.dot),
+        (Some(one), None) | (None, Some(one)) => one.to_owned(),
+        (None, None) => "in the middle of the room".to_owned(),
+    };
+    field("place", Role::Text, &place);
+    let holding = if known.holding.is_empty() { "nothing".to_owned() } else { known.holding.join(", ") };
+    field("holding", if known.holding.is_empty() { Role::Dim } else { Role::Proposal }, &holding);
+    if known.places.is_empty() {
+        return rows;
+    }
+    rows.push(Vec::new());
+    let seen: Vec<&Place<'_>> = known.places.iter().filter(|p| p.seen || truth).collect();
+    let name_width = seen.iter().map(|p| width(p.name)).max().unwrap_or(0).min(room / 2);
+    for place in seen {
+        rows.extend(place_rows(look, place, name_width, room));
+    }
+    let unseen: Vec<&str> = known.places.iter().filter(|p| !p.seen && !truth).map(|p| p.name).collect();
+    if !unseen.is_empty() {
+        rows.push(Vec::new());
+        let words = clean(&format!("not seen  {}", unseen.join(", "))).into_owned();
+        rows.extend(wrap(&words, room).into_iter().map(|line| vec![(Role::Dim, line)]));
+    }
+    rows
+}
+
+fn place_rows(look: &Look<'_>, place: &Place<'_>, name_width: usize, room: usize) -> Vec<Pieces> {
+    let mark = if place.here { look.glyphs.proposal } else { " " };
+    let role = if place.here { Role::Chosen } else { Role::Text };
+    let name = super::super::canvas::fit(place.name, name_width, look.glyphs.more);
+    let pad = " ".repeat(name_width.saturating_sub(width(&name)));
+    let (text, text_role) = match (place.open, place.holds.is_empty()) {
+        (Some(false), _) => ("closed".to_owned(), Role::Warn),
+        (Some(true), true) => ("open, empty".to_owned(), Role::Dim),
+        (_, true) => ("empty".to_owned(), Role::Dim),
+        (Some(true), false) => (format!("open: {}", place.holds.join(", ")), Role::Observation),
+        (None, false) => (place.holds.join(", "), Role::Observation),
+    };
+    let lines = wrap(&clean(&text), room.saturating_sub(name_width + 4).max(6));
+    let mut rows = Vec::new();
+    for (row, line) in lines.into_iter().enumerate() {
+        let lead = if row == 0 {
+            vec![(Role::Chosen, format!("{mark} ")), (role, name.clone()), (Role::Dim, format!("{pad}  "))]
+        } else {
+            vec![(Role::Dim, " ".repeat(name_width + 4))]
+        };
+        rows.push(lead.into_iter().chain([(text_role, line)]).collect());
+    }
+    rows
+}
+
+impl<'a> Known<'a> {
+    fn read(value: &'a Value) -> Self {
+        let word = |name: &str| value.get(name).and_then(Value::as_str).filter(|w| !w.is_empty());
+        let at = word("place");
+        let seen = value.get("seen").and_then(Value::as_object);
+        let mut names = words(value.get("receptacles"));
+        // A place that was seen without having been announced is a place all the same.
+        names.extend(seen.into_iter().flatten().map(|(name, _)| name.as_str()));
+        names.sort_by_key(|name| natural(name));
+        names.dedup();
+        let places: Vec<Place<'a>> =
+            names.into_iter().map(|name| Place::read(name, seen.and_then(|s| s.get(name)), at)).collect();
+        let room = word("room").or_else(|| room_of(&places));
+        Self { room, at, holding: words(value.get("holding")), places }
+    }
+}
+
+impl<'a> Place<'a> {
+    fn read(name: &'a str, value: Option<&'a Value>, at: Option<&str>) -> Self {
+        let items = value.and_then(|v| v.get("items"));
+        let open = value.and_then(|v| v.get("open")).and_then(Value::as_bool);
+        Self {
+            name,
+            here: at == Some(name),
+            seen: items.is_some() || open.is_some(),
+            open,
+            holds: words(items),
+        }
+    }
+}
+
+/// The kind of room, told by what stands in it.
+fn room_of(places: &[Place<'_>]) -> Option<&'static str> {
+    const SIGNS: [(&str, &str); 8] = [
+        ("fridge", "kitchen"),
+        ("stoveburner", "kitchen"),
+        ("toilet", "bathroom"),
+        ("bathtubbasin", "bathroom"),
+        ("bed", "bedroom"),
+        ("sofa", "living room"),
+        ("armchair", "living room"),
+        ("sinkbasin", "bathroom"),
+    ];
+    let stands = |sign: &str| places.iter().any(|p| natural(p.name).0 == sign);
+    SIGNS.iter().find(|(sign, _)| stands(sign)).map(|(_, room)| *room)
+}
+
+fn words(value: Option<&Value>) -> Vec<&str> {
+    match value {
+        Some(Value::String(one)) if !one.is_empty() => vec![one],
+        Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Orders `drawer 2` before `drawer 10`.
+fn natural(name: &str) -> (&str, u64) {
+    match name.rsplit_once(' ') {
+        Some((kind, number)) => (kind, number.parse().unwrap_or(0)),
+        None => (name, 0),
+    }
+}
