@@ -13,6 +13,7 @@ pub mod method;
 pub mod pddl;
 pub mod prompt;
 pub mod provider;
+pub mod report;
 pub mod symbolic;
 pub mod text;
 pub mod timeline;
