@@ -4,6 +4,7 @@
 //! `domain` <- `engine` <- {`prompt`, `symbolic`, `pddl`, `env` native, `timeline`} <- `method`
 //! <- {`journal`, `provider`, `driver`} <- {`ui`, `cli`}.
 
+pub mod cli;
 pub mod domain;
 pub mod driver;
 pub mod engine;

@@ -4,7 +4,6 @@
 //! beside `timeline`: it knows the nouns, the events and the fold, and nothing of methods, drivers or screens.
 
 mod carried;
-mod clean;
 mod html;
 mod json;
 mod lines;
@@ -18,7 +17,6 @@ mod transcript;
 mod tests;
 
 pub use carried::{Carried, NotAReport, carried, carry};
-pub use clean::clean;
 pub use html::html;
 pub use json::json;
 pub use lines::{Aside, Lines, Tally, TurnLine, summary_line, turn_line};

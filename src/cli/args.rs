@@ -147,11 +147,9 @@ pub struct How {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  retrospect run --env household --task easy/heat/23\n  \
+#[command(after_help = "Examples:\n  retrospect run --env household --task easy/heat/23\n  \
                   retrospect run --env household --tasks 'normal/*/1-5' --method omnireflect --headless --json\n  \
-                  retrospect run --env alfworld --split valid_unseen --only 10 --headless"
-)]
+                  retrospect run --env alfworld --split valid_unseen --only 10 --headless")]
 pub struct Run {
     #[command(flatten)]
     pub world: World,
@@ -274,11 +272,9 @@ pub struct Demo {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  retrospect tasks --env household\n  \
+#[command(after_help = "Examples:\n  retrospect tasks --env household\n  \
                   retrospect tasks --env household --tasks 'normal/*/1-3' --write games/\n  \
-                  retrospect tasks --env alfworld --split valid_unseen --json"
-)]
+                  retrospect tasks --env alfworld --split valid_unseen --json")]
 pub struct Tasks {
     #[command(flatten)]
     pub world: World,

@@ -8,6 +8,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 
+pub(super) use read::unknown_setting;
 pub use reference::{reference, sample};
 pub use show::{init, show};
 
@@ -52,26 +53,117 @@ pub struct Entry {
 
 /// Every entry, in the order of the reference.
 pub const ENTRIES: &[Entry] = &[
-    entry("sessions", "where sessions are kept; without it `sessions/` here, else the user's state folder", Sort::Path, "", "RETROSPECT_SESSIONS", "--sessions"),
-    entry("data", "folder of ALFWorld's data, the one that holds `json_2.1.1`", Sort::Path, "", "ALFWORLD_DATA", "--data"),
-    entry("pool", "the pool file of `lessons`; without it `pool.jsonl` in the user's data folder", Sort::Path, "", "RETROSPECT_POOL", "--pool"),
-    entry("run.env", "the environment", Sort::Word(&["household", "alfworld"]), "household", "RETROSPECT_ENV", "--env"),
-    entry("run.method", "the method", Sort::Word(&["react", "omnireflect"]), "omnireflect", "RETROSPECT_METHOD", "--method"),
+    entry(
+        "sessions",
+        "where sessions are kept; without it `sessions/` here, else the user's state folder",
+        Sort::Path,
+        "",
+        "RETROSPECT_SESSIONS",
+        "--sessions",
+    ),
+    entry(
+        "data",
+        "folder of ALFWorld's data, the one that holds `json_2.1.1`",
+        Sort::Path,
+        "",
+        "ALFWORLD_DATA",
+        "--data",
+    ),
+    entry(
+        "pool",
+        "the pool file of `lessons`; without it `pool.jsonl` in the user's data folder",
+        Sort::Path,
+        "",
+        "RETROSPECT_POOL",
+        "--pool",
+    ),
+    entry(
+        "run.env",
+        "the environment",
+        Sort::Word(&["household", "alfworld"]),
+        "household",
+        "RETROSPECT_ENV",
+        "--env",
+    ),
+    entry(
+        "run.method",
+        "the method",
+        Sort::Word(&["react", "omnireflect"]),
+        "omnireflect",
+        "RETROSPECT_METHOD",
+        "--method",
+    ),
     entry("run.actor", "who acts", Sort::Text, "rules", "RETROSPECT_ACTOR", "--actor"),
     entry("run.mentor", "who reflects", Sort::Text, "symbolic", "RETROSPECT_MENTOR", "--mentor"),
-    entry("run.interface", "what the agent is shown of the world", Sort::Word(&["raw", "react", "agentboard"]), "raw", "RETROSPECT_INTERFACE", "--interface"),
-    entry("run.as", "which reading of a method, where paper and public code differ", Sort::Word(&["paper", "code"]), "paper", "RETROSPECT_AS", "--as"),
+    entry(
+        "run.interface",
+        "what the agent is shown of the world",
+        Sort::Word(&["raw", "react", "agentboard"]),
+        "raw",
+        "RETROSPECT_INTERFACE",
+        "--interface",
+    ),
+    entry(
+        "run.as",
+        "which reading of a method, where paper and public code differ",
+        Sort::Word(&["paper", "code"]),
+        "paper",
+        "RETROSPECT_AS",
+        "--as",
+    ),
     entry("run.seed", "seed of every chance in a run", Sort::Number(0), "0", "RETROSPECT_SEED", "--seed"),
     entry("run.trials", "trials a task gets at most", Sort::Number(1), "1", "RETROSPECT_TRIALS", "--trials"),
-    entry("run.on_error", "without a screen, when a call fails", Sort::Word(&["stop", "skip-task"]), "stop", "RETROSPECT_ON_ERROR", "--on-error"),
-    entry("run.prompts", "folder of prompt templates that replace the built-in ones by file name", Sort::Path, "", "RETROSPECT_PROMPTS", "--prompts"),
-    entry("screen.theme", "a theme by name, or a theme file", Sort::Text, "default", "RETROSPECT_THEME", "--theme"),
-    entry("screen.glyphs", "the characters of frames and marks", Sort::Word(&["unicode", "ascii"]), "unicode", "RETROSPECT_GLYPHS", ""),
+    entry(
+        "run.on_error",
+        "without a screen, when a call fails",
+        Sort::Word(&["stop", "skip-task"]),
+        "stop",
+        "RETROSPECT_ON_ERROR",
+        "--on-error",
+    ),
+    entry(
+        "run.prompts",
+        "folder of prompt templates that replace the built-in ones by file name",
+        Sort::Path,
+        "",
+        "RETROSPECT_PROMPTS",
+        "--prompts",
+    ),
+    entry(
+        "screen.theme",
+        "a theme by name, or a theme file",
+        Sort::Text,
+        "default",
+        "RETROSPECT_THEME",
+        "--theme",
+    ),
+    entry(
+        "screen.glyphs",
+        "the characters of frames and marks",
+        Sort::Word(&["unicode", "ascii"]),
+        "unicode",
+        "RETROSPECT_GLYPHS",
+        "",
+    ),
     entry("screen.motion", "moving marks while a model works", Sort::Switch, "true", "RETROSPECT_MOTION", ""),
     entry("screen.mouse", "capture the mouse from the start", Sort::Switch, "true", "RETROSPECT_MOUSE", ""),
     entry("screen.hints", "the hints of a first run", Sort::Switch, "true", "RETROSPECT_HINTS", ""),
-    entry("override.shown_as", "how an overridden action is shown to the agent", Sort::Word(&["ask", "own", "human_edit"]), "ask", "RETROSPECT_SHOWN_AS", ""),
-    entry("override.thought", "what becomes of the thought before an overridden action", Sort::Word(&["ask", "kept", "dropped", "rewritten"]), "ask", "RETROSPECT_THOUGHT", ""),
+    entry(
+        "override.shown_as",
+        "how an overridden action is shown to the agent",
+        Sort::Word(&["ask", "own", "human_edit"]),
+        "ask",
+        "RETROSPECT_SHOWN_AS",
+        "",
+    ),
+    entry(
+        "override.thought",
+        "what becomes of the thought before an overridden action",
+        Sort::Word(&["ask", "kept", "dropped", "rewritten"]),
+        "ask",
+        "RETROSPECT_THOUGHT",
+        "",
+    ),
 ];
 
 const fn entry(
@@ -146,7 +238,9 @@ impl Config {
     /// # Errors
     /// A usage [`Fault`] when the value is none of those allowed.
     pub fn flag(&mut self, name: &'static str, text: Option<&str>) -> Result<(), Fault> {
-        let (Some(text), Some(entry)) = (text, ENTRIES.iter().find(|e| e.name == name)) else { return Ok(()) };
+        let (Some(text), Some(entry)) = (text, ENTRIES.iter().find(|e| e.name == name)) else {
+            return Ok(());
+        };
         let value = read::parse(entry, text).map_err(|why| {
             Fault::usage(format!("{} {text:?}: {why}", entry.flag), "see `--help` of this verb")
         })?;
@@ -196,7 +290,9 @@ impl Config {
             let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {known}") };
             Fault::usage(
                 format!("{}: there is no preset {name:?}; {known}", self.file.display()),
-                format!("write one as a table [preset.{name}] of settings; `retrospect config show` lists them"),
+                format!(
+                    "write one as a table [preset.{name}] of settings; `retrospect config show` lists them"
+                ),
             )
         })
     }
@@ -212,7 +308,10 @@ fn folder(variable: &impl Fn(&str) -> Option<String>) -> PathBuf {
 }
 
 fn defaults() -> BTreeMap<&'static str, (Value, From)> {
-    ENTRIES.iter().map(|e| (e.name, (read::parse(e, e.default).unwrap_or(Value::Null), From::Default))).collect()
+    ENTRIES
+        .iter()
+        .map(|e| (e.name, (read::parse(e, e.default).unwrap_or(Value::Null), From::Default)))
+        .collect()
 }
 
 impl fmt::Display for From {

@@ -1,7 +1,7 @@
 //! Standard output and standard error. A reader that has gone away is forgiven: the verb ends, and nothing is said.
 
 use super::fault::{Fault, FaultKind};
-use crate::report::clean;
+use crate::text::clean;
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// The only way to print.

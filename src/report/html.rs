@@ -5,8 +5,9 @@
 
 use super::record::word;
 use super::transcript::author;
-use super::{At, EpisodeRecord, Record, carry, clean};
+use super::{At, EpisodeRecord, Record, carry};
 use crate::domain::{By, Fate, Kind, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ShownAs, Step};
+use crate::text::clean;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

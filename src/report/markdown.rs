@@ -2,8 +2,9 @@
 
 use super::record::word;
 use super::transcript::author;
-use super::{EpisodeRecord, Record, clean};
+use super::{EpisodeRecord, Record};
 use crate::domain::{By, Fate, Lesson, NoteKind, ShownAs, Step};
+use crate::text::clean;
 use std::fmt::Write as _;
 
 /// The document. Text from outside stands in code, so that none of it is taken for Markdown.

@@ -1,7 +1,7 @@
 //! A drawn screen as a picture: text runs in a monospaced font, with frames and blocks drawn as shapes so that lines
 //! join in every viewer.
 
-use super::clean;
+use crate::text::clean;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 use std::fmt::Write as _;

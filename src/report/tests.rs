@@ -119,26 +119,6 @@ fn run_lines_keep_their_fields_in_order() {
 }
 
 #[test]
-fn text_from_outside_is_cleaned() {
-    let cases = [
-        ("plain text\nof two lines", "plain text\nof two lines"),
-        ("a\u{1b}[31mred\u{1b}[0m b", "ared b"),
-        ("title\u{1b}]0;evil\u{7}after", "titleafter"),
-        ("string\u{1b}Pq#0;x\u{1b}\\after", "stringafter"),
-        ("unfinished\u{1b}]8;;http\nnext", "unfinished\nnext"),
-        ("eight bit \u{9b}2Jgone", "eight bit gone"),
-        ("a\tb\r\nc\rd", "a b\nc\nd"),
-        ("abc\u{202e}def\u{2066}g", "abcdefg"),
-        ("nul\0 bell\u{7} del\u{7f}", "nul bell del"),
-        ("lone \u{1b}", "lone "),
-        ("日本 e\u{301} 👩‍👩‍👧", "日本 e\u{301} 👩‍👩‍👧"),
-    ];
-    for (text, wanted) in cases {
-        assert_eq!(clean(text), wanted, "{text:?}");
-    }
-}
-
-#[test]
 fn places_are_read() {
     assert_eq!("2.14".parse(), Ok(At { episode: 2, step: 14 }));
     assert_eq!("14".parse(), Ok(At { episode: 1, step: 14 }));

@@ -1,9 +1,9 @@
 //! The session as lines of plain text: no frames, no colours, no cursor movement; fit for logs and screen readers.
 
-use super::clean;
 use super::lines::counted;
 use crate::domain::{Author, By, LessonOp, LessonText, NoteKind, Reflection};
 use crate::engine::{Envelope, Event, PauseReason, State};
+use crate::text::clean;
 use std::fmt::Write as _;
 use std::sync::Arc;
 

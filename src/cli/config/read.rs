@@ -32,24 +32,32 @@ pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), F
             "`retrospect config show` lists every key; docs/CONFIG.md describes them",
         )
     };
-    let table = DeTable::parse(text)
-        .map_err(|e| fault(e.span().map_or(0, |s| s.start), format!("not TOML: {}", e.message().replace('\n', " "))))?;
+    let table = DeTable::parse(text).map_err(|e| {
+        fault(e.span().map_or(0, |s| s.start), format!("not TOML: {}", e.message().replace('\n', " ")))
+    })?;
     for (key, value) in table.get_ref() {
         let name = key.get_ref().as_ref();
         match value.get_ref() {
             DeValue::Table(inner) if name == "preset" => {
                 for (preset, settings) in inner {
                     let DeValue::Table(settings) = settings.get_ref() else {
-                        return Err(fault(preset.span().start, format!("preset.{} is not a table", preset.get_ref())));
+                        return Err(fault(
+                            preset.span().start,
+                            format!("preset.{} is not a table", preset.get_ref()),
+                        ));
                     };
                     let mut read = Vec::new();
                     for (setting, value) in settings {
-                        let known = crate::method::SETTINGS.iter().any(|s| s.name == setting.get_ref().as_ref());
+                        let known =
+                            crate::method::SETTINGS.iter().any(|s| s.name == setting.get_ref().as_ref());
                         if !known {
                             return Err(fault(setting.span().start, unknown_setting(setting.get_ref())));
                         }
                         let value = plain(value).ok_or_else(|| {
-                            fault(value.span().start, format!("{} must be a number, a switch or a word", setting.get_ref()))
+                            fault(
+                                value.span().start,
+                                format!("{} must be a number, a switch or a word", setting.get_ref()),
+                            )
                         })?;
                         read.push((setting.get_ref().to_string(), value));
                     }
@@ -58,7 +66,15 @@ pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), F
             }
             DeValue::Table(inner) => {
                 for (sub, value) in inner {
-                    put(config, path, &format!("{name}.{}", sub.get_ref()), sub.span().start, value, &fault, line_of)?;
+                    put(
+                        config,
+                        path,
+                        &format!("{name}.{}", sub.get_ref()),
+                        sub.span().start,
+                        value,
+                        &fault,
+                        line_of,
+                    )?;
                 }
             }
             _ => put(config, path, name, key.span().start, value, &fault, line_of)?,

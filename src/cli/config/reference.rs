@@ -62,7 +62,11 @@ fn settings(out: &mut String) {
         let origin = serde_json::to_value(spec.origin).ok();
         let origin = origin.as_ref().and_then(|o| o.as_str()).unwrap_or("ours");
         let methods = if spec.methods.is_empty() { "all".to_owned() } else { spec.methods.join(", ") };
-        let _ = writeln!(out, "| `{}` | {} | {values} | `{default}` | {origin} | {methods} |", spec.name, spec.meaning);
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {values} | `{default}` | {origin} | {methods} |",
+            spec.name, spec.meaning
+        );
     }
 }
 

@@ -20,12 +20,15 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
             let presets: Map<String, Value> = config
                 .presets
                 .iter()
-                .map(|(name, settings)| (name.clone(), settings.iter().cloned().collect::<Map<_, _>>().into()))
+                .map(|(name, settings)| {
+                    (name.clone(), settings.iter().cloned().collect::<Map<_, _>>().into())
+                })
                 .collect();
             out.line(&json!({"file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets}).to_string())
         }
         ConfigVerb::Show { json: false } => {
-            let state = if config.file.is_file() { "" } else { " (not there; `retrospect config init` writes it)" };
+            let state =
+                if config.file.is_file() { "" } else { " (not there; `retrospect config init` writes it)" };
             out.line(&format!("file: {}{state}", config.file.display()))?;
             for (name, place) in [("themes", "themes/"), ("keys", "keys.toml")] {
                 out.line(&format!("{name}: {}", config.folder.join(place).display()))?;
@@ -43,7 +46,12 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
             out.line("")?;
             out.line("settings of methods (run --set NAME=VALUE):")?;
             for spec in crate::method::SETTINGS {
-                out.line(&format!("  {:<18} {:<12} {}", spec.name, spec.default.value().to_string(), spec.meaning))?;
+                out.line(&format!(
+                    "  {:<18} {:<12} {}",
+                    spec.name,
+                    spec.default.value().to_string(),
+                    spec.meaning
+                ))?;
             }
             Ok(())
         }
@@ -61,6 +69,7 @@ pub fn init(config: &Config, force: bool, out: &mut Out) -> Result<(), Fault> {
     }
     std::fs::create_dir_all(config.folder.join("themes"))
         .map_err(|e| Fault::file(&config.folder, "could not be made", &e))?;
-    std::fs::write(&config.file, sample()).map_err(|e| Fault::file(&config.file, "could not be written", &e))?;
+    std::fs::write(&config.file, sample())
+        .map_err(|e| Fault::file(&config.file, "could not be written", &e))?;
     out.line(&format!("wrote {}", config.file.display()))
 }

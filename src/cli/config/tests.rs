@@ -20,7 +20,10 @@ fn a_later_layer_counts_more() {
     assert_eq!(config.text("run.actor"), "human");
     assert!(matches!(config.from("run.actor"), From::File(_, 2)));
     config = load(file, &variable).unwrap();
-    assert_eq!((config.text("run.actor"), config.from("run.actor")), ("recorded:x", &From::Variable("RETROSPECT_ACTOR")));
+    assert_eq!(
+        (config.text("run.actor"), config.from("run.actor")),
+        ("recorded:x", &From::Variable("RETROSPECT_ACTOR"))
+    );
     config.flag("run.actor", Some("rules")).unwrap();
     assert_eq!((config.text("run.actor"), config.from("run.actor")), ("rules", &From::Flag("--actor")));
     config.flag("run.actor", None).unwrap();
@@ -31,13 +34,19 @@ fn a_later_layer_counts_more() {
 fn complaints_name_file_line_and_what_is_allowed() {
     let cases = [
         ("sessions = \n", "config.toml:1: not TOML"),
-        ("\n[screen]\nthem = \"x\"\n", "config.toml:3: there is no key \"screen.them\"; did you mean \"screen.theme\"?"),
+        (
+            "\n[screen]\nthem = \"x\"\n",
+            "config.toml:3: there is no key \"screen.them\"; did you mean \"screen.theme\"?",
+        ),
         ("theme = \"x\"\n", "config.toml:1: there is no key \"theme\"; did you mean \"screen.theme\"?"),
         ("[run]\ntrials = 0\n", "config.toml:2: run.trials: expected a whole number from 1 on"),
         ("[run]\nmethod = \"dreams\"\n", "config.toml:2: run.method: expected react, omnireflect"),
         ("[screen]\nmouse = \"yes\"\n", "config.toml:2: screen.mouse: expected true or false"),
         ("sessions = [1]\n", "config.toml:1: sessions: expected a path"),
-        ("[preset.a]\nr_frek = 5\n", "config.toml:2: there is no setting \"r_frek\"; did you mean \"r_freq\"?"),
+        (
+            "[preset.a]\nr_frek = 5\n",
+            "config.toml:2: there is no setting \"r_frek\"; did you mean \"r_freq\"?",
+        ),
         ("[preset.a]\nr_freq = []\n", "config.toml:2: r_freq must be a number, a switch or a word"),
         ("[preset]\na = 1\n", "config.toml:2: preset.a is not a table"),
     ];
@@ -47,10 +56,18 @@ fn complaints_name_file_line_and_what_is_allowed() {
         assert!(!fault.hint.is_empty());
     }
     let fault = load("", &[("RETROSPECT_TRIALS", "many")]).unwrap_err();
-    assert!(fault.message.starts_with("RETROSPECT_TRIALS=\"many\": expected a whole number"), "{}", fault.message);
+    assert!(
+        fault.message.starts_with("RETROSPECT_TRIALS=\"many\": expected a whole number"),
+        "{}",
+        fault.message
+    );
     assert_eq!(fault.code(), 1);
     let fault = load("", &[]).unwrap().flag("run.interface", Some("3d")).unwrap_err();
-    assert!(fault.message.contains("--interface \"3d\": expected raw, react, agentboard"), "{}", fault.message);
+    assert!(
+        fault.message.contains("--interface \"3d\": expected raw, react, agentboard"),
+        "{}",
+        fault.message
+    );
     assert_eq!(fault.code(), 2);
 }
 
@@ -97,5 +114,8 @@ fn the_reference_is_not_stale() {
         fs::write(&path, reference()).unwrap();
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == reference(), "docs/CONFIG.md is stale: RETROSPECT_BLESS=1 cargo test the_reference writes it anew");
+    assert!(
+        kept == reference(),
+        "docs/CONFIG.md is stale: RETROSPECT_BLESS=1 cargo test the_reference writes it anew"
+    );
 }
