@@ -2,7 +2,7 @@
 
 use super::glyphs::Glyphs;
 use super::theme::{Role, Theme};
-use crate::text::{one_line, truncate, width};
+use crate::text::{truncate, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -32,25 +32,22 @@ impl Canvas<'_> {
         }
         let columns = columns.min(area.right() - x);
         let text = truncate(text, usize::from(columns), self.glyphs.more);
+        // What lay in the cells before (a frame under a title) must not shine through.
+        let style = Style::reset().patch(self.theme.style(Role::Ground)).patch(style);
         let end = self.buffer.set_stringn(x, y, text, usize::from(columns), style).0;
         end - x
     }
 
     /// Writes text that ends at column `right` (exclusive) and returns its first column.
     pub fn put_right(&mut self, right: u16, y: u16, columns: u16, text: &str, style: Style) -> u16 {
-        let wide = (width(&one_line(text)) as u16).min(columns);
+        let text = truncate(text, usize::from(columns), self.glyphs.more);
+        let wide = width(&text) as u16;
         let x = right.saturating_sub(wide);
-        self.put(x, y, wide, text, style);
+        self.put(x, y, wide, &text, style);
         x
     }
 
-    /// Empties the screen and gives it the theme's ground, if it has one.
-    pub fn ground(&mut self, area: Rect) {
-        self.clear(area);
-        self.buffer.set_style(area, self.theme.style(Role::Ground));
-    }
-
-    /// Empties an area: the cells keep nothing of what lay there.
+    /// Empties an area: the cells keep nothing of what lay there, and have the theme's ground, if it has one.
     pub fn clear(&mut self, area: Rect) {
         for y in area.top()..area.bottom() {
             for x in area.left()..area.right() {
@@ -59,6 +56,7 @@ impl Canvas<'_> {
                 }
             }
         }
+        self.buffer.set_style(area.intersection(self.buffer.area), self.theme.style(Role::Ground));
     }
 
     /// Adds a modifier to every cell of an area.

@@ -45,8 +45,7 @@ impl Moment {
     /// Brings the states up to date with the store and the cursor. A moment of the past is folded once.
     pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
         self.live = Arc::new(store.live());
-        let timeline = store.timeline();
-        self.head = timeline.head().clone();
+        self.head = store.head();
         let Cursor::At(seq) = cursor else {
             self.shown = self.head.clone();
             self.story = self.head.clone();
@@ -54,7 +53,7 @@ impl Moment {
             return;
         };
         if self.at != Some(seq) {
-            self.shown = timeline.state_at(seq);
+            self.shown = store.state_at(seq);
         }
         let episode = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
         let number = episode(&self.shown);
@@ -64,7 +63,7 @@ impl Moment {
             let ended = self.head.past.iter().rev().find(|p| p.number == number);
             let end = ended.map_or(seq, |p| Seq(p.span.1)).max(seq);
             if self.story.head != end {
-                self.story = timeline.state_at(end);
+                self.story = store.state_at(end);
             }
         }
         self.at = Some(seq);

@@ -2,7 +2,7 @@
 
 use crate::domain::{Fate, Kind, NoteKind, Reflection, Stage, Step};
 use crate::engine::State;
-use crate::text::{one_line, width, wrap_at_most};
+use crate::text::{truncate, width, wrap_at_most};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
@@ -111,7 +111,7 @@ impl<'a> Writer<'a> {
 
     /// A piece at the right edge of the last row, or of a row of its own where that is full.
     pub fn tail(&mut self, role: Role, text: &str) {
-        let text = one_line(text).into_owned();
+        let text = truncate(text, usize::from(self.measure.columns / 2).max(24), self.glyphs.more);
         let columns = usize::from(self.measure.columns);
         let fits = self
             .rows
@@ -276,7 +276,10 @@ fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     let name = reflection.kind.name();
     let role = kind_role(reflection.kind);
     for item in reflection.items.iter().take(SHOWN) {
-        let pieces = [(role, format!("{} {name}  ", glyphs.new)), (Role::Dim, item.text.text.clone())];
+        let pieces = [
+            (role, format!("{} {name}  ", glyphs.new)),
+            (Role::Dim, truncate(&item.text.text, usize::from(w.measure.columns), glyphs.more)),
+        ];
         w.line(2, pieces);
     }
     if reflection.items.len() > SHOWN {
