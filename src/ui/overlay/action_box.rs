@@ -139,7 +139,11 @@ impl ActionBox {
             self.stage = Stage::Thought(thought_question());
             return Reaction::default();
         };
-        if fate == 2 && !self.only_questions && self.thought.is_some() && !matches!(self.stage, Stage::Words(_)) {
+        if fate == 2
+            && !self.only_questions
+            && self.thought.is_some()
+            && !matches!(self.stage, Stage::Words(_))
+        {
             self.stage = Stage::Words(Field::lines(self.thought.as_deref().unwrap_or_default()));
             return Reaction::default();
         }
@@ -197,7 +201,11 @@ impl ActionBox {
             (None, _) => "the world is being asked what it accepts".to_owned(),
             (Some(all), _) if all.is_empty() => "this world lists no actions; type one freely".to_owned(),
             (Some(all), _) => {
-                format!("{} of {} {dot} the agent does not see this list {dot} free text goes too", self.fitting.len(), all.len())
+                format!(
+                    "{} of {} {dot} the agent does not see this list {dot} free text goes too",
+                    self.fitting.len(),
+                    all.len()
+                )
             }
         };
         let role = if self.note.is_some() { Role::Warn } else { Role::Dim };
@@ -334,7 +342,10 @@ impl Overlay for ActionBox {
             Stage::Shown(choice) => lines.extend(choice.lines(look, inside.width)),
             Stage::Thought(choice) => {
                 if let Some(thought) = &self.thought {
-                    lines.push(vec![(Role::Dim, "think  ".to_owned()), (Role::Thought, one_line(thought).into_owned())]);
+                    lines.push(vec![
+                        (Role::Dim, "think  ".to_owned()),
+                        (Role::Thought, one_line(thought).into_owned()),
+                    ]);
                 }
                 lines.extend(choice.lines(look, inside.width));
             }
@@ -342,4 +353,3 @@ impl Overlay for ActionBox {
         Scroll::default().draw(&lines, inside, canvas);
     }
 }
-

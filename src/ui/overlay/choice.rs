@@ -31,7 +31,8 @@ impl Choice {
     pub(crate) fn lines(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
         let mut lines = paragraph((Role::Title, ""), Role::Title, &self.question, columns);
         for (place, answer) in self.answers.iter().enumerate() {
-            let (role, mark) = if place == self.at { (Role::Chosen, look.glyphs.proposal) } else { (Role::Text, " ") };
+            let (role, mark) =
+                if place == self.at { (Role::Chosen, look.glyphs.proposal) } else { (Role::Text, " ") };
             lines.push(vec![(Role::Proposal, format!(" {mark} ")), (role, answer.clone())]);
         }
         lines

@@ -32,7 +32,8 @@ impl Overlay for Help {
     }
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let window = Window { title: "Help", place: Place::Middle, rows: u16::MAX, columns: 96, mode: Mode::Overlay };
+        let window =
+            Window { title: "Help", place: Place::Middle, rows: u16::MAX, columns: 96, mode: Mode::Overlay };
         let inside = window.draw(look, screen, canvas);
         let mut lines = marks(look);
         for mode in Mode::ALL {

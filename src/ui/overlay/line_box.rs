@@ -83,14 +83,18 @@ impl Overlay for LineBox {
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let (title, about) = match &self.purpose {
-            Purpose::Reject { proposal } => ("Reject: why?".to_owned(), format!("{} {proposal}", look.glyphs.proposal)),
+            Purpose::Reject { proposal } => {
+                ("Reject: why?".to_owned(), format!("{} {proposal}", look.glyphs.proposal))
+            }
             Purpose::Remark { step: 0 } => ("A remark on this episode".to_owned(), String::new()),
             Purpose::Remark { step } => (format!("A remark on step {step}"), String::new()),
         };
         let told = match (&self.purpose, self.empty) {
             (_, true) => "write a few words first",
             (Purpose::Reject { .. }, _) => "The agent is told the reason, and is asked this step again.",
-            (Purpose::Remark { .. }, _) => "Remarks are for people: they stay in the session and reach no prompt.",
+            (Purpose::Remark { .. }, _) => {
+                "Remarks are for people: they stay in the session and reach no prompt."
+            }
         };
         let window = Window { title: &title, place: Place::Below, rows: 4, columns: 84, mode: Mode::Input };
         let inside = window.draw(look, screen, canvas);

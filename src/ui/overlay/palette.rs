@@ -104,7 +104,8 @@ impl Overlay for Palette {
     }
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let window = Window { title: "Actions", place: Place::Middle, rows: 16, columns: 88, mode: Mode::Palette };
+        let window =
+            Window { title: "Actions", place: Place::Middle, rows: 16, columns: 88, mode: Mode::Palette };
         let inside = window.draw(look, screen, canvas);
         canvas.put(inside.x, inside.y, 2, ":", canvas.style(Role::Key));
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };

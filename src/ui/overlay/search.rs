@@ -39,7 +39,14 @@ pub struct Search {
 impl Search {
     /// A search that returns to this moment when it is closed without staying.
     pub fn new(from: Cursor) -> Self {
-        Self { field: Field::line(""), typing: true, found: Vec::new(), chosen: 0, scroll: Scroll::default(), from }
+        Self {
+            field: Field::line(""),
+            typing: true,
+            found: Vec::new(),
+            chosen: 0,
+            scroll: Scroll::default(),
+            from,
+        }
     }
 
     fn look_up(&mut self, look: &Look<'_>) -> Reaction {
@@ -54,9 +61,12 @@ impl Search {
             for (role, text) in thought.into_iter().chain(done).chain(seen).chain(remarks) {
                 let text = one_line(text);
                 let places = search(&text, &words);
-                self.found.extend(
-                    places.into_iter().map(|at| Match { step: step.number, role, text: text.clone().into_owned(), at }),
-                );
+                self.found.extend(places.into_iter().map(|at| Match {
+                    step: step.number,
+                    role,
+                    text: text.clone().into_owned(),
+                    at,
+                }));
             }
             if self.found.len() >= MOST {
                 break;
@@ -142,7 +152,8 @@ impl Overlay for Search {
             (all, _) => format!("Search: {} of {all}", self.chosen + 1),
         };
         let rows = if screen.height >= 20 { 7 } else { 4 };
-        let window = Window { title: &title, place: Place::Below, rows, columns: screen.width, mode: self.mode() };
+        let window =
+            Window { title: &title, place: Place::Below, rows, columns: screen.width, mode: self.mode() };
         let inside = window.draw(look, screen, canvas);
         canvas.put(inside.x, inside.y, 2, "/", canvas.style(Role::Key));
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };

@@ -51,7 +51,7 @@ impl Window<'_> {
             width,
             height,
         };
-        canvas.ground(area);
+        canvas.clear(area);
         if width < 4 || height < 3 {
             return Rect { height: height.min(1), ..area };
         }
