@@ -107,6 +107,8 @@ pub struct Model {
     pub notice: Option<Notice>,
     /// The last signal that was shown.
     pub heard: u64,
+    /// The ended episode whose end card was shown.
+    pub carded: Option<u32>,
     /// When Ctrl-C was last pressed.
     pub interrupted: Option<Instant>,
     /// What a newcomer is told.

@@ -41,6 +41,8 @@ pub enum Request {
     Go(Cursor),
     /// Do an action of the main screen by its name, as the palette does.
     Do(crate::ui::keymap::Action),
+    /// Take the next theme.
+    NextTheme,
     /// Say a line in the footer.
     Say(String),
     /// Try the failed write again.

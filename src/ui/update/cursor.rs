@@ -71,6 +71,16 @@ pub(super) fn first(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     Vec::new()
 }
 
+/// To the last step of the listed episode that made progress.
+pub(super) fn last_progress(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+    let to = look.episode().map(|e| e.progress_step).filter(|n| *n > 0);
+    match to.and_then(|n| after_step(look, n)) {
+        Some(cursor) => go(model, look, cursor),
+        None => model.say("no step of this episode made progress", Tone::Told, look.now),
+    }
+    Vec::new()
+}
+
 /// To the previous or next step with a mark.
 pub(super) fn mark(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> {
     let Some(episode) = look.episode() else { return Vec::new() };
