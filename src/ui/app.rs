@@ -250,6 +250,7 @@ impl App {
             | Request::Suspend
             | Request::Quit
             | Request::Go(_)
+            | Request::Keep { .. }
             | Request::Do(_)
             | Request::Say(_) => {}
         }

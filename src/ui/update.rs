@@ -5,6 +5,9 @@ mod lesson;
 mod mouse;
 mod scroll;
 
+pub(crate) use cursor::after_step;
+pub(crate) use lesson::{chosen as chosen_lesson, kind as chosen_kind};
+
 use super::keymap::{Action, Mode};
 use super::look::Look;
 use super::model::{Cursor, Focus, Hint, Model, Tone};
@@ -52,6 +55,10 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
             Request::Do(action) => {
                 let wants = act(model, look, scratch, action);
                 rest.extend(settle(model, look, scratch, wants));
+            }
+            Request::Keep { of, draft } => {
+                model.drafts.retain(|d| d.of != of);
+                model.drafts.extend(draft);
             }
             Request::Mouse(on) => {
                 model.mouse = on;
@@ -200,9 +207,16 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
 
 /// Opens the overlay of an action.
 fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
-    let Some(overlay) = overlay::open(action, look) else { return Vec::new() };
-    model.overlays.push(overlay);
-    if action == Action::Override { vec![Request::Admissible] } else { Vec::new() }
+    match overlay::open(action, model, look) {
+        Ok(overlay) => {
+            model.overlays.push(overlay);
+            if action == Action::Override { vec![Request::Admissible] } else { Vec::new() }
+        }
+        Err(why) => {
+            model.say(why, Tone::Refused, look.now);
+            Vec::new()
+        }
+    }
 }
 
 /// Whether an action changes what happens now, so that it cannot be done while the past is shown.
@@ -313,7 +327,8 @@ fn hear(model: &mut Model, look: &Look<'_>) {
     if ended != model.carded {
         model.carded = ended;
         if ended.is_some() && !model.past() && model.overlays.is_empty() {
-            model.overlays.extend(overlay::open(Action::EndCard, look));
+            let card = overlay::open(Action::EndCard, model, look);
+            model.overlays.extend(card.ok());
         }
     }
     if model.hint == Hint::Mistake {

@@ -8,7 +8,7 @@ use crate::ui::msg::Request;
 use crate::ui::view::lanes::{newest_first, picked};
 
 /// The lesson that keys act on.
-pub(super) fn chosen<'a>(model: &Model, look: &Look<'a>) -> Option<&'a Lesson> {
+pub(crate) fn chosen<'a>(model: &Model, look: &Look<'a>) -> Option<&'a Lesson> {
     let kind = *look.lanes().get(model.lane(look.lanes()))?;
     let state = look.shown();
     state.pool.numbered(picked(model, state, kind)?)
@@ -55,7 +55,7 @@ pub(super) fn rescope(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
 }
 
 /// The kind of the chosen lane.
-pub(super) fn kind(model: &Model, look: &Look<'_>) -> Kind {
+pub(crate) fn kind(model: &Model, look: &Look<'_>) -> Kind {
     look.lanes().get(model.lane(look.lanes())).copied().unwrap_or(Kind::Error)
 }
 
