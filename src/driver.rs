@@ -7,6 +7,7 @@
 mod commit;
 mod host;
 mod launch;
+mod outfit;
 mod runner;
 mod store;
 pub mod worlds;

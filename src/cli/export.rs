@@ -13,7 +13,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
     if let Some(torn) = &opened.torn {
         out.note(&format!("{}: {torn}", opened.meta.session));
     }
-    let record = Record::of(opened.events());
+    let record = Record::of(&opened.events());
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
     let at = match &args.at {
         Some(text) => {
@@ -26,7 +26,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
         Format::Html => html(&record, at, &opened.files),
         Format::Markdown => markdown(&record),
         Format::Json => json(&record),
-        Format::Text => transcript(opened.events()),
+        Format::Text => transcript(&opened.events()),
         Format::Svg => {
             let size = size(&args.size)?;
             screen::picture(config, opened, at, size, args.theme.as_deref())?

@@ -56,7 +56,7 @@ pub(super) fn show(
     let dir = opened.dir.clone().unwrap_or_default();
     let shared = Arc::new(Mutex::new(out));
     let mut teller = Teller::new(voice, shared, &dir, None, setup::world_options(config));
-    for envelope in opened.events() {
+    for envelope in &opened.events() {
         teller.event(envelope)?;
     }
     match (&opened.dir, follow) {

@@ -40,7 +40,7 @@ pub(super) struct Opened {
 
 impl Opened {
     /// All events.
-    pub(super) fn events(&self) -> &[Arc<Envelope>] {
+    pub(super) fn events(&self) -> Vec<Arc<Envelope>> {
         self.timeline.since(crate::domain::Seq(0))
     }
 }

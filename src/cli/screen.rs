@@ -108,7 +108,7 @@ fn moment_of(timeline: &Timeline, at: At) -> Option<Seq> {
     let mut found = None;
     let mut state = crate::engine::State::default();
     for envelope in timeline.since(Seq(0)) {
-        state.apply(envelope);
+        state.apply(&envelope);
         let Some(episode) = state.episode.as_deref() else { continue };
         let here = At { episode: episode.number, step: episode.steps.len() as u32 };
         if here == at {

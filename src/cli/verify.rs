@@ -38,7 +38,7 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
         world: None,
         sent: None,
     };
-    for envelope in opened.events() {
+    for envelope in &opened.events() {
         check.event(envelope, &mut found);
     }
     if opened.events().is_empty() {

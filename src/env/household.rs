@@ -26,6 +26,7 @@ pub use id::{BadTaskId, Difficulty, Kind, TaskId};
 
 use crate::domain::Task;
 use crate::env::EnvError;
+use crate::env::alfworld::{Game, Targets, World};
 
 /// Name of this generation of games. It changes when any task name would give another game than before.
 pub const GENERATION: &str = "household 1";
@@ -59,19 +60,52 @@ pub struct GeneratedGame {
     pub folder: String,
 }
 
-/// Generates the game of this name. Pure.
+/// Generates the game of this name, and plays it once to see that it can be won. Pure.
 ///
 /// # Errors
 /// [`EnvError`] when the generator contradicts itself; tests over several hundred names rule this out.
 pub fn generate(id: &TaskId) -> Result<GeneratedGame, EnvError> {
+    let game = build(*id)?;
+    proven(&game)?;
+    Ok(game)
+}
+
+/// Opens the game of this name, to be played.
+///
+/// # Errors
+/// As [`generate`].
+pub fn open(id: &TaskId) -> Result<World, EnvError> {
+    let mut world = proven(&build(*id)?)?;
+    world.begin()?;
+    Ok(world)
+}
+
+/// The world of a game, once it was seen that its walkthrough wins it and that it is not won without.
+fn proven(game: &GeneratedGame) -> Result<World, EnvError> {
+    let label = format!("household/{}", game.id);
+    let wrong = |what: String| EnvError::Refused { what: format!("`{label}` was generated wrongly: {what}") };
+    let targets = Targets::of_traj_data(&label, game.traj_json.as_bytes())?;
+    let mut world = World::new(Game::load(&label, game.game_json.as_bytes())?, Some(&targets))?;
+    for command in &game.walkthrough {
+        if world.won() {
+            return Err(wrong(format!("it is won before `{command}`")));
+        }
+        if !world.play(command)?.accepted {
+            return Err(wrong(format!("`{command}` of its walkthrough is not admissible")));
+        }
+    }
+    if world.won() { Ok(world) } else { Err(wrong("its walkthrough does not win it".to_owned())) }
+}
+
+fn build(id: TaskId) -> Result<GeneratedGame, EnvError> {
     let stock = stock::Stock::embedded()?;
-    let (scene, aim) = furnish::draw(stock, *id)?;
+    let (scene, aim) = furnish::draw(stock, id)?;
     let names = problem::names(&scene);
     let walkthrough = plan::walkthrough(&scene, &names, &aim)
         .ok_or_else(|| EnvError::Refused { what: format!("`{id}` was generated without a way to win it") })?;
     let trial = format!("trial_household_{}_{}_{}", id.difficulty.word(), id.kind.word(), id.seed);
     let problem = problem::problem(stock, &scene, &aim, &format!("plan_{trial}"));
-    export::game(*id, &scene, &aim, &problem, walkthrough, &trial)
+    export::game(id, &scene, &aim, &problem, walkthrough, &trial)
 }
 
 /// The tasks that lists show: four of each kind, easy, normal and hard, with their goals. Any other [`TaskId`] can be
@@ -80,18 +114,22 @@ pub fn generate(id: &TaskId) -> Result<GeneratedGame, EnvError> {
 /// # Errors
 /// As [`generate`].
 pub fn tasks() -> Result<Vec<Task>, EnvError> {
-    offered()
-        .map(|id| {
-            let game = generate(&id)?;
-            Ok(Task {
-                env: "household".to_owned(),
-                id: id.to_string(),
-                goal: game.goal,
-                task_type: Some(game.task_type.to_owned()),
-                seed: u64::from(id.seed),
-            })
-        })
-        .collect()
+    offered().map(|id| task(&id)).collect()
+}
+
+/// One task with its goal. It is not played for this, as [`generate`] does.
+///
+/// # Errors
+/// As [`generate`].
+pub fn task(id: &TaskId) -> Result<Task, EnvError> {
+    let game = build(*id)?;
+    Ok(Task {
+        env: "household".to_owned(),
+        id: id.to_string(),
+        goal: game.goal,
+        task_type: Some(game.task_type.to_owned()),
+        seed: u64::from(id.seed),
+    })
 }
 
 fn offered() -> impl Iterator<Item = TaskId> {

@@ -254,9 +254,7 @@ impl Filling<'_> {
             return;
         }
         let holds = |kind: &str| self.stock.things.get(kind).is_some_and(|about| about.can("hold"));
-        let small = |kind: &str| {
-            self.stock.things.get(kind).is_some_and(|about| about.can("take") && !about.can("hold"))
-        };
+        let small = |kind: &str| self.stock.things.get(kind).is_some_and(|about| about.can("small"));
         let mut options = Vec::new();
         for (outer, holder) in self.scene.things.iter().enumerate() {
             for (inner, thing) in self.scene.things.iter().enumerate() {

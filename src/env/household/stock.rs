@@ -71,7 +71,7 @@ fn has(list: &str, word: &str) -> bool {
 }
 
 impl ThingKind {
-    /// Whether an agent can do this with it: `take`, `clean`, `heat`, `cool`, `slice`, `switch`; `hold` when other things may lie in it.
+    /// Whether an agent can do this with it: `take`, `clean`, `heat`, `cool`, `slice`, `switch`; `hold` when things that are `small` may lie in it.
     pub(super) fn can(&self, verb: &str) -> bool {
         has(&self.can, verb)
     }
