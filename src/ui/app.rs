@@ -3,18 +3,21 @@
 use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
 use super::look::{Look, Moment};
-use super::model::{Hint, Model};
+use super::model::{Cursor, Hint, Model, Tone};
 use super::msg::{Msg, Request};
 use super::overlay::Answer;
 use super::terminal::Screen;
 use super::theme::Theme;
-use super::update::update;
+use super::update;
 use super::view::{self, Scratch};
-use crate::driver::{Handle, Health};
+use crate::driver::{Handle, Health, Store};
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 /// Data is drawn at most this often; a key is drawn at once.
@@ -22,11 +25,34 @@ const FRAME: Duration = Duration::from_millis(33);
 /// Seconds that run are drawn this often.
 const SECOND: Duration = Duration::from_secs(1);
 
+/// What the screen needs of the world around it: it opens no file and starts no program itself.
+pub trait Outside: Send + Sync {
+    /// Lets the person edit a text in their editor; the terminal is free meanwhile. None: nothing was saved.
+    ///
+    /// # Errors
+    /// In words, when there is no editor or it failed.
+    fn edit(&self, text: &str) -> Result<Option<String>, String>;
+
+    /// Writes what was copied to a file as well, for terminals that know no clipboard, and says which.
+    ///
+    /// # Errors
+    /// In words, when it could not be written.
+    fn keep(&self, text: &str) -> Result<String, String>;
+
+    /// Writes a report of the session and says where.
+    ///
+    /// # Errors
+    /// In words, when it could not be written.
+    fn export(&self, store: &Store) -> Result<String, String>;
+}
+
 /// How the screen is set up.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// The colours.
     pub theme: Theme,
+    /// Other themes by name, which a key goes through.
+    pub themes: Vec<(String, Theme)>,
     /// The keys.
     pub keymap: Keymap,
     /// The drawing characters.
@@ -36,7 +62,9 @@ pub struct Options {
     /// A newcomer is told what to press.
     pub hints: bool,
     /// What is shown opens at this moment.
-    pub at: super::model::Cursor,
+    pub at: Cursor,
+    /// Editor, files, reports; none: these keys say that there is none.
+    pub outside: Option<Arc<dyn Outside>>,
 }
 
 /// Why the screen was left.
@@ -52,11 +80,13 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             theme: Theme::default(),
+            themes: Vec::new(),
             keymap: Keymap::default(),
             glyphs: glyphs::UNICODE,
             mouse: true,
             hints: false,
-            at: super::model::Cursor::Live,
+            at: Cursor::Live,
+            outside: None,
         }
     }
 }
@@ -100,7 +130,9 @@ impl App {
         let mut events = EventStream::new();
         let mut news = self.handle.store.news();
         let mut signals = Signals::new()?;
-        let (tell, mut told) = tokio::sync::mpsc::channel::<Answer>(4);
+        let (tell, mut told) = mpsc::channel::<Answer>(4);
+        self.moment.refresh(&self.handle.store, self.model.cursor);
+        self.model.carded = update::ended(&look(&self.handle, &self.options, &self.moment));
         self.handled(Msg::News);
         self.draw()?;
         let mut drawn = Instant::now();
@@ -135,6 +167,8 @@ impl App {
                     self.handled(Msg::Tick)
                 }
                 Wake::Continued => {
+                    // Whoever stopped us may have changed the terminal behind our back: it is taken anew.
+                    self.screen.leave();
                     self.screen.reenter()?;
                     Vec::new()
                 }
@@ -177,28 +211,14 @@ impl App {
 
     fn handled(&mut self, msg: Msg) -> Vec<Request> {
         self.moment.refresh(&self.handle.store, self.model.cursor);
-        let look = Look {
-            store: &self.handle.store,
-            moment: &self.moment,
-            now: Instant::now().into_std(),
-            theme: &self.options.theme,
-            glyphs: &self.options.glyphs,
-            keymap: &self.options.keymap,
-        };
-        update(&mut self.model, &look, &self.scratch, msg)
+        let Self { handle, options, model, moment, scratch, .. } = self;
+        update::update(model, &look(handle, options, moment), scratch, msg)
     }
 
     fn draw(&mut self) -> io::Result<()> {
         self.moment.refresh(&self.handle.store, self.model.cursor);
         let Self { handle, options, model, moment, scratch, screen } = self;
-        let look = Look {
-            store: &handle.store,
-            moment,
-            now: Instant::now().into_std(),
-            theme: &options.theme,
-            glyphs: &options.glyphs,
-            keymap: &options.keymap,
-        };
+        let look = look(handle, options, moment);
         screen.terminal.draw(|frame| {
             let area = frame.area();
             model.size = (area.width, area.height);
@@ -207,7 +227,7 @@ impl App {
         Ok(())
     }
 
-    fn grant(&mut self, want: Request, tell: &tokio::sync::mpsc::Sender<Answer>) -> io::Result<()> {
+    fn grant(&mut self, want: Request, tell: &mpsc::Sender<Answer>) -> io::Result<()> {
         match want {
             Request::Send(command) => self.handle.send(command),
             Request::Admissible => {
@@ -219,25 +239,84 @@ impl App {
             }
             Request::RetryWrite => self.handle.retry_write(),
             Request::Mouse(on) => self.screen.capture_mouse(on)?,
+            Request::NextTheme => self.next_theme(),
             Request::Redraw => self.screen.terminal.clear()?,
             Request::Copy(text) => self.copy(&text)?,
+            Request::Export => {
+                let done = self.options.outside.as_ref().map(|o| o.export(&self.handle.store));
+                self.tell(done, "the report is in ");
+            }
+            Request::Editor(_)
+            | Request::Suspend
+            | Request::Quit
+            | Request::Go(_)
+            | Request::Keep { .. }
+            | Request::Do(_)
+            | Request::Say(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The theme after the present one in the list, and its name.
+    fn next_theme(&mut self) {
+        let themes = &self.options.themes;
+        let at = themes.iter().position(|(_, theme)| *theme == self.options.theme);
+        let next = at.map_or(0, |at| (at + 1) % themes.len());
+        if let Some((name, theme)) = themes.get(next) {
+            self.options.theme = theme.clone();
+            self.model.say(format!("theme {name}"), Tone::Told, Instant::now().into_std());
+        }
+    }
+
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        crossterm::execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
+        let done = self.options.outside.as_ref().map(|o| o.keep(text));
+        self.tell(done, "copied, also to ");
+        Ok(())
+    }
+
+    fn tell(&mut self, done: Option<Result<String, String>>, before: &str) {
+        let (text, tone) = match done {
+            Some(Ok(place)) => (format!("{before}{place}"), Tone::Told),
+            Some(Err(why)) => (why, Tone::Refused),
+            None => ("this screen has no way to files".to_owned(), Tone::Refused),
+        };
+        self.model.say(text, tone, Instant::now().into_std());
+    }
+
+    /// What needs the terminal for itself.
+    fn outside(&mut self, want: Request, answers: &mpsc::Sender<Answer>) -> io::Result<()> {
+        match want {
+            Request::Suspend => self.screen.suspend()?,
+            Request::Editor(text) => {
+                self.screen.leave();
+                let edited = self.options.outside.as_ref().map(|o| o.edit(&text));
+                self.screen.reenter()?;
+                let text = match edited {
+                    Some(Ok(text)) => text,
+                    Some(Err(why)) => {
+                        self.tell(Some(Err(why)), "");
+                        None
+                    }
+                    None => None,
+                };
+                // The queue holds several answers, and only one editor is open at a time.
+                let _ = answers.try_send(Answer::Edited(text));
+            }
             _ => {}
         }
         Ok(())
     }
+}
 
-    fn copy(&mut self, text: &str) -> io::Result<()> {
-        crossterm::execute!(io::stdout(), crossterm::clipboard::CopyToClipboard::to_clipboard_from(text))?;
-        self.model.say("copied", super::model::Tone::Told, Instant::now().into_std());
-        Ok(())
-    }
-
-    /// What needs the terminal for itself.
-    fn outside(&mut self, want: Request, _tell: &tokio::sync::mpsc::Sender<Answer>) -> io::Result<()> {
-        if want == Request::Suspend {
-            self.screen.suspend()?;
-        }
-        Ok(())
+fn look<'a>(handle: &'a Handle, options: &'a Options, moment: &'a Moment) -> Look<'a> {
+    Look {
+        store: &handle.store,
+        moment,
+        now: Instant::now().into_std(),
+        theme: &options.theme,
+        glyphs: &options.glyphs,
+        keymap: &options.keymap,
     }
 }
 

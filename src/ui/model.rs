@@ -1,7 +1,7 @@
 //! What the screen itself knows. All else it reads from the state.
 
 use super::layout::{Arrangement, Pane};
-use super::overlay::Overlay;
+use super::overlay::{Draft, Overlay};
 use crate::domain::{Kind, LessonId, Seq};
 use std::time::{Duration, Instant};
 
@@ -89,8 +89,8 @@ pub struct Model {
     pub arrangement: Option<Arrangement>,
     /// The focused pane has all of the room.
     pub zoomed: bool,
-    /// The chosen lane, by its place among the method's lanes.
-    pub lane: usize,
+    /// The chosen lane, by its place among the method's lanes; none: the lane of errors, where there is one.
+    pub lane: Option<usize>,
     /// The chosen lesson; none: the first row.
     pub lesson: Option<LessonId>,
     /// How far panes are scrolled.
@@ -103,10 +103,14 @@ pub struct Model {
     pub mouse: bool,
     /// What lies over the panes; the last has the keys.
     pub overlays: Vec<Box<dyn Overlay>>,
+    /// What was typed for lessons and not saved, one of each lesson.
+    pub drafts: Vec<Draft>,
     /// A line of news.
     pub notice: Option<Notice>,
     /// The last signal that was shown.
     pub heard: u64,
+    /// The ended episode whose end card was shown.
+    pub carded: Option<u32>,
     /// When Ctrl-C was last pressed.
     pub interrupted: Option<Instant>,
     /// What a newcomer is told.
@@ -121,8 +125,14 @@ impl Model {
         self.arrangement.unwrap_or_else(|| Arrangement::for_size(self.size.0, self.size.1))
     }
 
+    /// The chosen lane, by its place.
+    pub fn lane(&self, lanes: &[Kind]) -> usize {
+        let default = || lanes.iter().position(|k| *k == Kind::Error).unwrap_or(0);
+        self.lane.unwrap_or_else(default).min(lanes.len().saturating_sub(1))
+    }
+
     /// The pane that has all of the room.
-    pub fn zoom(&self) -> Option<Pane> {
+    pub fn zoom(&self, lanes: &[Kind]) -> Option<Pane> {
         if !self.zoomed {
             return None;
         }
@@ -132,7 +142,7 @@ impl Model {
             Focus::Observations if separate => Pane::Observations,
             Focus::Story | Focus::Observations => Pane::Story,
             Focus::World => Pane::World,
-            Focus::Lanes => Pane::Lane(self.lane),
+            Focus::Lanes => Pane::Lane(self.lane(lanes)),
             Focus::Time => Pane::Time,
         })
     }
