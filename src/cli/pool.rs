@@ -77,7 +77,7 @@ impl PoolFile {
             return false;
         }
         let seq = Seq(self.lines.len() as u64 + 1);
-        let event = Event::LessonChanged { op: Box::new(line.op.clone()), by: Author::Symbolic };
+        let event = Event::LessonChanged { op: Box::new(line.op.clone()), by: Author::File };
         self.state.apply(&Envelope { seq, at: line.at, cause: Cause::Policy, more: false, event });
         self.lines.push(line);
         true

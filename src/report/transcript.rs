@@ -218,6 +218,7 @@ pub(super) fn author(author: Author) -> &'static str {
         Author::Symbolic => "rules",
         Author::Mentor => "mentor",
         Author::Person => "you",
+        Author::File => "pool file",
     }
 }
 
