@@ -10,7 +10,9 @@ mod launch;
 mod outfit;
 mod runner;
 mod store;
+pub mod worlds;
 
+pub use commit::now;
 pub use launch::{Driver, DriverError, Launch, Resumed, open_read_only};
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
 

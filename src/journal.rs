@@ -1,12 +1,14 @@
 //! Sessions on disk: a folder with `meta.toml`, one append-only file a branch, and an index that can be rebuilt.
 //! The format is written down in `docs/JOURNAL.md`.
 
+mod events;
 mod index;
 mod name;
 mod reader;
 mod session;
 mod writer;
 
+pub use events::EventFile;
 pub use index::{Listed, Standing, Summary, list, summarise};
 pub use name::{session_name, slug};
 pub use reader::{BranchHeader, ReadBranch, Torn, fold, read_branch, read_bytes};

@@ -4,6 +4,7 @@
 //! `domain` <- `engine` <- {`prompt`, `symbolic`, `pddl`, `env` native, `timeline`} <- `method`
 //! <- {`journal`, `provider`, `driver`} <- {`ui`, `cli`}.
 
+pub mod cli;
 pub mod domain;
 pub mod driver;
 pub mod engine;
@@ -13,6 +14,7 @@ pub mod method;
 pub mod pddl;
 pub mod prompt;
 pub mod provider;
+pub mod report;
 pub mod symbolic;
 pub mod text;
 pub mod timeline;

@@ -1,2 +1,5 @@
 //! The `retrospect` program.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    retrospect::cli::main(std::env::args_os())
+}

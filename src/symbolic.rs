@@ -1,16 +1,20 @@
-//! Detectors and the rules behind symbolic reflections. Pure.
+//! Detectors and the rules behind symbolic reflections, for the household worlds: no model is asked (`docs/SYMBOLIC.md`).
+//!
+//! Responsibilities: [`detect`] finds what a step shows, as notes with the words that prove them; [`reflect`] turns notes
+//! into Abstract, Error and Progress lessons. Not here: when to reflect (the method's). Neither ever sees `truth`, and
+//! both do work that is bounded by one step.
 
-use crate::domain::{Kind, Note};
-use crate::engine::{State, Want};
-
+mod detect;
+mod failure;
+mod goal;
+mod rules;
+mod situation;
 pub mod thresholds;
+mod words;
 
-/// Looks at the last step.
-pub fn detect(_state: &State) -> Vec<Note> {
-    Vec::new()
-}
+pub use detect::detect;
+pub use goal::{Goal, Rung, Treatment};
+pub use rules::{Since, reflect};
 
-/// Reflections on the last settled step.
-pub fn reflect(_state: &State, _only: Option<Kind>) -> Vec<Want> {
-    Vec::new()
-}
+#[cfg(test)]
+mod tests;

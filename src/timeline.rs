@@ -1,30 +1,85 @@
-//! The state at any point of a branch: its events, and a checkpoint every few of them.
+//! The state at any point of a branch: its events, and checkpoints between them.
+//!
+//! Memory is bounded: only the newest events are held, older ones are fetched from where they were written; checkpoints
+//! share what grows, and are thinned out when there are many.
 
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Events between two checkpoints. States share what grows, so a checkpoint costs little more than the open step.
+/// Events between two checkpoints of a short branch; doubled each time there are too many checkpoints.
 const STRIDE: u64 = 64;
+/// Checkpoints kept at most.
+const CHECKPOINTS: usize = 1024;
+/// Newest events held at least; twice as many at most.
+const RECENT: usize = 4096;
+
+/// Fetches the events above the first number up to and with the second, in order; fewer where they cannot be had.
+pub type Fetch = Arc<dyn Fn(Seq, Seq) -> Vec<Arc<Envelope>> + Send + Sync>;
 
 /// The events of a branch, and the way back to every state it had.
-#[derive(Default)]
 pub struct Timeline {
-    events: Vec<Arc<Envelope>>,
+    /// Events up to this one are not held.
+    base: u64,
+    recent: VecDeque<Arc<Envelope>>,
     /// In ascending order of their heads.
     checkpoints: Vec<Arc<State>>,
+    stride: u64,
     head: Arc<State>,
+    fetch: Option<Fetch>,
+}
+
+/// The way to a state: where to start, and which events to fold onto it. Walked without holding anybody up.
+pub struct Way {
+    from: Arc<State>,
+    to: Seq,
+    held: Vec<Arc<Envelope>>,
+    fetch: Option<Fetch>,
+}
+
+impl Default for Timeline {
+    fn default() -> Self {
+        Self {
+            base: 0,
+            recent: VecDeque::new(),
+            checkpoints: Vec::new(),
+            stride: STRIDE,
+            head: Arc::default(),
+            fetch: None,
+        }
+    }
 }
 
 impl Timeline {
+    /// A timeline that may let go of old events, because they can be fetched again.
+    pub fn fetching(fetch: Fetch) -> Self {
+        Self { fetch: Some(fetch), ..Self::default() }
+    }
+
+    /// From now on old events can be let go of.
+    pub fn fetch_with(&mut self, fetch: Fetch) {
+        self.fetch = Some(fetch);
+        self.let_go();
+    }
+
     /// Appends a batch of events and the state after it.
     pub fn push(&mut self, batch: impl IntoIterator<Item = Arc<Envelope>>, after: Arc<State>) {
-        self.events.extend(batch);
+        self.recent.extend(batch);
         let kept = self.checkpoints.last().map_or(0, |s| s.head.0);
-        if after.head.0 >= kept + STRIDE {
+        if after.head.0 >= kept + self.stride {
+            if self.checkpoints.len() >= CHECKPOINTS {
+                let mut n = 0;
+                self.checkpoints.retain(|_| {
+                    n += 1;
+                    n % 2 == 0
+                });
+                self.stride *= 2;
+            }
             self.checkpoints.push(after.clone());
         }
         self.head = after;
+        self.let_go();
     }
 
     /// The state after the last event.
@@ -34,35 +89,84 @@ impl Timeline {
 
     /// How many events there are; the last has this number.
     pub fn len(&self) -> u64 {
-        self.events.len() as u64
+        self.base + self.recent.len() as u64
     }
 
     /// There is no event yet.
     pub fn is_empty(&self) -> bool {
-        self.events.is_empty()
+        self.len() == 0
     }
 
     /// An event by its number.
-    pub fn event(&self, seq: Seq) -> Option<&Arc<Envelope>> {
-        self.events.get(usize::try_from(seq.0.checked_sub(1)?).ok()?)
+    pub fn event(&self, seq: Seq) -> Option<Arc<Envelope>> {
+        let before = seq.0.checked_sub(1)?;
+        match before.checked_sub(self.base) {
+            Some(place) => self.recent.get(usize::try_from(place).ok()?).cloned(),
+            None => (self.fetch.as_ref()?)(Seq(before), seq).into_iter().next(),
+        }
     }
 
     /// The events with numbers above `after`.
-    pub fn since(&self, after: Seq) -> &[Arc<Envelope>] {
-        let from = usize::try_from(after.0).unwrap_or(usize::MAX).min(self.events.len());
-        &self.events[from..]
+    pub fn since(&self, after: Seq) -> Vec<Arc<Envelope>> {
+        self.between(after, Seq(u64::MAX))
+    }
+
+    /// The events with numbers above `after` up to and with `to`.
+    pub fn between(&self, after: Seq, to: Seq) -> Vec<Arc<Envelope>> {
+        let mut events = match &self.fetch {
+            Some(fetch) if after.0 < self.base => fetch(after, Seq(self.base.min(to.0))),
+            _ => Vec::new(),
+        };
+        events.extend(self.held(after, to));
+        events
     }
 
     /// The state after an event: the nearest checkpoint before it, and the events since folded onto it.
     pub fn state_at(&self, seq: Seq) -> Arc<State> {
+        self.way_to(seq).walk()
+    }
+
+    /// The way to the state after an event, to be walked when the timeline is no longer held.
+    pub fn way_to(&self, seq: Seq) -> Way {
         if seq >= self.head.head {
-            return self.head.clone();
+            return Way { from: self.head.clone(), to: seq, held: Vec::new(), fetch: None };
         }
         let earlier = self.checkpoints.partition_point(|s| s.head <= seq);
-        let base = earlier.checked_sub(1).and_then(|i| self.checkpoints.get(i));
-        let mut state = base.map_or_else(State::default, |s| State::clone(s));
-        for envelope in self.since(state.head) {
-            if envelope.seq > seq {
+        let from = earlier.checked_sub(1).and_then(|i| self.checkpoints.get(i)).cloned().unwrap_or_default();
+        let held = self.held(from.head, seq).collect();
+        let fetch = self.fetch.clone().filter(|_| from.head.0 < self.base);
+        Way { from, to: Seq(seq.0.min(self.base)), held, fetch }
+    }
+
+    fn held(&self, after: Seq, to: Seq) -> impl Iterator<Item = Arc<Envelope>> + '_ {
+        let index = |n: u64| usize::try_from(n).unwrap_or(usize::MAX).min(self.recent.len());
+        let from = index(after.0.saturating_sub(self.base));
+        let until = index(to.0.saturating_sub(self.base)).max(from);
+        self.recent.range(from..until).cloned()
+    }
+
+    fn let_go(&mut self) {
+        if self.fetch.is_some() && self.recent.len() >= 2 * RECENT {
+            let old = self.recent.len() - RECENT;
+            self.recent.drain(..old);
+            self.base += old as u64;
+        }
+    }
+}
+
+impl Way {
+    /// Walks it. Where old events cannot be fetched any more, the state is an earlier one; its head says which.
+    pub fn walk(self) -> Arc<State> {
+        let fetched = match &self.fetch {
+            Some(fetch) => fetch(self.from.head, self.to),
+            None => Vec::new(),
+        };
+        if fetched.is_empty() && self.held.is_empty() {
+            return self.from;
+        }
+        let mut state = State::clone(&self.from);
+        for envelope in fetched.iter().chain(&self.held) {
+            if envelope.seq.0 != state.head.0 + 1 {
                 break;
             }
             state.apply(envelope);
@@ -70,3 +174,6 @@ impl Timeline {
         Arc::new(state)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,6 @@
 
 pub mod app;
 pub mod canvas;
-pub mod clean;
 pub mod glyphs;
 pub mod keymap;
 pub mod layout;
@@ -14,12 +13,13 @@ pub mod look;
 pub mod model;
 pub mod msg;
 pub mod overlay;
+pub mod source;
 pub mod terminal;
 pub mod theme;
 pub mod update;
 pub mod view;
 
-pub use app::{Exit, Options, run};
+pub use app::{Exit, Options, Outside, run};
 pub use canvas::Canvas;
 pub use look::{Look, Moment};
 pub use model::{Cursor, Focus, Model};

@@ -128,7 +128,7 @@ def main():
         agree &= figure["same_text"]
         figures.append(figure)
 
-    print(f"{'game':58} {'load s':>17} {'reset s':>17} {'steps a second':>19} {'load+reset':>11} {'step':>9} {'turn':>9}  text")
+    print(f"{'game':58} {'load ms':>17} {'reset ms':>17} {'steps a second':>19} {'load+reset':>11} {'step':>9} {'turn':>9}  text")
     ratios = {"load and reset": [], "step": [], "turn": []}
     for figure in figures:
         p, n = figure["python"], figure["native"]
@@ -139,7 +139,7 @@ def main():
         ratios["step"].append(step)
         ratios["turn"].append(turn)
         print(
-            f"{figure['game'][:58]:58} {p['load']:8.3f} {n['load']:8.5f} {p['reset']:8.3f} {n['reset']:8.5f} "
+            f"{figure['game'][:58]:58} {p['load'] * 1e3:8.0f} {n['load'] * 1e3:8.3f} {p['reset'] * 1e3:8.0f} {n['reset'] * 1e3:8.4f} "
             f"{1 / p['step']:8.1f} {1 / n['step']:10.0f} {both:10.0f}x {step:8.0f}x {turn:8.0f}x  {'same' if figure['same_text'] else 'DIFFERS'}"
         )
     for what, values in ratios.items():

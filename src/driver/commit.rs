@@ -305,8 +305,8 @@ impl Driver {
     }
 }
 
-/// The one place that reads the wall clock for the journal.
+/// The time by the wall clock. The one place that reads it for the journal.
 #[expect(clippy::disallowed_methods, reason = "the driver stamps events; nobody else reads the clock")]
-fn now() -> Timestamp {
+pub fn now() -> Timestamp {
     Timestamp::now()
 }

@@ -5,7 +5,7 @@ use super::runner::Runner;
 use super::{Handle, Health, Message, OpenWorld, Render, Signal, Store};
 use crate::domain::RunSpec;
 use crate::engine::{Command, Engine, LessonWish, Policy};
-use crate::journal::{JournalError, Meta, Session, Writer, fold, read_branch};
+use crate::journal::{JournalError, Meta, Session, Writer, read_branch};
 use crate::provider::Provider;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -99,6 +99,7 @@ impl Driver {
         launch: Launch,
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let store = Arc::new(Store::default());
+        store.timeline().fetch_with(writer.events().fetch());
         let engine = Engine::new(launch.policy.clone());
         let begin = Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool };
         Self::spawn(engine, writer, session, launch, store, &begin)
@@ -115,8 +116,9 @@ impl Driver {
         let session = Session::open(dir)?;
         let writer = Writer::lock(&session.trunk())?;
         let branch = read_branch(&session.trunk())?;
-        let writer = writer.cut_to(branch.whole)?;
-        let timeline = fold(branch.events);
+        let writer = writer.cut_to(branch.whole, branch.places.clone())?;
+        let torn = branch.torn.clone();
+        let timeline = branch.into_timeline();
         let state = timeline.head().clone();
         let Some(run) = state.run.clone() else {
             return Err(DriverError::Refused(
@@ -129,7 +131,7 @@ impl Driver {
         *store.timeline() = timeline;
         let engine = Engine::resume((*state).clone(), launch.policy.clone());
         let (handle, thread) = Self::spawn(engine, writer, session.clone(), launch, store, &Command::Reopen)?;
-        Ok(Resumed { handle, thread, session, torn: branch.torn.map(|t| t.what) })
+        Ok(Resumed { handle, thread, session, torn: torn.map(|t| t.what) })
     }
 
     fn spawn(
@@ -234,5 +236,6 @@ pub fn open_read_only(
 ) -> Result<(Session, crate::timeline::Timeline, Option<String>), JournalError> {
     let session = Session::open(dir)?;
     let branch = read_branch(&session.trunk())?;
-    Ok((session, fold(branch.events), branch.torn.map(|t| t.what)))
+    let torn = branch.torn.clone();
+    Ok((session, branch.into_timeline(), torn.map(|t| t.what)))
 }

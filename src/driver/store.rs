@@ -108,6 +108,12 @@ impl Store {
         self.timeline().head().clone()
     }
 
+    /// The state after an event. The store is not held while it is folded.
+    pub fn state_at(&self, seq: Seq) -> Arc<State> {
+        let way = self.timeline().way_to(seq);
+        way.walk()
+    }
+
     /// What is going on just now.
     pub fn live(&self) -> Live {
         self.lock_live().clone()

@@ -1,6 +1,6 @@
 //! Reads branch files. A torn end is cut and reported; anything else that is wrong stops with file, line and reason.
 
-use super::{JournalError, VERSION};
+use super::{EventFile, JournalError, VERSION};
 use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
 use crate::timeline::Timeline;
@@ -50,6 +50,8 @@ pub struct ReadBranch {
     pub whole: u64,
     /// What stood behind them.
     pub torn: Option<Torn>,
+    /// Where the events stand in the file.
+    pub places: Arc<EventFile>,
 }
 
 /// Longest line that is read; a longer one is an error, not a reason to use up the memory.
@@ -100,6 +102,7 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<ReadBranch, JournalError>
     let mut kept = 0;
     let mut number = 1;
     let mut expected = header.at_seq.0 + 1;
+    let places = Arc::new(EventFile::new(path, header.at_seq));
     while let Some(line) = lines.next() {
         number += 1;
         if line.len() > LONGEST_LINE {
@@ -120,6 +123,7 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<ReadBranch, JournalError>
             return Err(malformed(number, format!("event {} stands where {expected} is due", envelope.seq)));
         }
         expected += 1;
+        places.note(envelope.seq, (lines.at - line.len() - 1) as u64);
         let ends_batch = !envelope.more;
         events.push(Arc::new(envelope));
         if ends_batch {
@@ -129,6 +133,7 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<ReadBranch, JournalError>
     }
     let cut = events.len() - kept;
     events.truncate(kept);
+    places.forget_after(events.last().map_or(header.at_seq, |e| e.seq));
     let bytes_torn = bytes.len() as u64 - whole;
     let torn = (bytes_torn > 0).then(|| Torn {
         bytes: bytes_torn,
@@ -138,13 +143,23 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<ReadBranch, JournalError>
             format!("{bytes_torn} bytes of a torn last line were never acknowledged and do not count")
         },
     });
-    Ok(ReadBranch { header, events, whole, torn })
+    Ok(ReadBranch { header, events, whole, torn, places })
 }
 
-/// Folds events into a timeline.
+/// Folds events into a timeline that holds them all.
 pub fn fold(events: Vec<Arc<Envelope>>) -> Timeline {
+    fold_into(Timeline::default(), events)
+}
+
+impl ReadBranch {
+    /// Folds the events into a timeline that reads old ones from the file again when they are wanted.
+    pub fn into_timeline(self) -> Timeline {
+        fold_into(Timeline::fetching(self.places.fetch()), self.events)
+    }
+}
+
+fn fold_into(mut timeline: Timeline, events: Vec<Arc<Envelope>>) -> Timeline {
     const BATCH: usize = 64;
-    let mut timeline = Timeline::default();
     let mut state = State::default();
     let mut rest = events.into_iter().peekable();
     while rest.peek().is_some() {

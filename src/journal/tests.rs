@@ -202,3 +202,44 @@ fn every_progress_rate_is_read_as_it_was_written() {
         }
     }
 }
+
+#[test]
+fn old_events_are_read_again_from_their_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trunk.jsonl");
+    let mut writer = Writer::create(&path, &header()).unwrap();
+    for seq in (1..=400).step_by(2) {
+        writer.append(&[remark(seq, true), remark(seq + 1, false)]).unwrap();
+    }
+    let written = writer.events().clone();
+    let read = read_branch(&path).unwrap().places;
+    for events in [&written, &read] {
+        for (after, to) in [(0, 1), (0, 400), (63, 64), (64, 65), (127, 300), (399, 400), (400, 401)] {
+            let found: Vec<u64> = events.read(Seq(after), Seq(to)).unwrap().iter().map(|e| e.seq.0).collect();
+            assert_eq!(found, (after + 1..=to.min(400)).collect::<Vec<_>>(), "above {after} up to {to}");
+        }
+    }
+}
+
+/// A batch that is cut off leaves no place behind that the next event would not stand at.
+#[test]
+fn places_of_a_torn_batch_are_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trunk.jsonl");
+    let mut writer = Writer::create(&path, &header()).unwrap();
+    for seq in 1..=63 {
+        writer.append(&[remark(seq, false)]).unwrap();
+    }
+    writer.append(&[remark(64, true), remark(65, true), remark(66, true)]).unwrap();
+    drop(writer);
+    let branch = read_branch(&path).unwrap();
+    assert_eq!(branch.events.len(), 63);
+    let mut writer = Writer::lock(&path).unwrap().cut_to(branch.whole, branch.places).unwrap();
+    let mut long = remark(64, false);
+    long.event = Event::Remarked { step: 0, text: "longer than what stood here before".repeat(9) };
+    writer.append(&[long]).unwrap();
+    writer.append(&[remark(65, false)]).unwrap();
+    let found = writer.events().read(Seq(64), Seq(65)).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(*found[0], remark(65, false));
+}

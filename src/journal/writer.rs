@@ -1,11 +1,13 @@
 //! Appends to a branch file. An event is acknowledged when [`Writer::append`] has returned.
 
 use super::session::private;
-use super::{BranchHeader, JournalError};
+use super::{BranchHeader, EventFile, JournalError};
+use crate::domain::Seq;
 use crate::engine::Envelope;
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The one writer of a branch file; it holds the file's lock.
 #[derive(Debug)]
@@ -17,6 +19,9 @@ pub struct Writer {
     /// Lines whose write failed, kept for another try.
     pending: Vec<u8>,
     line: Vec<u8>,
+    /// Where the events of the last batch begin, counted from its first byte.
+    begins: Vec<(Seq, u64)>,
+    events: Arc<EventFile>,
     unsynced: bool,
     /// Writes that a test lets fail after half of their bytes.
     #[cfg(test)]
@@ -35,21 +40,12 @@ impl Writer {
             .create_new(true)
             .open(path)
             .map_err(JournalError::io(path, "could not be made"))?;
-        let mut writer = Self::locked(file, path, 0)?;
+        let mut writer = Self::locked(file, path, 0, Arc::new(EventFile::new(path, header.at_seq)))?;
         let mut line = serde_json::to_vec(header).map_err(|e| JournalError::io(path, "header")(e.into()))?;
         line.push(b'\n');
         writer.write(&line).map_err(JournalError::io(path, "could not be written"))?;
         writer.sync()?;
         Ok(writer)
-    }
-
-    /// Opens a branch file for appending after `whole` bytes, cuts off what stands behind them, and locks it.
-    ///
-    /// # Errors
-    /// [`JournalError::Locked`] when another program writes it.
-    pub fn open(path: &Path, whole: u64) -> Result<Self, JournalError> {
-        let writer = Self::lock(path)?;
-        writer.cut_to(whole)
     }
 
     /// Opens and locks a branch file without touching it, so that it can be read in peace before [`Writer::cut_to`].
@@ -63,14 +59,15 @@ impl Writer {
             .open(path)
             .map_err(JournalError::io(path, "could not be opened"))?;
         let len = file.metadata().map_err(JournalError::io(path, "could not be measured"))?.len();
-        Self::locked(file, path, len)
+        Self::locked(file, path, len, Arc::new(EventFile::new(path, Seq(0))))
     }
 
-    /// Cuts the file to its whole lines.
+    /// Cuts the file to the whole batches that were read of it, and goes on behind them.
     ///
     /// # Errors
     /// [`JournalError::Io`].
-    pub fn cut_to(mut self, whole: u64) -> Result<Self, JournalError> {
+    pub fn cut_to(mut self, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
+        self.events = events;
         if whole < self.whole {
             self.file
                 .set_len(whole)
@@ -81,7 +78,7 @@ impl Writer {
         Ok(self)
     }
 
-    fn locked(file: File, path: &Path, whole: u64) -> Result<Self, JournalError> {
+    fn locked(file: File, path: &Path, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { path: path.to_owned() }),
@@ -99,6 +96,8 @@ impl Writer {
             whole,
             pending: Vec::new(),
             line: Vec::new(),
+            begins: Vec::new(),
+            events,
             unsynced: false,
             #[cfg(test)]
             failing: std::sync::Arc::default(),
@@ -113,7 +112,9 @@ impl Writer {
         debug_assert!(self.pending.is_empty(), "a failed write must be retried first");
         let mut bytes = std::mem::take(&mut self.line);
         bytes.clear();
+        self.begins.clear();
         for envelope in batch {
+            self.begins.push((envelope.seq, bytes.len() as u64));
             serde_json::to_writer(&mut bytes, envelope)
                 .map_err(|e| JournalError::io(&self.path, "event")(e.into()))?;
             bytes.push(b'\n');
@@ -151,6 +152,11 @@ impl Writer {
         Ok(())
     }
 
+    /// Where the events of this branch stand.
+    pub fn events(&self) -> &Arc<EventFile> {
+        &self.events
+    }
+
     /// Something was written since the last sync.
     pub fn unsynced(&self) -> bool {
         self.unsynced
@@ -159,6 +165,9 @@ impl Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self.write_to_file(bytes) {
             Ok(()) => {
+                for (seq, begins) in self.begins.drain(..) {
+                    self.events.note(seq, self.whole + begins);
+                }
                 self.whole += bytes.len() as u64;
                 self.unsynced = true;
                 Ok(())

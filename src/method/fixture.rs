@@ -229,7 +229,7 @@ impl Play {
     /// Answers one effect in flight; false when there is none and nothing advances.
     pub(crate) fn turn(
         &mut self,
-        house: &mut House,
+        world_of: &mut dyn FnMut(Option<&str>) -> Turn,
         actor: &mut dyn FnMut(&State) -> Option<String>,
     ) -> bool {
         let events = self.engine.advance();
@@ -239,12 +239,12 @@ impl Play {
         }
         let Some(effect) = self.engine.state.calls.values().next().cloned() else { return false };
         let reply = match effect {
-            Effect::ResetWorld { call, .. } => world(call, house.reset()),
+            Effect::ResetWorld { call, .. } => world(call, world_of(None)),
             Effect::StepWorld { call, action, list, .. } => {
                 if list {
                     Reply::World { call, turn: Box::default(), admissible: vec!["go to desk 1".to_owned()] }
                 } else {
-                    world(call, house.step(&action))
+                    world(call, world_of(Some(&action)))
                 }
             }
             Effect::Ask { call, prompt } => {
@@ -261,11 +261,20 @@ impl Play {
 
     /// Plays these replies in the house, then stops with the next question open.
     pub(crate) fn script(&mut self, house: &mut House, replies: &[&str]) {
+        let mut answer = |action: Option<&str>| match action {
+            None => house.reset(),
+            Some(action) => house.step(action),
+        };
+        self.script_in(&mut answer, replies);
+    }
+
+    /// As [`Play::script`], in a world of answers: `None` asks for the reset.
+    pub(crate) fn script_in(&mut self, world_of: &mut dyn FnMut(Option<&str>) -> Turn, replies: &[&str]) {
         self.command(Command::Run);
         let mut left = replies.iter();
         let mut actor = |_: &State| left.next().map(|r| (*r).to_owned());
         for _ in 0..100_000 {
-            if !self.turn(house, &mut actor) {
+            if !self.turn(world_of, &mut actor) {
                 return;
             }
         }

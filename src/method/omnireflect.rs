@@ -5,7 +5,7 @@
 use super::agenda;
 use crate::domain::Kind;
 use crate::engine::{Method, State, Want};
-use crate::symbolic;
+use crate::symbolic::{self, Since};
 
 /// The method `omnireflect`.
 pub struct OmniReflect;
@@ -19,7 +19,8 @@ impl Method for OmniReflect {
         match state.open_episode() {
             Some(open) if open.reset.is_none() => Vec::new(),
             Some(_) => {
-                let mut wants = if due(state) { symbolic::reflect(state, None) } else { Vec::new() };
+                let mut wants =
+                    due(state).map_or_else(Vec::new, |since| symbolic::reflect(state, since, KINDS));
                 wants.push(Want::AskActor);
                 wants
             }
@@ -28,22 +29,27 @@ impl Method for OmniReflect {
     }
 
     fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
-        symbolic::reflect(state, Some(kind))
+        symbolic::reflect(state, Since::Begin, &[kind])
     }
 }
 
-/// Whether the last settled step is one to reflect after: every one (the rules' own conditions choose), or by period
-/// every `r_freq`-th turn from turn `offset` on, turns counted from 0 as in Algorithm 1.
-fn due(state: &State) -> bool {
-    let Some(step) = state.last_step().filter(|s| s.noted) else { return false };
-    let word = state.run.as_ref().map_or("conditions", |r| r.settings.word("reflect", "conditions"));
-    match word {
+/// The kinds OmniReflect has, in the order in which they are written.
+const KINDS: &[Kind] = &[Kind::Error, Kind::Abstract, Kind::Progress];
+
+/// Whether to reflect after the last settled step, and on which notes: by condition on those of the step itself (the
+/// rules choose), or by period after every `r_freq`-th turn from turn `offset` on, turns counted from 0 as in Algorithm 1,
+/// on all notes since the period before.
+fn due(state: &State) -> Option<Since> {
+    let step = state.last_step().filter(|s| s.noted)?;
+    match state.run.as_ref().map_or("conditions", |r| r.settings.word("reflect", "conditions")) {
         "periodic" => {
             let (every, offset) = (state.number("r_freq", 10).max(1), state.number("offset", 0));
             let turn = u64::from(step.number.saturating_sub(1));
-            turn >= offset && (turn - offset).is_multiple_of(every)
+            let fires = turn >= offset && (turn - offset).is_multiple_of(every);
+            let before = u64::from(step.number).saturating_sub(every);
+            fires.then_some(Since::After(before as u32))
         }
-        "never" => false,
-        _ => true,
+        "never" => None,
+        _ => Some(Since::LastStep),
     }
 }

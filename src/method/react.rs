@@ -3,6 +3,7 @@
 use super::agenda;
 use crate::domain::Kind;
 use crate::engine::{Method, State, Want};
+use crate::symbolic::Since;
 
 /// The method `react`.
 pub struct ReAct;
@@ -22,6 +23,6 @@ impl Method for ReAct {
 
     fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
         // ReAct never reflects of itself; a person may still ask the symbolic rules what they see.
-        crate::symbolic::reflect(state, Some(kind))
+        crate::symbolic::reflect(state, Since::Begin, &[kind])
     }
 }

@@ -3,18 +3,21 @@
 use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
 use super::look::{Look, Moment};
-use super::model::{Hint, Model};
+use super::model::{Cursor, Hint, Model, Tone};
 use super::msg::{Msg, Request};
 use super::overlay::Answer;
 use super::terminal::Screen;
 use super::theme::Theme;
 use super::update::update;
 use super::view::{self, Scratch};
-use crate::driver::{Handle, Health};
+use crate::driver::{Handle, Health, Store};
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 /// Data is drawn at most this often; a key is drawn at once.
@@ -22,8 +25,29 @@ const FRAME: Duration = Duration::from_millis(33);
 /// Seconds that run are drawn this often.
 const SECOND: Duration = Duration::from_secs(1);
 
+/// What the screen needs of the world around it: it opens no file and starts no program itself.
+pub trait Outside: Send + Sync {
+    /// Lets the person edit a text in their editor; the terminal is free meanwhile. None: nothing was saved.
+    ///
+    /// # Errors
+    /// In words, when there is no editor or it failed.
+    fn edit(&self, text: &str) -> Result<Option<String>, String>;
+
+    /// Writes what was copied to a file as well, for terminals that know no clipboard, and says which.
+    ///
+    /// # Errors
+    /// In words, when it could not be written.
+    fn keep(&self, text: &str) -> Result<String, String>;
+
+    /// Writes a report of the session and says where.
+    ///
+    /// # Errors
+    /// In words, when it could not be written.
+    fn export(&self, store: &Store) -> Result<String, String>;
+}
+
 /// How the screen is set up.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// The colours.
     pub theme: Theme,
@@ -36,7 +60,9 @@ pub struct Options {
     /// A newcomer is told what to press.
     pub hints: bool,
     /// What is shown opens at this moment.
-    pub at: super::model::Cursor,
+    pub at: Cursor,
+    /// Editor, files, reports; none: these keys say that there is none.
+    pub outside: Option<Arc<dyn Outside>>,
 }
 
 /// Why the screen was left.
@@ -56,7 +82,8 @@ impl Default for Options {
             glyphs: glyphs::UNICODE,
             mouse: true,
             hints: false,
-            at: super::model::Cursor::Live,
+            at: Cursor::Live,
+            outside: None,
         }
     }
 }
@@ -100,7 +127,7 @@ impl App {
         let mut events = EventStream::new();
         let mut news = self.handle.store.news();
         let mut signals = Signals::new()?;
-        let (tell, mut told) = tokio::sync::mpsc::channel::<Answer>(4);
+        let (tell, mut told) = mpsc::channel::<Answer>(4);
         self.handled(Msg::News);
         self.draw()?;
         let mut drawn = Instant::now();
@@ -135,6 +162,8 @@ impl App {
                     self.handled(Msg::Tick)
                 }
                 Wake::Continued => {
+                    // Whoever stopped us may have changed the terminal behind our back: it is taken anew.
+                    self.screen.leave();
                     self.screen.reenter()?;
                     Vec::new()
                 }
@@ -207,7 +236,7 @@ impl App {
         Ok(())
     }
 
-    fn grant(&mut self, want: Request, tell: &tokio::sync::mpsc::Sender<Answer>) -> io::Result<()> {
+    fn grant(&mut self, want: Request, tell: &mpsc::Sender<Answer>) -> io::Result<()> {
         match want {
             Request::Send(command) => self.handle.send(command),
             Request::Admissible => {
@@ -221,21 +250,56 @@ impl App {
             Request::Mouse(on) => self.screen.capture_mouse(on)?,
             Request::Redraw => self.screen.terminal.clear()?,
             Request::Copy(text) => self.copy(&text)?,
-            _ => {}
+            Request::Export => {
+                let done = self.options.outside.as_ref().map(|o| o.export(&self.handle.store));
+                self.tell(done, "the report is in ");
+            }
+            Request::Editor(_)
+            | Request::Suspend
+            | Request::Quit
+            | Request::Go(_)
+            | Request::Do(_)
+            | Request::Say(_) => {}
         }
         Ok(())
     }
 
     fn copy(&mut self, text: &str) -> io::Result<()> {
-        crossterm::execute!(io::stdout(), crossterm::clipboard::CopyToClipboard::to_clipboard_from(text))?;
-        self.model.say("copied", super::model::Tone::Told, Instant::now().into_std());
+        crossterm::execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
+        let done = self.options.outside.as_ref().map(|o| o.keep(text));
+        self.tell(done, "copied, also to ");
         Ok(())
     }
 
+    fn tell(&mut self, done: Option<Result<String, String>>, before: &str) {
+        let (text, tone) = match done {
+            Some(Ok(place)) => (format!("{before}{place}"), Tone::Told),
+            Some(Err(why)) => (why, Tone::Refused),
+            None => ("this screen has no way to files".to_owned(), Tone::Refused),
+        };
+        self.model.say(text, tone, Instant::now().into_std());
+    }
+
     /// What needs the terminal for itself.
-    fn outside(&mut self, want: Request, _tell: &tokio::sync::mpsc::Sender<Answer>) -> io::Result<()> {
-        if want == Request::Suspend {
-            self.screen.suspend()?;
+    fn outside(&mut self, want: Request, answers: &mpsc::Sender<Answer>) -> io::Result<()> {
+        match want {
+            Request::Suspend => self.screen.suspend()?,
+            Request::Editor(text) => {
+                self.screen.leave();
+                let edited = self.options.outside.as_ref().map(|o| o.edit(&text));
+                self.screen.reenter()?;
+                let text = match edited {
+                    Some(Ok(text)) => text,
+                    Some(Err(why)) => {
+                        self.tell(Some(Err(why)), "");
+                        None
+                    }
+                    None => None,
+                };
+                // The queue holds several answers, and only one editor is open at a time.
+                let _ = answers.try_send(Answer::Edited(text));
+            }
+            _ => {}
         }
         Ok(())
     }

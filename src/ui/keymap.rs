@@ -1,193 +1,204 @@
-//! Placeholder of the keymap until the keymap room is merged.
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+//! Keys by meaning. `keymap.toml` at the top of the repository holds them all; a person's own file is laid over it.
+//!
+//! ```toml
+//! [[main]]
+//! on = ["left", "h"]     # one key or several
+//! run = "back"           # an action by its name, or "none" to take the keys away
+//! desc = "one step back" # left out: what the action says of itself
+//! ```
+//!
+//! Where a mode does not know a key, the mode behind it is asked: a lane asks `main`, an overlay asks `overlay`, and
+//! all of them `global`.
 
-/// Where keys are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// The main screen.
-    Main,
-    /// Something over it.
-    Overlay,
+mod action;
+mod document;
+mod key;
+mod parse;
+
+pub use super::source::Problem;
+pub use action::Action;
+pub use document::document;
+pub use key::Key;
+
+use crossterm::event::KeyEvent;
+
+/// The keys that come with the program.
+pub const SHIPPED: &str = include_str!("../../keymap.toml");
+
+macro_rules! modes {
+    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal, $title:literal, $behind:expr, $types:literal;)*) => {
+        /// What has the keys.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Mode {
+            $($(#[doc = $doc])* $variant,)*
+        }
+
+        impl Mode {
+            /// Every mode, in the order of the documents.
+            pub const ALL: &'static [Mode] = &[$(Mode::$variant),*];
+
+            /// Its name in key files.
+            pub const fn name(self) -> &'static str {
+                match self { $(Mode::$variant => $name,)* }
+            }
+
+            /// Its heading in help and documents.
+            pub const fn title(self) -> &'static str {
+                match self { $(Mode::$variant => $title,)* }
+            }
+
+            /// The mode that is asked next.
+            pub const fn behind(self) -> Option<Mode> {
+                match self { $(Mode::$variant => $behind,)* }
+            }
+
+            /// Whether characters are typed here, so that no bare one can be a command.
+            pub const fn types(self) -> bool {
+                match self { $(Mode::$variant => $types,)* }
+            }
+        }
+    };
 }
 
-/// What can be done by a key or the palette.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
-    /// To the next proposal.
-    Step,
-    /// By one stage.
-    StepStage,
-    /// Pause or run.
-    PauseRun,
-    /// Confirm every proposal, or not.
-    ToggleConfirm,
-    /// Play by hand, or not.
-    ToggleHuman,
-    /// Override the proposal.
-    Override,
-    /// Reject the proposal, or switch the lesson.
-    RejectOrToggle,
-    /// Ask again.
-    AskAgain,
-    /// Add a lesson.
-    AddLesson,
-    /// Edit the chosen lesson.
-    EditLesson,
-    /// Pin or unpin.
-    PinLesson,
-    /// Delete.
-    DeleteLesson,
-    /// Up in order.
-    MoveUp,
-    /// Down in order.
-    MoveDown,
-    /// Reflect now.
-    ReflectNow,
-    /// Undo.
-    Undo,
-    /// Redo.
-    Redo,
-    /// Back in time.
-    Back,
-    /// Forward in time.
-    Forward,
-    /// To the previous mark.
-    PreviousMark,
-    /// To the next mark.
-    NextMark,
-    /// To the beginning.
-    First,
-    /// To the present.
-    Live,
-    /// Up.
-    Up,
-    /// Down.
-    Down,
-    /// A page up.
-    PageUp,
-    /// A page down.
-    PageDown,
-    /// The next pane.
-    NextPane,
-    /// The pane before.
-    PreviousPane,
-    /// A pane by digit.
-    Pane(u8),
-    /// Zoom.
-    Zoom,
-    /// Arrangement.
-    Arrange,
-    /// Truth.
-    Truth,
-    /// Fold reasoning.
-    Reasoning,
-    /// Mouse.
-    Mouse,
-    /// The prompt.
-    Prompt,
-    /// Search.
-    Search,
-    /// Palette.
-    Palette,
-    /// Help.
-    Help,
-    /// Cancel.
-    Cancel,
-    /// Retry.
-    Retry,
-    /// Suspend.
-    Suspend,
-    /// Close the topmost.
-    Close,
-    /// Quit.
-    Quit,
-    /// Open the chosen thing.
-    Open,
-    /// A remark.
-    Remark,
-    /// Copy.
-    Copy,
-    /// Redraw.
-    Redraw,
-    /// End the episode.
-    EndEpisode,
+modes! {
+    /// The panes.
+    Main = "main", "On the main screen", Some(Mode::Global), false;
+    /// The lanes of lessons have the focus.
+    Lanes = "lanes", "In a lane of lessons", Some(Mode::Main), false;
+    /// Anything that lies over the panes and is only read.
+    Overlay = "overlay", "In everything that lies over the panes", Some(Mode::Global), false;
+    /// The prompt view.
+    Prompt = "prompt", "In the prompt view", Some(Mode::Overlay), false;
+    /// Details of a lesson.
+    Details = "details", "In the details of a lesson", Some(Mode::Overlay), false;
+    /// The end card.
+    End = "end", "On the end card", Some(Mode::Overlay), false;
+    /// Words to search for are typed.
+    SearchInput = "search.input", "While typing what to search for", Some(Mode::Global), true;
+    /// Matches are walked through.
+    Search = "search", "While a search is open", Some(Mode::Overlay), false;
+    /// The palette.
+    Palette = "palette", "In the palette", Some(Mode::Global), true;
+    /// A box of one line: an action, a reason, a remark.
+    Input = "input", "In the override box and other boxes of one line", Some(Mode::Global), true;
+    /// The lesson editor.
+    Editor = "editor", "In the lesson editor", Some(Mode::Global), true;
+    /// The start screen.
+    Start = "start", "On the start screen", Some(Mode::Global), true;
+    /// Everywhere.
+    Global = "global", "Everywhere", None, false;
 }
 
-/// Keys.
-#[derive(Clone, Debug, Default)]
-pub struct Keymap;
+/// One row of the map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The mode it counts in.
+    pub mode: Mode,
+    /// The keys.
+    pub keys: Vec<Key>,
+    /// What they do.
+    pub action: Action,
+    /// What that means here.
+    pub desc: String,
+    /// The word for it in the footer; rows without one are not shown there.
+    pub hint: Option<String>,
+}
+
+/// What every key means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keymap {
+    bindings: Vec<Binding>,
+}
 
 impl Keymap {
     /// The meaning of a key.
-    pub fn find(&self, _mode: Mode, key: KeyEvent) -> Option<Action> {
-        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
-        Some(match key.code {
-            KeyCode::Char('c') if ctrl => Action::Cancel,
-            KeyCode::Char('z') if ctrl => Action::Suspend,
-            KeyCode::Char('l') if ctrl => Action::Redraw,
-            KeyCode::Char('n') => Action::Step,
-            KeyCode::Enter => Action::Open,
-            KeyCode::Char('s') => Action::StepStage,
-            KeyCode::Char(' ') => Action::PauseRun,
-            KeyCode::Char('c') => Action::ToggleConfirm,
-            KeyCode::Char('A') => Action::ToggleHuman,
-            KeyCode::Char('o') => Action::Override,
-            KeyCode::Char('x') => Action::RejectOrToggle,
-            KeyCode::Char('r') => Action::AskAgain,
-            KeyCode::Char('a') => Action::AddLesson,
-            KeyCode::Char('u') => Action::Undo,
-            KeyCode::Char('U') => Action::Redo,
-            KeyCode::Left | KeyCode::Char('h') => Action::Back,
-            KeyCode::Right | KeyCode::Char('l') => Action::Forward,
-            KeyCode::Char('<') => Action::PreviousMark,
-            KeyCode::Char('>') => Action::NextMark,
-            KeyCode::Home => Action::First,
-            KeyCode::End => Action::Live,
-            KeyCode::Up | KeyCode::Char('k') => Action::Up,
-            KeyCode::Down | KeyCode::Char('j') => Action::Down,
-            KeyCode::PageUp => Action::PageUp,
-            KeyCode::PageDown => Action::PageDown,
-            KeyCode::Tab => Action::NextPane,
-            KeyCode::BackTab => Action::PreviousPane,
-            KeyCode::Char(d @ '1'..='9') => Action::Pane(d as u8 - b'0'),
-            KeyCode::Char('z') => Action::Zoom,
-            KeyCode::Char('v') => Action::Arrange,
-            KeyCode::Char('t') => Action::Truth,
-            KeyCode::Char('R') => Action::Reasoning,
-            KeyCode::Char('p') => Action::Prompt,
-            KeyCode::Char('?') => Action::Help,
-            KeyCode::Esc => Action::Close,
-            KeyCode::Char('q') => Action::Quit,
-            _ => return None,
+    pub fn find(&self, mode: Mode, key: KeyEvent) -> Option<Action> {
+        let key = Key::of(key);
+        let mut asked = Some(mode);
+        while let Some(now) = asked {
+            if let Some(row) = self.bindings.iter().find(|b| b.mode == now && b.keys.contains(&key)) {
+                return Some(row.action);
+            }
+            // A box takes every character for itself.
+            asked = now.behind().filter(|_| !(mode.types() && key.types()));
+        }
+        None
+    }
+
+    /// The first key of an action on the main screen, or in a lane, as the screen writes it.
+    pub fn label(&self, action: Action) -> Option<String> {
+        [Mode::Main, Mode::Lanes, Mode::Global].into_iter().find_map(|mode| {
+            let row = self.bindings.iter().find(|b| b.mode == mode && b.action == action)?;
+            row.keys.first().map(|k| k.label())
         })
     }
 
-    /// The first key of an action.
-    pub fn label(&self, action: Action) -> Option<String> {
-        Some(
-            match action {
-                Action::Step => "n",
-                Action::Override => "o",
-                Action::RejectOrToggle => "x",
-                Action::AskAgain => "r",
-                Action::PauseRun => "Space",
-                Action::AddLesson => "a",
-                Action::EditLesson => "e",
-                Action::PinLesson => "P",
-                Action::DeleteLesson => "d",
-                Action::Undo => "u",
-                Action::Prompt => "p",
-                Action::Back => "\u{2190}",
-                Action::Forward => "\u{2192}",
-                Action::Live => "End",
-                Action::NextMark => ">",
-                Action::NextPane => "Tab",
-                Action::Zoom => "z",
-                Action::Palette => ":",
-                Action::Help => "?",
-                _ => return None,
+    /// The first key of an action in a mode, or in one behind it.
+    pub fn label_in(&self, mode: Mode, action: Action) -> Option<String> {
+        let mut asked = Some(mode);
+        while let Some(now) = asked {
+            let row = self.bindings.iter().find(|b| b.mode == now && b.action == action);
+            if let Some(key) = row.and_then(|r| r.keys.first()) {
+                return Some(key.label());
             }
-            .to_owned(),
-        )
+            asked = now.behind();
+        }
+        None
+    }
+
+    /// Keys and words for the footer of a mode, its own first, then those of the modes behind it.
+    pub fn hints(&self, mode: Mode) -> Vec<(String, &str)> {
+        let mut hints = Vec::new();
+        let mut told = Vec::new();
+        let mut asked = Some(mode);
+        while let Some(now) = asked {
+            for row in self.rows(now) {
+                if let (Some(hint), Some(key)) = (&row.hint, row.keys.first())
+                    && !told.contains(&row.action)
+                {
+                    told.push(row.action);
+                    hints.push((key.label(), hint.as_str()));
+                }
+            }
+            asked = now.behind();
+        }
+        hints
+    }
+
+    /// The rows of one mode, in the order of the file.
+    pub fn rows(&self, mode: Mode) -> impl Iterator<Item = &Binding> {
+        self.bindings.iter().filter(move |b| b.mode == mode)
+    }
+
+    /// This map with a person's own file laid over it: a row of the file takes its keys from every other row of the same
+    /// mode; `run = "none"` only takes them away. Total: what is wrong is told, and the rest counts.
+    #[must_use]
+    pub fn with(&self, file: &str, text: &str) -> (Self, Vec<Problem>) {
+        let (rows, problems) = parse::rows(file, text);
+        let mut bindings = self.bindings.clone();
+        for row in &rows {
+            for old in bindings.iter_mut().filter(|b| b.mode == row.mode) {
+                old.keys.retain(|k| !row.keys.contains(k));
+            }
+        }
+        bindings.retain(|b| !b.keys.is_empty());
+        // The person's rows come first, so that footers and help name the person's keys.
+        let mut all: Vec<Binding> = rows.into_iter().filter_map(parse::Row::binding).collect();
+        all.extend(bindings);
+        (Self { bindings: all }, problems)
+    }
+
+    /// A map from the text of one file alone.
+    pub fn parse(file: &str, text: &str) -> (Self, Vec<Problem>) {
+        Self { bindings: Vec::new() }.with(file, text)
     }
 }
+
+impl Default for Keymap {
+    fn default() -> Self {
+        Self::parse("keymap.toml", SHIPPED).0
+    }
+}
+
+#[cfg(test)]
+mod tests;

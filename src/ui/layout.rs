@@ -139,7 +139,7 @@ fn pair(plan: &mut Plan, area: Rect, lanes: usize) {
     let (left, line, right) = split(area, area.width.saturating_sub(right_width + 1));
     plan.upright(line);
     plan.push(Pane::Story, left, true);
-    let world_rows = (right.height * 3 / 10).max(3).min(right.height);
+    let world_rows = (right.height * 2 / 5).max(3).min(right.height);
     let (world, lane_area) = cut_top(right, world_rows);
     plan.push(Pane::World, world, true);
     stack_lanes(plan, lane_area, lanes);

@@ -21,7 +21,7 @@ pub struct Moment {
     pub story: Arc<State>,
     /// What is going on just now.
     pub live: Arc<Live>,
-    at: Option<(Seq, Seq)>,
+    at: Option<Seq>,
 }
 
 /// Everything a view or an overlay may look at.
@@ -45,26 +45,28 @@ impl Moment {
     /// Brings the states up to date with the store and the cursor. A moment of the past is folded once.
     pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
         self.live = Arc::new(store.live());
-        let timeline = store.timeline();
-        self.head = timeline.head().clone();
+        self.head = store.head();
         let Cursor::At(seq) = cursor else {
             self.shown = self.head.clone();
             self.story = self.head.clone();
             self.at = None;
             return;
         };
-        if self.at.map(|a| a.0) != Some(seq) {
-            self.shown = timeline.state_at(seq);
+        if self.at != Some(seq) {
+            self.shown = store.state_at(seq);
         }
         let episode = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
         let number = episode(&self.shown);
         if number == episode(&self.head) {
             self.story = self.head.clone();
-        } else if self.at.map(|a| a.0) != Some(seq) || episode(&self.story) != number {
-            let end = self.head.past.iter().rev().find(|p| p.number == number).map_or(seq, |p| Seq(p.span.1));
-            self.story = timeline.state_at(end.max(seq));
+        } else {
+            let ended = self.head.past.iter().rev().find(|p| p.number == number);
+            let end = ended.map_or(seq, |p| Seq(p.span.1)).max(seq);
+            if self.story.head != end {
+                self.story = store.state_at(end);
+            }
         }
-        self.at = Some((seq, self.head.head));
+        self.at = Some(seq);
     }
 
     /// The cursor stands in the past.

@@ -89,8 +89,8 @@ pub struct Model {
     pub arrangement: Option<Arrangement>,
     /// The focused pane has all of the room.
     pub zoomed: bool,
-    /// The chosen lane, by its place among the method's lanes.
-    pub lane: usize,
+    /// The chosen lane, by its place among the method's lanes; none: the lane of errors, where there is one.
+    pub lane: Option<usize>,
     /// The chosen lesson; none: the first row.
     pub lesson: Option<LessonId>,
     /// How far panes are scrolled.
@@ -121,8 +121,14 @@ impl Model {
         self.arrangement.unwrap_or_else(|| Arrangement::for_size(self.size.0, self.size.1))
     }
 
+    /// The chosen lane, by its place.
+    pub fn lane(&self, lanes: &[Kind]) -> usize {
+        let default = || lanes.iter().position(|k| *k == Kind::Error).unwrap_or(0);
+        self.lane.unwrap_or_else(default).min(lanes.len().saturating_sub(1))
+    }
+
     /// The pane that has all of the room.
-    pub fn zoom(&self) -> Option<Pane> {
+    pub fn zoom(&self, lanes: &[Kind]) -> Option<Pane> {
         if !self.zoomed {
             return None;
         }
@@ -132,7 +138,7 @@ impl Model {
             Focus::Observations if separate => Pane::Observations,
             Focus::Story | Focus::Observations => Pane::Story,
             Focus::World => Pane::World,
-            Focus::Lanes => Pane::Lane(self.lane),
+            Focus::Lanes => Pane::Lane(self.lane(lanes)),
             Focus::Time => Pane::Time,
         })
     }

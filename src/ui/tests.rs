@@ -1,12 +1,15 @@
 //! The screen on a plausible session: pictures, hostile text, every size.
 
 use super::fixture::{Fixture, kitchen};
+use super::glyphs;
 use super::keymap::Keymap;
 use super::look::{Look, Moment};
 use super::model::Model;
+use super::msg::{Msg, Request};
 use super::theme::Theme;
+use super::update::update;
 use super::view::{Scratch, draw};
-use super::{glyphs, model};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Instant;
@@ -35,10 +38,33 @@ impl Stage {
         }
     }
 
+    /// The states the screen shows.
+    fn moment(&self) -> Moment {
+        Moment::of(&self.fixture.store, &self.model)
+    }
+
+    /// Presses a key by its name, and says what the outside is asked for.
+    fn press(&mut self, name: &str) -> Vec<Request> {
+        self.tell(Msg::Key(key(name)))
+    }
+
+    fn tell(&mut self, msg: Msg) -> Vec<Request> {
+        let moment = self.moment();
+        let look = Look {
+            store: &self.fixture.store,
+            moment: &moment,
+            now: self.now,
+            theme: &self.theme,
+            glyphs: &glyphs::UNICODE,
+            keymap: &self.keymap,
+        };
+        update(&mut self.model, &look, &self.scratch, msg)
+    }
+
     fn draw(&mut self) -> Buffer {
         let (width, height) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        let moment = Moment::of(&self.fixture.store, &self.model);
+        let moment = self.moment();
         let look = Look {
             store: &self.fixture.store,
             moment: &moment,
@@ -50,6 +76,31 @@ impl Stage {
         draw(&self.model, &look, &mut self.scratch, &mut buffer);
         buffer
     }
+}
+
+/// A key event by the name of the key.
+fn key(name: &str) -> KeyEvent {
+    let (modifiers, name) = match name.strip_prefix("Ctrl-") {
+        Some(rest) => (KeyModifiers::CONTROL, rest),
+        None => (KeyModifiers::NONE, name),
+    };
+    let code = match name {
+        "Space" => KeyCode::Char(' '),
+        "Enter" => KeyCode::Enter,
+        "Esc" => KeyCode::Esc,
+        "Tab" => KeyCode::Tab,
+        "BackTab" => KeyCode::BackTab,
+        "Left" => KeyCode::Left,
+        "Right" => KeyCode::Right,
+        "Up" => KeyCode::Up,
+        "Down" => KeyCode::Down,
+        "Home" => KeyCode::Home,
+        "End" => KeyCode::End,
+        "PageUp" => KeyCode::PageUp,
+        "PageDown" => KeyCode::PageDown,
+        one => KeyCode::Char(one.chars().next().unwrap()),
+    };
+    KeyEvent::new(code, modifiers)
 }
 
 /// The characters of a buffer, row by row, without blanks at the ends.
@@ -72,11 +123,37 @@ fn screen(buffer: &Buffer) -> String {
     text
 }
 
-#[test]
-fn shows_the_kitchen() {
-    for (w, h) in [(80, 24), (60, 16), (120, 36), (200, 60)] {
-        let mut stage = Stage::new(kitchen(), w, h);
-        println!("{}", screen(&stage.draw()));
-    }
-    let _ = model::Focus::Story;
+/// The bytes that a terminal would be sent for a whole frame.
+fn escapes(buffer: &Buffer) -> Vec<u8> {
+    use ratatui::backend::{Backend, CrosstermBackend};
+    let mut bytes = b"\x1b[2J".to_vec();
+    let area = buffer.area;
+    let cells = buffer.content().iter().enumerate().map(|(i, cell)| {
+        let i = i as u16;
+        (i % area.width, i / area.width, cell)
+    });
+    CrosstermBackend::new(&mut bytes).draw(cells).unwrap();
+    bytes
 }
+
+mod keys;
+mod pictures;
+mod safety;
+
+/// Writes frames as escape sequences below `target/pictures`, to be looked at in a terminal:
+/// `cargo test --lib ui::tests::pictures -- --ignored`.
+#[test]
+#[ignore = "draws pictures for eyes"]
+fn pictures() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("target/pictures");
+    std::fs::create_dir_all(&folder).unwrap();
+    for theme in ["default", "light", "dark"] {
+        for (w, h) in SIZES {
+            let mut stage = Stage::new(kitchen(), w, h);
+            stage.theme = Theme::parse(theme, Theme::shipped(theme).unwrap(), &|_| None).0;
+            std::fs::write(folder.join(format!("{theme}-{w}x{h}.ans")), escapes(&stage.draw())).unwrap();
+        }
+    }
+}
+
+const SIZES: [(u16, u16); 4] = [(60, 16), (80, 24), (120, 36), (200, 60)];

@@ -1,73 +1,152 @@
-//! Placeholder of the roles until the theme room is merged.
+//! Colours by meaning. A theme is a TOML file that gives [`Role`]s their look; only this room and the files in `themes/`
+//! name colours.
+//!
+//! ```toml
+//! inherits = "dark"                 # take everything that is not said here from there
+//! [palette]
+//! sand = "#e8d5b5"                  # #rrggbb, a number of the 256, a name of the sixteen, or "default"
+//! [role]
+//! text = "sand"                     # a foreground
+//! "frame.focus" = { fg = "sand", bg = "#201810", attrs = ["bold"] }
+//! ```
+//!
+//! A role that no file gives a look falls back by its dots, then to `text`. Nothing in a file can stop a theme from being
+//! made: what is wrong is a [`Problem`] with its line, and the rest counts.
+
+mod colour;
+mod parse;
+mod role;
+
+pub use super::source::Problem;
+pub use colour::{Depth, contrast, rgb};
+pub use role::Role;
+
 use ratatui::style::{Color, Modifier, Style};
 
-/// What a piece of text means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// Plain text.
-    Text,
-    /// Secondary.
-    Dim,
-    /// Frames.
-    Frame,
-    /// Frames in the past.
-    Past,
-    /// A title.
-    Title,
-    /// The focused title.
-    Focus,
-    /// The chosen thing.
-    Chosen,
-    /// A key.
-    Key,
-    /// A thought.
-    Thought,
-    /// An action.
-    Action,
-    /// An observation.
-    Observation,
-    /// The proposal.
-    Proposal,
-    /// Good.
-    Good,
-    /// Bad.
-    Bad,
-    /// Warning.
-    Warn,
-    /// A person.
-    Person,
-    /// New.
-    New,
-    /// Reflection.
-    Reflection,
-    /// Mode word
-    Mode,
+/// The themes that come with the program: name and file.
+pub const SHIPPED: [(&str, &str); 7] = [
+    ("default", include_str!("../../themes/default.toml")),
+    ("light", include_str!("../../themes/light.toml")),
+    ("dark", include_str!("../../themes/dark.toml")),
+    ("contrast", include_str!("../../themes/contrast.toml")),
+    ("mono", include_str!("../../themes/mono.toml")),
+    ("ember", include_str!("../../themes/ember.toml")),
+    ("fjord", include_str!("../../themes/fjord.toml")),
+];
+
+/// A look for every role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Theme {
+    styles: Vec<Style>,
 }
 
-/// Colours.
-#[derive(Clone, Debug, Default)]
-pub struct Theme;
+/// What a terminal can show and a person wants, by the environment of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ability {
+    /// Colours.
+    pub depth: Depth,
+    /// Drawing characters beyond ASCII.
+    pub unicode: bool,
+    /// Nothing may move that does not have to.
+    pub reduced_motion: bool,
+}
 
-impl Theme {
-    /// The style of a role.
-    pub fn style(&self, role: Role) -> Style {
-        let s = Style::new();
-        match role {
-            Role::Text | Role::Observation => s,
-            Role::Dim | Role::Frame => s.add_modifier(Modifier::DIM),
-            Role::Past => s.fg(Color::Magenta),
-            Role::Title => s.add_modifier(Modifier::BOLD),
-            Role::Focus | Role::Chosen => s.fg(Color::Cyan).add_modifier(Modifier::BOLD),
-            Role::Key => s.fg(Color::Cyan),
-            Role::Thought => s.add_modifier(Modifier::ITALIC),
-            Role::Action => s.fg(Color::Blue),
-            Role::Proposal => s.fg(Color::Yellow).add_modifier(Modifier::BOLD),
-            Role::Good => s.fg(Color::Green),
-            Role::Bad => s.fg(Color::Red),
-            Role::Warn | Role::New => s.fg(Color::Yellow),
-            Role::Person => s.fg(Color::Magenta),
-            Role::Reflection => s.fg(Color::Green),
-            Role::Mode => s.add_modifier(Modifier::BOLD),
+impl Ability {
+    /// Reads `TERM`, `COLORTERM`, `NO_COLOR`, the locale and `RETROSPECT_REDUCED_MOTION`.
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name| variable(name).filter(|v| !v.is_empty());
+        let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
+        let utf8 = |l: &String| l.to_ascii_lowercase().replace('-', "").contains("utf8");
+        // Without a locale nothing is known; Windows and macOS set none for programs that are not started in a shell.
+        let unicode = locale.as_ref().map_or(cfg!(any(windows, target_os = "macos")), utf8);
+        let term = variable("TERM").unwrap_or_default();
+        Self {
+            depth: Depth::detect(&variable),
+            unicode: unicode && term != "dumb",
+            reduced_motion: set("RETROSPECT_REDUCED_MOTION").is_some_and(|v| v != "0") || term == "dumb",
         }
     }
 }
+
+impl Theme {
+    /// The look of a role.
+    pub fn style(&self, role: Role) -> Style {
+        self.styles.get(role as usize).copied().unwrap_or_default()
+    }
+
+    /// The file of a theme that comes with the program.
+    pub fn shipped(name: &str) -> Option<&'static str> {
+        SHIPPED.iter().find(|t| t.0 == name).map(|t| t.1)
+    }
+
+    /// A theme from the text of its file. `lookup` gives the text of a theme by its name, for `inherits`; the shipped ones
+    /// are known anyway, after it. Total: what is wrong is told, and the rest counts.
+    pub fn parse(file: &str, text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> (Self, Vec<Problem>) {
+        parse::theme(file, text, lookup)
+    }
+
+    /// The theme as a terminal of this depth can show it. Without colours it is the attributes of `mono`.
+    #[must_use]
+    pub fn at(&self, depth: Depth) -> Self {
+        if depth == Depth::None {
+            return Self::of("mono");
+        }
+        let ground = self.style(Role::Ground).bg.filter(|c| *c != Color::Reset);
+        let styles = self.styles.iter().map(|style| {
+            let mut style = *style;
+            let before = (style.fg, style.bg.or(ground));
+            style.fg = style.fg.map(|c| colour::lower(c, depth));
+            style.bg = style.bg.map(|c| colour::lower(c, depth));
+            let back = style.bg.or(ground.map(|c| colour::lower(c, depth)));
+            // Two colours may fall together where there are few: then the letters are what stays apart.
+            if before.0 != before.1 && style.fg.is_some() && style.fg == back {
+                let light =
+                    back.and_then(rgb).is_some_and(|c| contrast(c, (0, 0, 0)) > contrast(c, (255, 255, 255)));
+                style.fg = Some(if light { Color::Black } else { Color::White });
+            }
+            style
+        });
+        Self { styles: styles.collect() }
+    }
+
+    fn of(shipped: &str) -> Self {
+        Self::parse(shipped, Self::shipped(shipped).unwrap_or_default(), &|_| None).0
+    }
+
+    /// A theme whose roles have these looks; the rest fall back.
+    fn resolve(known: impl Fn(&str) -> Option<Style>) -> Self {
+        let text = known("text").unwrap_or_default();
+        let ground = known("ground").unwrap_or_default();
+        let look = |role: &Role| {
+            if *role == Role::Ground {
+                return Style { fg: ground.fg.or(text.fg), ..ground };
+            }
+            let mut name = role.name();
+            loop {
+                if let Some(style) = known(name) {
+                    // A role without a colour of its own has that of the text, whatever lies under it.
+                    let reversed = style.add_modifier.contains(Modifier::REVERSED);
+                    return if style.fg.is_none() && !reversed {
+                        Style { fg: text.fg, ..style }
+                    } else {
+                        style
+                    };
+                }
+                match name.rfind('.') {
+                    Some(dot) => name = &name[..dot],
+                    None => return text,
+                }
+            }
+        };
+        Self { styles: Role::ALL.iter().map(look).collect() }
+    }
+}
+
+impl Default for Theme {
+    fn default() -> Self {
+        Self::of("default")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -30,8 +30,6 @@ pub struct Scratch {
     pub plan: Plan,
     /// Rows that lie above the window of a pane of steps.
     pub room_above: HashMap<Parts, i32>,
-    /// Rows a lane has.
-    pub lanes: HashMap<usize, usize>,
     /// Which step lies in which row of which pane.
     pub hits: Vec<(Pane, u16, u32)>,
     /// How far the world pane can be scrolled.
@@ -62,8 +60,8 @@ impl Scratch {
 pub fn draw(model: &Model, look: &Look<'_>, scratch: &mut Scratch, buffer: &mut Buffer) {
     let screen = buffer.area;
     let mut canvas = Canvas { buffer, theme: look.theme, glyphs: look.glyphs };
-    canvas.ground(screen);
-    let plan = plan(screen, model.arrangement(), look.lanes().len(), model.zoom());
+    canvas.clear(screen);
+    let plan = plan(screen, model.arrangement(), look.lanes().len(), model.zoom(look.lanes()));
     status::draw(look, plan.status, &mut canvas);
     let role = if look.moment.past() { Role::Past } else { Role::Frame };
     frame::draw(&plan, screen, role, &mut canvas);
@@ -84,8 +82,10 @@ fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, ca
         if let Some(area) = block.title {
             frame::title(area, &[(role, words)], canvas);
             if look.moment.past() && focus == Focus::Story {
-                // The letter for those who see no colour.
+                // The letter is for those who see no colour.
                 frame::aside(area, Role::Past, "P", canvas);
+            } else if focus == Focus::Story {
+                frame::aside(area, Role::Dim, &players(look), canvas);
             }
         }
     };
@@ -103,12 +103,23 @@ fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, ca
             story::draw(model, look, Parts::Seen, block, scratch, canvas);
         }
         Pane::World => world::draw(model, look, block, scratch, canvas),
-        Pane::Tabs | Pane::Lane(_) => lanes::draw(model, look, block, scratch, canvas),
+        Pane::Tabs | Pane::Lane(_) => lanes::draw(model, look, block, canvas),
         Pane::Time => {
             simple("Time", Focus::Time, canvas);
-            time::draw(look, first_row(block.body), scratch, canvas);
+            time::draw(look, first_row(block.body), canvas);
         }
     }
+}
+
+/// Who acts and by which method; the built-in actor is named as what it is.
+fn players(look: &Look<'_>) -> String {
+    let Some(run) = &look.moment.head.run else { return String::new() };
+    let actor = match run.actor.as_str() {
+        "rules" => "rules, a stand-in",
+        "human" => "you play",
+        other => other,
+    };
+    format!("{actor} {} {}", look.glyphs.dot, run.method)
 }
 
 fn first_row(area: Rect) -> Rect {

@@ -1,1 +1,49 @@
-//! Tests.
+//! A small kitchen of our own, played through every quirk of the reference.
+
+mod broken_files;
+mod environment;
+mod quirks;
+
+use super::{Game, World};
+use std::sync::Arc;
+
+pub(super) const DOMAIN: &str = include_str!("../../../tests/data/kitchen/domain.pddl");
+pub(super) const PROBLEM: &str = include_str!("../../../tests/data/kitchen/problem.pddl");
+pub(super) const GRAMMAR: &str = include_str!("../../../tests/data/kitchen/grammar.twl2");
+
+/// The bytes of a game file made of these parts.
+pub(super) fn game_file(domain: &str, problem: &str, grammar: &str) -> Vec<u8> {
+    serde_json::json!({ "pddl_domain": domain, "pddl_problem": problem, "grammar": grammar })
+        .to_string()
+        .into_bytes()
+}
+
+/// The small kitchen with some text of its three parts replaced.
+pub(super) fn kitchen_with(changes: &[(&str, &str)]) -> Arc<Game> {
+    let change = |text: &str| changes.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+    for (from, _) in changes {
+        assert!([DOMAIN, PROBLEM, GRAMMAR].iter().any(|text| text.contains(from)), "nothing says {from:?}");
+    }
+    Game::load("kitchen", &game_file(&change(DOMAIN), &change(PROBLEM), &change(GRAMMAR))).unwrap()
+}
+
+/// The small kitchen, at its start.
+pub(super) fn kitchen() -> World {
+    World::new(kitchen_with(&[]), None).unwrap()
+}
+
+/// Takes commands that must be accepted and gives the last answer.
+pub(super) fn take(world: &mut World, commands: &[&str]) -> String {
+    let mut last = String::new();
+    for command in commands {
+        let reply = world.play(command).unwrap();
+        assert!(reply.accepted, "{command:?} was refused");
+        last = reply.feedback.to_owned();
+    }
+    last
+}
+
+/// The commands that begin so.
+pub(super) fn commands(world: &World, start: &str) -> Vec<String> {
+    world.commands().iter().filter(|command| command.starts_with(start)).map(ToOwned::to_owned).collect()
+}

@@ -70,7 +70,7 @@ pub(super) struct Faults {
     pub(super) went_back: u32,
     /// Passing a closed door.
     pub(super) passed: u32,
-    /// Examining a held thing.
+    /// Examining the thing, or asking for it in the goal's words.
     pub(super) examined: u32,
     /// Using a lamp with nothing in the hand.
     pub(super) bare_lamp: u32,
@@ -112,6 +112,8 @@ pub(super) struct Belief<'a> {
     pub(super) last: Event,
     /// Why the last action failed, where a beginner's habit is the reason.
     pub(super) why: Option<Habit>,
+    /// The last action was to take something, and nothing explains why it failed.
+    pub(super) puzzled: bool,
     /// The last action, when it failed.
     pub(super) failed: Option<&'a str>,
     /// Index of the lamp that was used, and where.
@@ -148,6 +150,7 @@ impl<'a> Belief<'a> {
             faults: Faults::default(),
             last: Event::Start,
             why: None,
+            puzzled: false,
             failed: None,
             lit: false,
             refused_puts: Vec::new(),
@@ -166,6 +169,7 @@ impl<'a> Belief<'a> {
                 Item::Did { line, act, answer } => {
                     belief.moves += 1;
                     belief.last = Event::Nothing;
+                    belief.puzzled = false;
                     if answer.starts_with("Nothing happens") || answer.is_empty() {
                         belief.failure(line, act, reading);
                     } else {
@@ -271,7 +275,12 @@ impl<'a> Belief<'a> {
                     self.faults.examined += 1;
                 }
             }
-            Act::Close(_) | Act::Other => {}
+            // The goal's own words are no action: `examine mug 1 with desklamp 1`, `look at mug 1 under desklamp 1`.
+            Act::Other => {
+                let goal = reading.goal.as_ref().filter(|goal| goal.look);
+                self.faults.examined += u32::from(goal.is_some_and(|g| line.contains(g.target)));
+            }
+            Act::Close(_) => {}
         }
     }
 
@@ -318,6 +327,7 @@ impl<'a> Belief<'a> {
             if let Some(thing) = self.things.get_mut(thing) {
                 thing.refused += 1;
             }
+            self.puzzled = true;
         }
     }
 

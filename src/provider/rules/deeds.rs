@@ -107,11 +107,14 @@ impl<'a> Mind<'a> {
         let faults = &self.belief.faults;
         let used = faults.examined + faults.put_under_lamp;
         let odd = self.slips(Habit::LightsItWrongly, used);
-        let examines = self.dice.always("examines", 3) < 0.5;
+        // Three beginners: one examines the thing, one uses the goal's words, one leaves the thing under the lamp.
+        let way = self.dice.always("light", 3);
+        let (examines, recites) = (way < 0.35, (0.35..0.8).contains(&way));
         let Some(held) = self.belief.holding() else {
             if let Some(lamp) = lamp
                 && odd
                 && !examines
+                && !recites
                 && lamp.at.is_some_and(|at| self.belief.is_here(at))
                 && faults.bare_lamp < faults.put_under_lamp
             {
@@ -135,6 +138,9 @@ impl<'a> Mind<'a> {
         if !self.belief.is_here(at) {
             let afar = self.slips_at(Habit::ActsFromAfar, faults.afar, Form::GoFirst, place.name.kind);
             return if afar { format!("use {}", lamp.name) } else { format!("go to {}", place.name) };
+        }
+        if odd && recites {
+            return format!("examine {} with {}", held.name, lamp.name);
         }
         if odd && let Some(line) = self.put_into(held, place) {
             return line;

@@ -57,6 +57,10 @@ impl<'a> Mind<'a> {
     }
 
     fn plan(&self) -> String {
+        // A take that fails for no reason it knows of: perhaps it holds something that the prompt no longer tells of.
+        if self.belief.puzzled && !self.is_rejected("inventory") {
+            return "inventory".to_owned();
+        }
         match &self.reading.goal {
             Some(goal) if goal.look => self.to_light(goal),
             Some(goal) => self.to_place(goal),

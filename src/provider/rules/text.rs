@@ -151,7 +151,7 @@ fn read_act(line: &str) -> Option<Act<'_>> {
         "cool" => treat(Treatment::Cool),
         "clean" => treat(Treatment::Clean),
         "use" | "toggle" => Some(Act::Use(Name::read(rest)?)),
-        "examine" => Some(Act::Examine(Name::read(rest)?)),
+        "examine" if !rest.contains(" with ") => Some(Act::Examine(Name::read(rest)?)),
         _ => None,
     }
 }

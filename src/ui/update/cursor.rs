@@ -18,7 +18,7 @@ pub(super) fn go(model: &mut Model, look: &Look<'_>, cursor: Cursor) {
 }
 
 /// The moment after a step of the listed episode; of its last step, the present or the episode's end.
-pub fn after_step(look: &Look<'_>, number: u32) -> Option<Cursor> {
+pub(super) fn after_step(look: &Look<'_>, number: u32) -> Option<Cursor> {
     let episode = look.episode()?;
     if let Some(next) = look.step(number + 1) {
         return Some(Cursor::At(Seq(next.first_seq.0.saturating_sub(1))));

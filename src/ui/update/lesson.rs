@@ -5,11 +5,11 @@ use crate::engine::{Command, LessonWish};
 use crate::ui::look::Look;
 use crate::ui::model::{Model, Tone};
 use crate::ui::msg::Request;
-use crate::ui::view::lanes::picked;
+use crate::ui::view::lanes::{newest_first, picked};
 
 /// The lesson that keys act on.
-pub fn chosen<'a>(model: &Model, look: &Look<'a>) -> Option<&'a Lesson> {
-    let kind = *look.lanes().get(model.lane)?;
+pub(super) fn chosen<'a>(model: &Model, look: &Look<'a>) -> Option<&'a Lesson> {
+    let kind = *look.lanes().get(model.lane(look.lanes()))?;
     let state = look.shown();
     state.pool.numbered(picked(model, state, kind)?)
 }
@@ -45,19 +45,20 @@ pub(super) fn delete(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     with(model, look, |l| Some(LessonWish::Status { id: l.id.clone(), status: LessonStatus::Retired }))
 }
 
+/// Moves the lesson up or down on the screen, where the last in the prompt stands on top.
 pub(super) fn shift(model: &mut Model, look: &Look<'_>, by: isize) -> Vec<Request> {
     let pool = &look.moment.head.pool;
     with(model, look, |l| {
-        let to = pool.place(&l.id)?.checked_add_signed(by)?;
+        let to = pool.place(&l.id)?.checked_add_signed(-by)?;
         (to < pool.of(l.kind).count()).then(|| LessonWish::Move { id: l.id.clone(), to })
     })
 }
 
 /// Chooses the lesson above or below in the chosen lane.
 pub(super) fn choose(model: &mut Model, look: &Look<'_>, by: isize) {
-    let Some(kind) = look.lanes().get(model.lane).copied() else { return };
+    let Some(kind) = look.lanes().get(model.lane(look.lanes())).copied() else { return };
     let state = look.shown();
-    let all: Vec<&Lesson> = state.pool.of(kind).collect();
+    let all: Vec<&Lesson> = newest_first(state, kind).collect();
     let number = picked(model, state, kind);
     let at = all.iter().position(|l| Some(l.number) == number).unwrap_or(0);
     let to = at.saturating_add_signed(by).min(all.len().saturating_sub(1));

@@ -30,7 +30,8 @@ pub(super) fn rows(model: &mut Model, look: &Look<'_>, scratch: &Scratch, by: i3
 
 /// A page of the focused pane.
 pub(super) fn page(model: &mut Model, look: &Look<'_>, scratch: &Scratch, by: i32) -> Vec<Request> {
-    let height = scratch.plan.find(model.focus, model.lane).map_or(10, |b| i32::from(b.body.height));
+    let height =
+        scratch.plan.find(model.focus, model.lane(look.lanes())).map_or(10, |b| i32::from(b.body.height));
     let rows_of_page = match model.focus {
         Focus::Lanes => (height / 2).max(1),
         Focus::Time => 10,
@@ -49,12 +50,13 @@ fn separate(model: &Model) -> bool {
 
 /// The panes in the order in which Tab visits them.
 fn order(model: &Model, look: &Look<'_>) -> Vec<(Focus, usize)> {
-    let mut order = vec![(Focus::Story, model.lane)];
+    let lane = model.lane(look.lanes());
+    let mut order = vec![(Focus::Story, lane)];
     order.extend((0..look.lanes().len()).map(|lane| (Focus::Lanes, lane)));
     if separate(model) {
-        order.insert(1, (Focus::Observations, model.lane));
+        order.insert(1, (Focus::Observations, lane));
     }
-    order.push((Focus::World, model.lane));
+    order.push((Focus::World, lane));
     order
 }
 
@@ -62,13 +64,13 @@ fn order(model: &Model, look: &Look<'_>) -> Vec<(Focus, usize)> {
 pub(super) fn next_pane(model: &mut Model, look: &Look<'_>, by: isize) -> Vec<Request> {
     let order = order(model, look);
     let here = |&(focus, lane): &(Focus, usize)| {
-        focus == model.focus && (focus != Focus::Lanes || lane == model.lane)
+        focus == model.focus && (focus != Focus::Lanes || lane == model.lane(look.lanes()))
     };
     let at = order.iter().position(here).unwrap_or(0);
     let to = (at as isize + by).rem_euclid(order.len() as isize) as usize;
     if let Some((focus, lane)) = order.get(to) {
         model.focus = *focus;
-        model.lane = *lane;
+        model.lane = (*focus == Focus::Lanes).then_some(*lane).or(model.lane);
     }
     Vec::new()
 }
@@ -81,7 +83,7 @@ pub(super) fn pane(model: &mut Model, look: &Look<'_>, number: u8) -> Vec<Reques
         2 => model.focus = Focus::World,
         n if n >= 3 && n < 3 + lanes => {
             model.focus = Focus::Lanes;
-            model.lane = n - 3;
+            model.lane = Some(n - 3);
         }
         n if n == 3 + lanes => model.focus = if separate(model) { Focus::Observations } else { Focus::Story },
         n if n == 4 + lanes => model.focus = Focus::Time,
@@ -91,6 +93,6 @@ pub(super) fn pane(model: &mut Model, look: &Look<'_>, number: u8) -> Vec<Reques
 }
 
 /// The pane and lane that a block of the screen belongs to.
-pub(super) fn focus_of(pane: Pane, lane: usize) -> (Focus, usize) {
-    (pane.focus(), if let Pane::Lane(n) = pane { n } else { lane })
+pub(super) fn focus_of(pane: Pane, lane: Option<usize>) -> (Focus, Option<usize>) {
+    (pane.focus(), if let Pane::Lane(n) = pane { Some(n) } else { lane })
 }

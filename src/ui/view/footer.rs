@@ -1,6 +1,7 @@
 //! The last row: a line of news while there is one, else what can be done now with its keys.
 
-use super::live::keys;
+use crate::engine::Pace;
+use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::Action;
 use crate::ui::look::Look;
@@ -37,70 +38,85 @@ pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>)
     draw_pairs(&pairs(model, look), look, area, canvas);
 }
 
-/// Pairs of key and words, as many as fit, the last two (all, help) always.
-fn draw_pairs(pairs: &[(Action, &str)], look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
-    let columns = |pair: &(Action, &str)| {
-        keys(look, std::slice::from_ref(pair)).iter().map(|(_, t)| t.chars().count()).sum::<usize>()
-    };
-    let gap = 2;
-    let kept = 2.min(pairs.len());
-    let (body, last) = pairs.split_at(pairs.len() - kept);
+/// What keys do, as far as there is room; the last two (all, help) always.
+fn draw_pairs(pairs: &[Pair], look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    const GAP: usize = 2;
+    let pairs: Vec<(String, &str)> = pairs.iter().filter_map(|p| Some((p.label(look)?, p.words))).collect();
+    let columns = |pair: &(String, &str)| width(&pair.0) + 1 + width(pair.1) + GAP;
+    let (body, last) = pairs.split_at(pairs.len() - 2.min(pairs.len()));
     let mut room = usize::from(area.width.saturating_sub(2));
-    room = room.saturating_sub(last.iter().map(|p| columns(p) + gap).sum());
-    let mut shown: Vec<(Action, &str)> = Vec::new();
-    for pair in body {
-        let wide = columns(pair) + gap;
-        if wide > room {
-            break;
-        }
-        room -= wide;
-        shown.push(*pair);
-    }
-    shown.extend_from_slice(last);
+    room = room.saturating_sub(last.iter().map(columns).sum());
+    let fitting = body.iter().take_while(|pair| {
+        let wide = columns(pair);
+        let fits = wide <= room;
+        room = room.saturating_sub(wide);
+        fits
+    });
+    let shown: Vec<&(String, &str)> = fitting.chain(last).collect();
     let mut x = area.x + 1;
-    for pair in shown {
-        for (role, text) in keys(look, &[pair]) {
-            x += canvas.put(x, area.y, area.right().saturating_sub(x), &text, canvas.style(role));
-        }
-        x += gap as u16;
+    for (key, words) in shown {
+        x += canvas.put(x, area.y, area.right().saturating_sub(x), key, canvas.style(Role::Key)) + 1;
+        x += canvas.put(x, area.y, area.right().saturating_sub(x), words, canvas.style(Role::Dim))
+            + GAP as u16;
     }
 }
 
-fn pairs(model: &Model, look: &Look<'_>) -> Vec<(Action, &'static str)> {
+/// One or two keys, and what they do.
+struct Pair {
+    first: Action,
+    second: Option<Action>,
+    words: &'static str,
+}
+
+impl Pair {
+    fn label(&self, look: &Look<'_>) -> Option<String> {
+        let first = look.keymap.label(self.first)?;
+        let second = self.second.and_then(|a| look.keymap.label(a)).unwrap_or_default();
+        Some(format!("{first}{second}"))
+    }
+}
+
+fn one(first: Action, words: &'static str) -> Pair {
+    Pair { first, second: None, words }
+}
+
+fn two(first: Action, second: Action, words: &'static str) -> Pair {
+    Pair { first, second: Some(second), words }
+}
+
+fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
+    let time = two(Action::Back, Action::Forward, "back/forward");
     let mut pairs = Vec::new();
     if look.moment.past() {
+        pairs.push(one(Action::Live, "to the present"));
         pairs.extend([
-            (Action::Back, "back"),
-            (Action::Forward, "forward"),
-            (Action::Live, "to the present"),
+            time,
+            two(Action::PreviousMark, Action::NextMark, "marks"),
+            one(Action::Prompt, "prompt"),
         ]);
-        pairs.extend([(Action::NextMark, "next mark"), (Action::Prompt, "prompt")]);
     } else if model.focus == Focus::Lanes {
         pairs.extend([
-            (Action::RejectOrToggle, "on/off"),
-            (Action::EditLesson, "edit"),
-            (Action::AddLesson, "add"),
-            (Action::PinLesson, "pin"),
-            (Action::DeleteLesson, "delete"),
-            (Action::Undo, "undo"),
-            (Action::Step, "step"),
+            one(Action::RejectOrToggle, "on/off"),
+            one(Action::EditLesson, "edit"),
+            one(Action::AddLesson, "add"),
+            one(Action::PinLesson, "pin"),
+            one(Action::DeleteLesson, "delete"),
+            two(Action::Undo, Action::Redo, "undo/redo"),
+            one(Action::Step, "step"),
         ]);
     } else {
+        let running = look.moment.head.pace == Pace::Running;
         pairs.extend([
-            (Action::Step, "step"),
-            (
-                Action::PauseRun,
-                if look.moment.head.pace == crate::engine::Pace::Running { "pause" } else { "run" },
-            ),
-            (Action::AddLesson, "a lesson"),
-            (Action::Prompt, "prompt"),
-            (Action::Back, "back"),
-            (Action::Forward, "forward"),
-            (Action::NextPane, "panes"),
-            (Action::Zoom, "zoom"),
+            one(Action::Step, "step"),
+            one(Action::PauseRun, if running { "pause" } else { "run" }),
+            one(Action::AddLesson, "lesson"),
+            one(Action::Prompt, "prompt"),
+            time,
+            one(Action::NextPane, "panes"),
+            one(Action::Zoom, "zoom"),
         ]);
     }
-    pairs.extend([(Action::Palette, "all"), (Action::Help, "help")]);
+    pairs.extend([one(Action::Palette, "all"), one(Action::Help, "help")]);
     pairs
 }
 

@@ -70,7 +70,7 @@ pub fn title(area: Rect, pieces: &[(Role, &str)], canvas: &mut Canvas<'_>) {
 
 /// A piece at the right end of a title's line.
 pub fn aside(area: Rect, role: Role, text: &str, canvas: &mut Canvas<'_>) {
-    if area.width < 30 {
+    if area.width < 30 || text.is_empty() {
         return;
     }
     let words = format!(" {text} ");

@@ -1,13 +1,11 @@
 //! The lanes: what has been learnt, by kind. A row is mark, number, text and where it comes from; an error has two
 //! rows, the mistake and what to do instead.
 
-use super::Scratch;
 use super::frame;
-use super::rows::head;
 use crate::domain::{Kind, Lesson, LessonOrigin, LessonStatus};
 use crate::engine::State;
-use crate::ui::canvas::{Canvas, fit};
-use crate::ui::clean::{clean, width, wrap};
+use crate::text::{one_line, truncate, width, wrap_at_most};
+use crate::ui::canvas::Canvas;
 use crate::ui::layout::{Block, Pane};
 use crate::ui::look::Look;
 use crate::ui::model::{Focus, Model, lane_title};
@@ -15,9 +13,9 @@ use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
 /// Draws one lane, or the chosen lane with the others as tabs.
-pub fn draw(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {
+pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'_>) {
     let lanes = look.lanes();
-    let chosen = model.lane.min(lanes.len().saturating_sub(1));
+    let chosen = model.lane(lanes);
     let (lane, tabs) = match block.pane {
         Pane::Lane(n) => (n, false),
         _ => (chosen, true),
@@ -27,11 +25,9 @@ pub fn draw(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch
     if let Some(area) = block.title {
         titles(model, look, area, lane, tabs, canvas);
     }
-    let rows = rows(look, kind, block.body.width, usize::from(block.body.height));
     let state = look.shown();
     let picked = picked(model, state, kind);
-    let offset = offset(&rows, picked, usize::from(block.body.height));
-    scratch.lanes.insert(lane, usize::from(block.body.height));
+    let rows = window(look, kind, picked, block.body);
     if rows.is_empty() && block.body.height > 0 {
         let words = match kind {
             Kind::Abstract => "nothing learnt yet",
@@ -47,7 +43,7 @@ pub fn draw(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch
             canvas.style(Role::Dim),
         );
     }
-    for (place, row) in rows.iter().skip(offset).take(usize::from(block.body.height)).enumerate() {
+    for (place, row) in rows.iter().enumerate() {
         let y = block.body.y + place as u16;
         let at = Rect { y, height: 1, ..block.body };
         draw_row(row, focused && Some(row.lesson) == picked, at, canvas);
@@ -66,10 +62,10 @@ struct Row {
 fn draw_row(row: &Row, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
     let right = area.right().saturating_sub(1);
     if picked {
-        canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Chosen));
+        canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Focus));
     }
     canvas.put(area.x + 1, area.y, 1, row.mark.1, canvas.style(row.mark.0));
-    let lead_role = if picked { Role::Chosen } else { Role::Dim };
+    let lead_role = if picked { Role::Focus } else { Role::Dim };
     let mut x = area.x + 2;
     x += canvas.put(x, area.y, right.saturating_sub(x), &row.lead, canvas.style(lead_role));
     x += canvas.put(x, area.y, right.saturating_sub(x), &row.text.1, canvas.style(row.text.0));
@@ -80,7 +76,7 @@ fn draw_row(row: &Row, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
 
 fn titles(model: &Model, look: &Look<'_>, area: Rect, lane: usize, tabs: bool, canvas: &mut Canvas<'_>) {
     let state = look.shown();
-    let focused = model.focus == Focus::Lanes && (tabs || lane == model.lane);
+    let focused = model.focus == Focus::Lanes && (tabs || lane == model.lane(look.lanes()));
     let name = |kind: Kind| {
         let fresh = state.pool.in_force(kind).any(|l| l.uses == 0 && l.learnt_at != (0, 0));
         let new = if fresh { format!(" {}", look.glyphs.new) } else { String::new() };
@@ -108,88 +104,114 @@ fn titles(model: &Model, look: &Look<'_>, area: Rect, lane: usize, tabs: bool, c
     }
 }
 
+/// The lessons of a lane from the top: the last in the prompt, which is the newest unless somebody moved it, first.
+pub fn newest_first(state: &State, kind: Kind) -> impl Iterator<Item = &Lesson> {
+    state.pool.of(kind).rev()
+}
+
 /// The number of the lesson that keys act on in a lane.
 pub fn picked(model: &Model, state: &State, kind: Kind) -> Option<u32> {
     let chosen = model.lesson.as_ref().and_then(|id| state.pool.of(kind).find(|l| &l.id == id));
-    chosen.or_else(|| state.pool.of(kind).next()).map(|l| l.number)
+    chosen.or_else(|| newest_first(state, kind).next()).map(|l| l.number)
 }
 
-/// The first row to show, so that the picked lesson is whole.
-fn offset(rows: &[Row], picked: Option<u32>, height: usize) -> usize {
-    let Some(picked) = picked else { return 0 };
-    let last = rows.iter().rposition(|r| r.lesson == picked).unwrap_or(0);
-    let first = rows.iter().position(|r| r.lesson == picked).unwrap_or(0);
-    (last + 1).saturating_sub(height).min(first)
-}
-
-/// The rows of a lane; lessons beyond those that could be scrolled to are not laid out.
-fn rows(look: &Look<'_>, kind: Kind, columns: u16, height: usize) -> Vec<Row> {
-    let state = look.shown();
-    let mut rows = Vec::new();
-    let digits = state.pool.len().max(10).ilog10() as usize + 1;
-    for lesson in state.pool.of(kind) {
-        lesson_rows(&mut rows, lesson, look, columns, digits, height);
+/// The rows that lie in the lane: the picked lesson is whole, and what stands before it comes first.
+fn window(look: &Look<'_>, kind: Kind, picked: Option<u32>, area: Rect) -> Vec<Row> {
+    let height = usize::from(area.height);
+    let pool = &look.shown().pool;
+    let lessons: Vec<&Lesson> = newest_first(look.shown(), kind).collect();
+    let digits = pool.len().max(10).ilog10() as usize + 1;
+    let of = |lesson: &Lesson| lesson_rows(lesson, look, area.width, digits, height);
+    let mut first = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
+    let mut used = lessons.get(first).map_or(0, |l| of(l).len());
+    while first > 0 && used < height {
+        used += lessons.get(first - 1).map_or(0, |l| of(l).len());
+        if used > height {
+            break;
+        }
+        first -= 1;
     }
+    let mut rows = Vec::new();
+    for lesson in lessons.into_iter().skip(first) {
+        if rows.len() >= height {
+            break;
+        }
+        rows.extend(of(lesson));
+    }
+    rows.truncate(height);
     rows
 }
 
-fn lesson_rows(
-    rows: &mut Vec<Row>,
-    lesson: &Lesson,
-    look: &Look<'_>,
-    columns: u16,
-    digits: usize,
-    height: usize,
-) {
+fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, height: usize) -> Vec<Row> {
     let g = look.glyphs;
+    let fresh = lesson.uses == 0 && lesson.learnt_at != (0, 0);
     let mark = match lesson.status {
         LessonStatus::Off | LessonStatus::Retired => (Role::Dim, g.off),
-        LessonStatus::Pinned => (Role::Key, g.pin),
-        LessonStatus::On if lesson.uses == 0 && lesson.learnt_at != (0, 0) => (Role::New, g.new),
+        LessonStatus::Pinned => (Role::LessonPinned, g.pin),
+        LessonStatus::On if fresh => (Role::New, g.new),
         LessonStatus::On => (Role::Dim, " "),
     };
     let off = lesson.status == LessonStatus::Off;
-    let role = if off { Role::Dim } else { Role::Text };
+    let paint = |role| if off { Role::LessonOff } else { role };
     let lead = format!(" {:>digits$}  ", lesson.number);
-    let indent = width(&lead) + 2;
-    let room = usize::from(columns).saturating_sub(indent + 1).max(4);
+    let indent = width(&lead);
     let text = lesson.text();
-    let wide = room >= 56;
-    let (source_long, source_short) = source(lesson, g.dot);
-    let number = lesson.number;
-    let mut push = |mark, lead: String, role, text: String, source| {
-        rows.push(Row { lesson: number, mark, lead, text: (role, text), source });
+    let words = text.solution.as_deref().unwrap_or(&text.text);
+    let arrow = if text.solution.is_some() { 2 } else { 0 };
+    let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
+    let (long, short) = source(lesson, g.dot);
+    let roomy = room >= 56 && width(&one_line(head(words))) + width(&long) + 3 <= room;
+    let source = if roomy { long } else { short };
+    let room = room.saturating_sub(width(&source) + 2).max(4);
+    // A lane of some height has room for whole sentences.
+    let most = if height >= 8 { 4 } else { 1 };
+    let mut lines = lines(words, room, most, g.more);
+    let first = lines.remove(0);
+    let row = |mark, lead, role, text, source| Row {
+        lesson: lesson.number,
+        mark,
+        lead,
+        text: (role, text),
+        source,
     };
     let blank = (Role::Dim, " ");
-    if let Some(solution) = &text.solution {
-        push(mark, lead, role, one_line(&text.text), None);
-        let lead = format!("{:width$}{} ", "", g.instead, width = indent - 2);
-        let room = room.saturating_sub(2);
-        let words = one_line(solution);
-        let long = wide && width(&words) + width(&source_long) + 3 <= room;
-        let source = if long { source_long } else { source_short };
-        let words = fit(&words, room.saturating_sub(width(&source) + 2), g.more);
-        push(blank, lead, if off { Role::Dim } else { Role::Good }, words, Some(source));
-        return;
+    let mut rows = Vec::new();
+    if text.solution.is_some() {
+        let mistake = truncate(&text.text, usize::from(columns).saturating_sub(indent + 3), g.more);
+        rows.push(row(mark, lead, paint(Role::Lesson), mistake, None));
+        let lead = format!("{:indent$}{} ", "", g.instead);
+        rows.push(row(blank, lead, paint(Role::Good), first, Some(source)));
+    } else {
+        rows.push(row(mark, lead, paint(Role::Lesson), first, Some(source)));
     }
-    let words = one_line(&text.text);
-    let long = wide && width(&words) + width(&source_long) + 3 <= room;
-    let source = if long { source_long } else { source_short };
-    let first_room = room.saturating_sub(width(&source) + 2).max(4);
-    // A lone lane of a tall pane has room for whole sentences.
-    let lines = if height >= 8 { wrap(&words, first_room) } else { vec![fit(&words, first_room, g.more)] };
-    let most = 4;
-    for (place, line) in lines.iter().take(most).enumerate() {
-        let lead = if place == 0 { lead.clone() } else { " ".repeat(indent - 2) };
-        let mark = if place == 0 { mark } else { blank };
-        let source = (place == 0).then(|| source.clone());
-        let line = if place + 1 == most && lines.len() > most {
-            fit(line, first_room.saturating_sub(1), g.more)
-        } else {
-            line.clone()
-        };
-        push(mark, lead, role, line, source);
+    let role = paint(if text.solution.is_some() { Role::Good } else { Role::Lesson });
+    let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
+    rows.extend(rest);
+    rows
+}
+
+/// The words of a lesson in at least one and at most so many lines.
+fn lines(words: &str, room: usize, most: usize, more: &str) -> Vec<String> {
+    let words = one_line(head(words)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let (mut lines, cut) = wrap_at_most(&words, room, most);
+    if cut && let Some(last) = lines.pop() {
+        let from: usize = lines.iter().map(|l| l.len() + 1).sum();
+        let rest = words.get(from..).unwrap_or(&last);
+        lines.push(truncate(rest, room, more));
     }
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines
+}
+
+/// No lane shows more of a lesson than this.
+fn head(text: &str) -> &str {
+    let mut end = text.len().min(4096);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// Where a lesson comes from, at length and in short.
@@ -210,9 +232,8 @@ fn source(lesson: &Lesson, dot: &str) -> (String, String) {
         return (format!("{who} {dot} {uses}"), who.to_owned());
     }
     let turn = lesson.learnt_at.1;
+    if turn == 0 {
+        return (format!("{who} {dot} before turn 1 {dot} {uses}"), "start".to_owned());
+    }
     (format!("{who} {dot} turn {turn} {dot} {uses}"), format!("t{turn}"))
-}
-
-fn one_line(text: &str) -> String {
-    clean(head(text, 600).0).split_whitespace().collect::<Vec<_>>().join(" ")
 }

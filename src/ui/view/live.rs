@@ -1,11 +1,11 @@
 //! What is going on just now, below the last step: the proposal's keys, a call under way, a call that failed.
 
-use super::rows::{Measure, Parts, Row, Writer, head};
+use super::rows::{Measure, Parts, Row, Writer};
 use crate::domain::{Asked, Autonomy, Stage};
 use crate::driver::LiveCall;
 use crate::engine::{Effect, State};
 use crate::provider::Phase;
-use crate::ui::clean::{clean, wrap};
+use crate::text::{truncate, wrap};
 use crate::ui::keymap::Action;
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
@@ -16,7 +16,7 @@ const FOLDED: usize = 3;
 const UNFOLDED: usize = 40;
 
 /// The rows below the last step.
-pub fn live_rows(look: &Look<'_>, measure: Measure, fold: bool) -> Vec<Row> {
+pub(super) fn live_rows(look: &Look<'_>, measure: Measure, fold: bool) -> Vec<Row> {
     if measure.parts == Parts::Seen || look.moment.past() {
         return Vec::new();
     }
@@ -52,37 +52,23 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
         w.line(2, keys(look, &[(Action::Override, "type your action")]));
         return;
     }
-    let mut facts = Vec::new();
-    if step.usage.millis > 0 {
-        facts.push(format!("{}.{} s", step.usage.millis / 1000, step.usage.millis % 1000 / 100));
-    }
-    if step.usage.reply_tokens > 0 {
-        facts.push(format!("{} tokens", step.usage.reply_tokens));
-    }
-    match step.lessons {
-        0 => {}
-        1 => facts.push("1 lesson in the prompt".to_owned()),
-        n => facts.push(format!("{n} lessons in the prompt")),
-    }
+    let enter = if look.keymap.label(Action::Open).is_some() { Action::Open } else { Action::Step };
     w.line(
         2,
         keys(
             look,
             &[
-                (Action::Step, "do it"),
+                (enter, "do it"),
                 (Action::Override, "override"),
                 (Action::RejectOrToggle, "reject"),
                 (Action::AskAgain, "ask again"),
             ],
         ),
     );
-    if !facts.is_empty() {
-        w.tail(Role::Dim, &facts.join(&format!(" {} ", look.glyphs.dot)));
-    }
 }
 
 /// Keys with their meaning, as pieces of a row.
-pub fn keys(look: &Look<'_>, pairs: &[(Action, &str)]) -> Vec<(Role, String)> {
+pub(super) fn keys(look: &Look<'_>, pairs: &[(Action, &str)]) -> Vec<(Role, String)> {
     let mut pieces = Vec::new();
     for (place, (action, words)) in pairs.iter().enumerate() {
         let Some(key) = look.keymap.label(*action) else { continue };
@@ -105,7 +91,7 @@ fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Meas
         Phase::Answering => "answering",
     };
     let seconds = look.now.saturating_duration_since(call.since).as_secs();
-    w.line(0, [(Role::Mode, format!("{} {who}{what}", look.glyphs.more))]);
+    w.line(0, [(Role::ModeThinking, format!("{} {who}{what}", look.glyphs.more))]);
     let dot = look.glyphs.dot;
     let count = if call.pieces == 0 { String::new() } else { format!(" {dot} {} tokens", call.pieces) };
     w.tail(Role::Dim, &format!("{seconds} s{count}"));
@@ -113,7 +99,7 @@ fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Meas
     let shown = if fold { FOLDED } else { UNFOLDED };
     for line in last_lines(&call.reasoning, room, shown) {
         let quote = (Role::Dim, format!("{} ", look.glyphs.quote));
-        w.line(2, [quote, (Role::Dim, line)]);
+        w.line(2, [quote, (Role::Reasoning, line)]);
     }
     for line in last_lines(&call.text, room, UNFOLDED) {
         w.line(2, [(Role::Thought, line)]);
@@ -149,9 +135,9 @@ fn troubles(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
         w.text((Role::Bad, &mark), 2, Role::Bad, &words);
         w.line(
             2,
-            [(Role::Dim, "recorded  ".to_owned()), (Role::Text, clean(head(recorded, 400).0).into_owned())],
+            [(Role::Dim, "recorded  ".to_owned()), (Role::Text, truncate(recorded, 200, look.glyphs.more))],
         );
-        w.line(2, [(Role::Dim, "now       ".to_owned()), (Role::Text, clean(head(now, 400).0).into_owned())]);
+        w.line(2, [(Role::Dim, "now       ".to_owned()), (Role::Text, truncate(now, 200, look.glyphs.more))]);
         w.line(2, keys(look, &[(Action::AskAgain, "go on with the world as it is")]));
     }
     if let Some(step) = state.last_step()

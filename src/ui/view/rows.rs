@@ -1,8 +1,8 @@
 //! A step as rows of a given width. Pure: the same step and width give the same rows, so they can be kept.
 
-use crate::domain::{Fate, NoteKind, Reflection, Stage, Step};
+use crate::domain::{Fate, Kind, NoteKind, Reflection, Stage, Step};
 use crate::engine::State;
-use crate::ui::clean::{clean, width, wrap};
+use crate::text::{truncate, width, wrap_at_most};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
@@ -39,9 +39,7 @@ pub struct Measure {
     pub digits: u16,
 }
 
-/// A text longer than this is cut in the story; Enter shows the whole.
-const LONGEST: usize = 4096;
-/// Rows of one text at most.
+/// Rows of one text at most; Enter shows the whole.
 const MOST_ROWS: usize = 60;
 
 /// Puts rows together.
@@ -78,10 +76,8 @@ impl<'a> Writer<'a> {
     pub fn text(&mut self, mark: (Role, &str), indent: u16, role: Role, text: &str) {
         let margin = self.measure.digits + 2;
         let room = usize::from(self.measure.columns.saturating_sub(margin + indent + 1)).max(4);
-        let (text, cut) = head(text, LONGEST);
-        let lines = wrap(text, room);
-        let more = lines.len() > MOST_ROWS || cut > 0;
-        for (place, line) in lines.iter().take(MOST_ROWS).enumerate() {
+        let (lines, more) = wrap_at_most(text, room, MOST_ROWS);
+        for (place, line) in lines.iter().enumerate() {
             let lead = if place == 0 { mark.1 } else { "" };
             let lead = format!(
                 "{lead:<pad$}",
@@ -115,7 +111,7 @@ impl<'a> Writer<'a> {
 
     /// A piece at the right edge of the last row, or of a row of its own where that is full.
     pub fn tail(&mut self, role: Role, text: &str) {
-        let text = clean(text).into_owned();
+        let text = truncate(text, usize::from(self.measure.columns / 2).max(24), self.glyphs.more);
         let columns = usize::from(self.measure.columns);
         let fits = self
             .rows
@@ -201,7 +197,13 @@ fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
             (_, true) => ((Role::Person, glyphs.person), Role::Action),
             _ => ((Role::Dim, ">"), Role::Action),
         };
+        if waits {
+            w.gap();
+        }
         w.text((mark.0, &format!("{} ", mark.1)), 2, role, action);
+        if waits {
+            facts(w, step, glyphs);
+        }
         if step.by_person() {
             let was = step.proposed.as_deref().filter(|p| Some(*p) != step.action());
             w.tail(Role::Person, &was.map_or_else(|| "you".to_owned(), |p| format!("you, instead of: {p}")));
@@ -214,6 +216,25 @@ fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
     }
 }
 
+/// What the proposal cost and what was in its prompt.
+fn facts(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
+    let mut facts = Vec::new();
+    if step.usage.millis > 0 {
+        facts.push(format!("{}.{} s", step.usage.millis / 1000, step.usage.millis % 1000 / 100));
+    }
+    if step.usage.reply_tokens > 0 {
+        facts.push(format!("{} tokens", step.usage.reply_tokens));
+    }
+    match step.lessons {
+        0 => {}
+        1 => facts.push("1 lesson in the prompt".to_owned()),
+        n => facts.push(format!("{n} lessons in the prompt")),
+    }
+    if !facts.is_empty() {
+        w.tail(Role::Dim, &facts.join(&format!(" {} ", glyphs.dot)));
+    }
+}
+
 fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
     let Some(text) = step.observation() else { return };
     let indent = if measure.parts == Parts::Seen { 0 } else { 2 };
@@ -222,7 +243,11 @@ fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
         return;
     }
     let valid = step.answer.as_ref().is_none_or(|a| a.valid);
-    let role = if valid { Role::Observation } else { Role::Warn };
+    let role = match (valid, step.only_thinks()) {
+        (_, true) => Role::Dim,
+        (true, false) => Role::Observation,
+        (false, false) => Role::Warn,
+    };
     for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
         w.text((Role::Dim, ""), indent, role, paragraph);
     }
@@ -249,10 +274,11 @@ fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
 fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     const SHOWN: usize = 3;
     let name = reflection.kind.name();
+    let role = kind_role(reflection.kind);
     for item in reflection.items.iter().take(SHOWN) {
         let pieces = [
-            (Role::Reflection, format!("{} {name}  ", glyphs.new)),
-            (Role::Dim, clean(head(&item.text.text, 400).0).into_owned()),
+            (role, format!("{} {name}  ", glyphs.new)),
+            (Role::Dim, truncate(&item.text.text, usize::from(w.measure.columns), glyphs.more)),
         ];
         w.line(2, pieces);
     }
@@ -262,11 +288,12 @@ fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     }
 }
 
-/// The first `bytes` of a text at most, and how many were left out.
-pub fn head(text: &str, bytes: usize) -> (&str, usize) {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
+/// The colour of a kind of reflection.
+pub fn kind_role(kind: Kind) -> Role {
+    match kind {
+        Kind::Abstract => Role::Abstract,
+        Kind::Error | Kind::Negative => Role::Error,
+        Kind::Progress | Kind::Positive => Role::Progress,
+        Kind::Plan | Kind::Experience | Kind::Lesson | Kind::Advice => Role::Reflection,
     }
-    (&text[..end], text.len() - end)
 }

@@ -13,12 +13,16 @@ pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
         return;
     }
     let state = look.shown();
-    let (mode, role) = mode(look);
+    let (mut mode, role) = mode(look);
+    let narrow = area.width < 72;
+    if narrow && let Some((word, _)) = mode.split_once(look.glyphs.dot) {
+        mode = word.trim_end().to_owned();
+    }
     let right = area.right().saturating_sub(1);
     let mut edge = canvas.put_right(right, area.y, area.width.saturating_sub(1), &mode, canvas.style(role));
     let gap = if area.width >= 76 { 3 } else { 2 };
     if let Some(episode) = &state.episode {
-        let turn = turn(state);
+        let turn = turn(state, narrow);
         if edge > area.x + 24 {
             edge = canvas.put_right(edge.saturating_sub(gap), area.y, 20, &turn, canvas.style(Role::Dim));
         }
@@ -45,7 +49,7 @@ fn bar(progress: f64, cells: u16, right: u16, area: Rect, canvas: &mut Canvas<'_
     }
     let [on, off] = canvas.glyphs.bar;
     for cell in 0..cells {
-        let (glyph, role) = if cell < full { (on, Role::Good) } else { (off, Role::Dim) };
+        let (glyph, role) = if cell < full { (on, Role::Full) } else { (off, Role::Empty) };
         canvas.put(x + cell, area.y, 1, glyph, canvas.style(role));
     }
     x
@@ -70,10 +74,11 @@ pub fn portion(progress: f64, state: &State) -> String {
     }
 }
 
-fn turn(state: &State) -> String {
+fn turn(state: &State, narrow: bool) -> String {
     let Some(episode) = &state.episode else { return String::new() };
     let cap = state.run.as_ref().map_or(0, |r| r.limits.steps);
-    format!("turn {}/{cap}", episode.steps.len())
+    let word = if narrow { "" } else { "turn " };
+    format!("{word}{}/{cap}", episode.steps.len())
 }
 
 /// The word for the mode, and how it is painted.
@@ -81,11 +86,11 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
     let dot = look.glyphs.dot;
     let state = &look.moment.head;
     if look.halted().is_some() {
-        return (format!("HALTED {dot} nothing is saved"), Role::Bad);
+        return (format!("HALTED {dot} nothing is saved"), Role::Danger);
     }
     if look.moment.past() {
         let all = look.episode().map_or(0, |e| e.steps.len());
-        return (format!("PAST turn {} of {all}", look.moment.chosen()), Role::Past);
+        return (format!("PAST turn {} of {all}", look.moment.chosen()), Role::ModePast);
     }
     if state.trouble.is_some() {
         return (format!("PAUSED {dot} a call failed"), Role::Bad);
@@ -105,23 +110,23 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
         let since = look.moment.live.calls.iter().map(|c| c.since).min();
         let seconds = since.map_or(0, |s| look.now.saturating_duration_since(s).as_secs());
         let word = if state.pace == Pace::Pausing { "PAUSING" } else { "THINKING" };
-        return (format!("{word} {seconds} s"), Role::Mode);
+        return (format!("{word} {seconds} s"), Role::ModeThinking);
     }
     if state.calls.values().any(|c| matches!(c, Effect::ResetWorld { .. })) {
-        return ("STARTING".to_owned(), Role::Mode);
+        return ("STARTING".to_owned(), Role::ModeThinking);
     }
     match (state.pace, state.autonomy) {
         (_, Autonomy::Human) if state.awaiting().is_some() || state.waits() => {
-            ("YOU PLAY".to_owned(), Role::Person)
+            ("YOU PLAY".to_owned(), Role::ModeHuman)
         }
         (_, Autonomy::Confirm) if state.awaiting().is_some() => {
-            (format!("CONFIRM {dot} your turn"), Role::Proposal)
+            (format!("CONFIRM {dot} your turn"), Role::ModeConfirm)
         }
-        (Pace::Running, Autonomy::Confirm) => ("CONFIRM".to_owned(), Role::Mode),
-        (Pace::Running, Autonomy::Human) => ("YOU PLAY".to_owned(), Role::Person),
-        (Pace::Running, _) => ("RUNNING".to_owned(), Role::Good),
-        (Pace::Pausing, _) => ("PAUSING".to_owned(), Role::Mode),
-        (Pace::Paused, _) => (format!("PAUSED {dot} your turn"), Role::Proposal),
+        (Pace::Running, Autonomy::Confirm) => ("CONFIRM".to_owned(), Role::ModeConfirm),
+        (Pace::Running, Autonomy::Human) => ("YOU PLAY".to_owned(), Role::ModeHuman),
+        (Pace::Running, _) => ("RUNNING".to_owned(), Role::ModeRunning),
+        (Pace::Pausing, _) => ("PAUSING".to_owned(), Role::ModePaused),
+        (Pace::Paused, _) => (format!("PAUSED {dot} your turn"), Role::ModePaused),
     }
 }
 

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Draws the steps.
-pub fn draw(
+pub(super) fn draw(
     model: &Model,
     look: &Look<'_>,
     parts: Parts,
@@ -41,15 +41,15 @@ pub fn draw(
 fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<'_>) {
     let mut x = area.x;
     for (place, (role, text)) in row.pieces.iter().enumerate() {
-        let role = if place == 0 && row.step == chosen { Role::Chosen } else { *role };
+        let role = if place == 0 && row.step == chosen { Role::Focus } else { *role };
         x += canvas.put(x, area.y, area.right().saturating_sub(x), text, canvas.style(role));
     }
     if let Some((role, text)) = &row.tail {
         let room = area.right().saturating_sub(x + 2);
         canvas.put_right(area.right().saturating_sub(1), area.y, room, text, canvas.style(*role));
     }
-    if row.step == chosen && !row.pieces.is_empty() {
-        canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Chosen));
+    if row.step == chosen && !row.pieces.is_empty() && chosen > 0 {
+        canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Focus));
     }
     if past && row.step > chosen {
         canvas.add(area, Modifier::DIM);

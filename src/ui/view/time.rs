@@ -1,7 +1,5 @@
 //! Time: the progress rate over the steps, one column a step, with marks.
 
-use super::Scratch;
-use super::rows::Parts;
 use crate::domain::{NoteKind, Step};
 use crate::ui::canvas::Canvas;
 use crate::ui::look::Look;
@@ -9,9 +7,8 @@ use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
 /// Draws the sparkline around the chosen step.
-pub fn draw(look: &Look<'_>, area: Rect, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {
+pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     let Some(episode) = look.episode().filter(|_| !area.is_empty()) else { return };
-    let _ = (scratch, Parts::All);
     let last = episode.steps.len() as u32;
     let chosen = look.moment.chosen();
     let words = mark_words(look);
@@ -27,8 +24,8 @@ pub fn draw(look: &Look<'_>, area: Rect, scratch: &mut Scratch, canvas: &mut Can
         let rate = rate_at(look, number);
         let level = (rate.clamp(0.0, 1.0) * 7.0).round() as usize;
         let (glyph, role) = match () {
-            () if number == chosen => (canvas.glyphs.now, Role::Chosen),
-            () => (canvas.glyphs.spark[level], mark_role(step).unwrap_or(Role::Dim)),
+            () if number == chosen => (canvas.glyphs.now, Role::MarkNow),
+            () => (canvas.glyphs.spark[level], mark_role(step).unwrap_or(Role::Mark)),
         };
         canvas.put(x, y, 1, glyph, canvas.style(role));
         x += 1;
@@ -52,13 +49,13 @@ pub fn marked(step: &Step) -> bool {
 fn mark_role(step: &Step) -> Option<Role> {
     let noted = |kind| step.notes.iter().any(|n| n.kind == kind);
     if step.by_person() || !step.rejections.is_empty() {
-        Some(Role::Person)
+        Some(Role::MarkPerson)
     } else if !step.reflections.is_empty() {
-        Some(Role::Reflection)
+        Some(Role::MarkReflection)
     } else if noted(NoteKind::Mistake) {
-        Some(Role::Bad)
+        Some(Role::MarkMistake)
     } else if noted(NoteKind::Progress) {
-        Some(Role::Good)
+        Some(Role::MarkProgress)
     } else {
         None
     }
@@ -74,17 +71,17 @@ fn mark_words(look: &Look<'_>) -> Option<(Role, String)> {
     let step = look.step(number)?;
     let g = look.glyphs;
     let (role, words) = if step.by_person() {
-        (Role::Person, format!("{} turn {number} you acted", g.person))
+        (Role::MarkPerson, format!("{} turn {number} you acted", g.person))
     } else if !step.rejections.is_empty() {
-        (Role::Person, format!("{} turn {number} you rejected", g.person))
+        (Role::MarkPerson, format!("{} turn {number} you rejected", g.person))
     } else if !step.reflections.is_empty() {
-        (Role::Reflection, format!("{} turn {number} reflection", g.new))
+        (Role::MarkReflection, format!("{} turn {number} reflection", g.new))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {
-        (Role::Bad, format!("{} turn {number} {}", g.mistake, note.detector.replace('_', " ")))
+        (Role::MarkMistake, format!("{} turn {number} {}", g.mistake, note.detector.replace('_', " ")))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Progress) {
-        (Role::Good, format!("{} turn {number} {}", g.done, note.detector.replace('_', " ")))
+        (Role::MarkProgress, format!("{} turn {number} {}", g.done, note.detector.replace('_', " ")))
     } else {
-        (Role::Person, format!("{} turn {number} remark", g.remark))
+        (Role::MarkPerson, format!("{} turn {number} remark", g.remark))
     };
     Some((role, words))
 }

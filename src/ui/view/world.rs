@@ -2,8 +2,8 @@
 
 use super::Scratch;
 use super::frame;
+use crate::text::{truncate, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
-use crate::ui::clean::{clean, width, wrap};
 use crate::ui::layout::Block;
 use crate::ui::look::Look;
 use crate::ui::model::{Focus, Model};
@@ -29,7 +29,13 @@ struct Known<'a> {
 }
 
 /// Draws the pane.
-pub fn draw(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {
+pub(super) fn draw(
+    model: &Model,
+    look: &Look<'_>,
+    block: &Block,
+    scratch: &mut Scratch,
+    canvas: &mut Canvas<'_>,
+) {
     let state = look.shown();
     let Some(episode) = &state.episode else {
         titles(model, look, block, None, canvas);
@@ -99,7 +105,7 @@ fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &st
     let room = usize::from(columns.saturating_sub(2)).max(8);
     let label = |name: &str| (Role::Dim, format!("{name:<9}"));
     let mut field = |name: &str, role: Role, text: &str| {
-        for (place, line) in wrap(&clean(text), room.saturating_sub(9).max(4)).into_iter().enumerate() {
+        for (place, line) in lines(text, room.saturating_sub(9)).into_iter().enumerate() {
             rows.push(vec![label(if place == 0 { name } else { "" }), (role, line)]);
         }
     };
@@ -123,32 +129,34 @@ fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &st
     for place in seen {
         rows.extend(place_rows(look, place, name_width, room));
     }
-    let unseen: Vec<&str> = known.places.iter().filter(|p| !p.seen && !truth).map(|p| p.name).collect();
+    let unseen: Vec<String> =
+        known.places.iter().filter(|p| !p.seen && !truth).map(|p| unbroken(p.name)).collect();
     if !unseen.is_empty() {
         rows.push(Vec::new());
-        let words = clean(&format!("not seen  {}", unseen.join(", "))).into_owned();
-        rows.extend(wrap(&words, room).into_iter().map(|line| vec![(Role::Dim, line)]));
+        let words = format!("not seen  {}", unseen.join(", "));
+        rows.extend(lines(&words, room).into_iter().map(|line| vec![(Role::Dim, line)]));
     }
     rows
 }
 
 fn place_rows(look: &Look<'_>, place: &Place<'_>, name_width: usize, room: usize) -> Vec<Pieces> {
     let mark = if place.here { look.glyphs.proposal } else { " " };
-    let role = if place.here { Role::Chosen } else { Role::Text };
-    let name = super::super::canvas::fit(place.name, name_width, look.glyphs.more);
+    let role = if place.here { Role::Title } else { Role::Text };
+    let name = truncate(place.name, name_width, look.glyphs.more);
     let pad = " ".repeat(name_width.saturating_sub(width(&name)));
+    let holds = place.holds.iter().map(|h| unbroken(h)).collect::<Vec<_>>().join(", ");
     let (text, text_role) = match (place.open, place.holds.is_empty()) {
         (Some(false), _) => ("closed".to_owned(), Role::Warn),
         (Some(true), true) => ("open, empty".to_owned(), Role::Dim),
         (_, true) => ("empty".to_owned(), Role::Dim),
-        (Some(true), false) => (format!("open: {}", place.holds.join(", ")), Role::Observation),
-        (None, false) => (place.holds.join(", "), Role::Observation),
+        (Some(true), false) => (format!("open: {holds}"), Role::Observation),
+        (None, false) => (holds, Role::Observation),
     };
-    let lines = wrap(&clean(&text), room.saturating_sub(name_width + 4).max(6));
+    let lines = lines(&text, room.saturating_sub(name_width + 4));
     let mut rows = Vec::new();
     for (row, line) in lines.into_iter().enumerate() {
         let lead = if row == 0 {
-            vec![(Role::Chosen, format!("{mark} ")), (role, name.clone()), (Role::Dim, format!("{pad}  "))]
+            vec![(Role::Proposal, format!("{mark} ")), (role, name.clone()), (Role::Dim, format!("{pad}  "))]
         } else {
             vec![(Role::Dim, " ".repeat(name_width + 4))]
         };
@@ -210,6 +218,17 @@ fn words(value: Option<&Value>) -> Vec<&str> {
         Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     }
+}
+
+/// Words in rows; no one thing takes more of them than this.
+fn lines(text: &str, columns: usize) -> Vec<String> {
+    const MOST: usize = 12;
+    wrap_at_most(text, columns.max(4), MOST).0
+}
+
+/// A name that is not broken between its words.
+fn unbroken(name: &str) -> String {
+    name.replace(' ', "\u{a0}")
 }
 
 /// Orders `drawer 2` before `drawer 10`.

@@ -1,0 +1,290 @@
+//! Makes the README's table about the built-in actor: `cargo bench --bench stand_in_table`.
+//!
+//! The actor is a stand-in for a language model, so the table shows that lessons reach an actor and change what it does; it
+//! says nothing about models. Everything goes the way of a real run, engine, prompt and world, without disk or screen.
+//! The games are those of the table seeds, which the actor's rates were never tuned on; `--tuning` plays tuning seeds
+//! instead, `--games N` plays fewer, `--difficulty easy|normal|hard` other rooms, `--lesson SENTENCE` (repeatable) another
+//! set of lessons, `--show` prints the first game.
+
+use retrospect::domain::{Autonomy, EpisodeSummary, Kind, LessonText, Limits, RunSpec, Scope, Task, Usage};
+use retrospect::engine::{Command, Effect, Engine, Envelope, Input, LessonWish, Reply};
+use retrospect::env::Environment;
+use retrospect::env::household::{self, Difficulty, TaskId};
+use retrospect::prompt::{Templates, render};
+use retrospect::provider::rules::{TABLE_SEEDS, TUNING_SEEDS, answer};
+use std::sync::Arc;
+
+/// The three lessons of the table: they name no numbered thing and are the same for every game.
+const LESSONS: [&str; 3] = [
+    "Do not repeat an action that did nothing.",
+    "Take only the object that the task names.",
+    "Look inside closed containers too.",
+];
+
+const CAP: u32 = 50;
+
+/// One line of the table.
+struct Arm<'a> {
+    title: &'static str,
+    method: &'static str,
+    lessons: &'a [String],
+    /// All games are one run, so that what was learnt in one is known in the next.
+    one_run: bool,
+}
+
+struct Options {
+    seeds: std::ops::Range<u64>,
+    games: usize,
+    difficulty: Difficulty,
+    lessons: Vec<String>,
+    show: bool,
+}
+
+fn main() {
+    let options = options();
+    let seeds: Vec<u64> = options.seeds.clone().take(options.games).collect();
+    let tasks: Vec<Task> = seeds.iter().map(|seed| task(*seed, options.difficulty)).collect();
+    let arms = [
+        Arm { title: "no reflection", method: "react", lessons: &[], one_run: false },
+        Arm {
+            title: "symbolic reflection, each game a run of its own",
+            method: "omnireflect",
+            lessons: &[],
+            one_run: false,
+        },
+        Arm {
+            title: "symbolic reflection, all games one run",
+            method: "omnireflect",
+            lessons: &[],
+            one_run: true,
+        },
+        Arm {
+            title: "three typed lessons, no reflection",
+            method: "react",
+            lessons: &options.lessons,
+            one_run: false,
+        },
+    ];
+    println!(
+        "The built-in rules actor, a stand-in for a model (not a model): {} generated household games",
+        tasks.len()
+    );
+    println!(
+        "(`{}`, seeds {} to {}, {CAP} steps).\n",
+        options.difficulty.word(),
+        seeds[0],
+        seeds[seeds.len() - 1]
+    );
+    println!("| | success | steps to the end |\n|---|---|---|");
+    let mut by_kind = Vec::new();
+    for arm in &arms {
+        let played: Vec<EpisodeSummary> = if arm.one_run {
+            run(&tasks, arm.method, arm.lessons, false)
+        } else {
+            tasks
+                .iter()
+                .enumerate()
+                .map(|(n, task)| play(task, arm.method, arm.lessons, options.show && n == 0))
+                .collect()
+        };
+        let won = played.iter().filter(|e| e.won).count();
+        let (low, high) = wilson(won, played.len());
+        let steps: Vec<f64> = played.iter().map(|e| f64::from(e.steps)).collect();
+        let (few, many) = bootstrap(&steps);
+        println!(
+            "| {} | {:.0} % ({:.0} to {:.0}) | {:.1} ({few:.1} to {many:.1}) |",
+            arm.title,
+            100.0 * share(won, played.len()),
+            100.0 * low,
+            100.0 * high,
+            mean(&steps),
+        );
+        by_kind.push((arm.title, kinds(&played)));
+    }
+    println!(
+        "\nIn brackets: 95 % intervals (Wilson for success, bootstrap over games for steps; a lost game counts its {CAP} steps)."
+    );
+    println!("Lessons: {}\n", options.lessons.iter().map(|l| format!("“{l}”")).collect::<Vec<_>>().join(" "));
+    for (title, kinds) in by_kind {
+        println!("{title}: {kinds}");
+    }
+}
+
+fn options() -> Options {
+    let mut options = Options {
+        seeds: TABLE_SEEDS,
+        games: 200,
+        difficulty: Difficulty::Normal,
+        lessons: Vec::new(),
+        show: false,
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--tuning" => options.seeds = TUNING_SEEDS,
+            "--games" => {
+                options.games = arguments.next().and_then(|n| n.parse().ok()).expect("--games takes a number")
+            }
+            "--from" => {
+                options.seeds.start =
+                    arguments.next().and_then(|n| n.parse().ok()).expect("--from takes a seed")
+            }
+            "--difficulty" => {
+                let word = arguments.next().unwrap_or_default();
+                let known = Difficulty::ALL.into_iter().find(|d| d.word() == word);
+                options.difficulty = known.expect("--difficulty takes easy, normal or hard");
+            }
+            "--lesson" => options.lessons.extend(arguments.next()),
+            "--show" => options.show = true,
+            // Cargo itself passes `--bench`.
+            _ => {}
+        }
+    }
+    if options.lessons.is_empty() {
+        options.lessons = LESSONS.map(str::to_owned).to_vec();
+    }
+    options
+}
+
+/// The game of a seed; the six kinds of task take turns.
+fn task(seed: u64, difficulty: Difficulty) -> Task {
+    let kinds = household::Kind::ALL;
+    let kind = kinds[(seed % kinds.len() as u64) as usize];
+    let id = TaskId { difficulty, kind, seed: u32::try_from(seed).expect("seeds are small") };
+    Task {
+        env: "household".to_owned(),
+        id: id.to_string(),
+        goal: String::new(),
+        task_type: Some(kind.task_type().to_owned()),
+        seed,
+    }
+}
+
+/// One game as a run of its own.
+fn play(task: &Task, method: &str, lessons: &[String], show: bool) -> EpisodeSummary {
+    run(std::slice::from_ref(task), method, lessons, show).pop().expect("one task, one episode")
+}
+
+/// A run over these tasks, from its start to its end.
+fn run(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<EpisodeSummary> {
+    let spec = RunSpec {
+        method: method.to_owned(),
+        actor: "rules".to_owned(),
+        mentor: "symbolic".to_owned(),
+        interface: "raw".to_owned(),
+        tasks: tasks.to_vec(),
+        trials: 1,
+        seed: 0,
+        autonomy: Autonomy::Auto,
+        limits: Limits { steps: CAP, moves: None, wall_seconds: None },
+        loop_detector: false,
+        settings: retrospect::method::defaults(method, retrospect::method::PaperOrCode::Paper).1,
+    };
+    let policy = retrospect::method::policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
+    let mut engine = Engine::new(policy);
+    let pool = lessons
+        .iter()
+        .map(|text| {
+            let wish = LessonWish::Add {
+                kind: Kind::Abstract,
+                scope: Scope::Environment,
+                text: LessonText::plain(text),
+                rule: None,
+                evidence: String::new(),
+            };
+            ("typed".to_owned(), wish)
+        })
+        .collect();
+    let start = Command::Start { session: "table".to_owned(), spec: Box::new(spec), pool };
+    feed(&mut engine, Input::Command(start));
+    feed(&mut engine, Input::Command(Command::Run));
+    let mut world: Option<Box<dyn Environment>> = None;
+    while let Some(effect) = engine.state.calls.values().next().cloned() {
+        let reply = perform(&engine, &mut world, effect, show);
+        feed(&mut engine, Input::Reply(reply));
+    }
+    engine.state.past.iter().map(|e| EpisodeSummary::clone(e)).collect()
+}
+
+/// Does what the driver's runner does.
+fn perform(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: Effect, show: bool) -> Reply {
+    match effect {
+        Effect::ResetWorld { call, task } => {
+            let id = TaskId::parse(&task.id).expect("our own names");
+            let mut opened: Box<dyn Environment> = Box::new(household::open(&id).expect("every game opens"));
+            let turn = opened.reset().expect("every game begins");
+            *world = Some(opened);
+            Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
+        }
+        Effect::StepWorld { call, action, .. } => {
+            let world = world.as_mut().expect("a world is open");
+            let turn = world.step(&action).expect("no world fails");
+            if show {
+                println!("> {action}\n  {}", turn.observation);
+            }
+            Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
+        }
+        Effect::Ask { call, prompt } => {
+            let seed = prompt.seed;
+            let text = answer(&render(&engine.state, &prompt), seed);
+            Reply::Model { call, text, reasoning: String::new(), usage: Usage::default() }
+        }
+        Effect::Cancel { call } => unreachable!("nobody cancels {call:?}"),
+    }
+}
+
+fn feed(engine: &mut Engine, input: Input) {
+    let mut events = engine.decide(&input).expect("a granted wish");
+    while !events.is_empty() {
+        for (cause, event) in events {
+            let seq = retrospect::domain::Seq(engine.state.head.0 + 1);
+            engine.state.apply(&Envelope { seq, at: jiff::Timestamp::UNIX_EPOCH, cause, more: false, event });
+        }
+        events = engine.advance();
+    }
+}
+
+fn kinds(played: &[EpisodeSummary]) -> String {
+    household::Kind::ALL
+        .into_iter()
+        .map(|kind| {
+            let of: Vec<_> =
+                played.iter().filter(|e| e.task.task_type.as_deref() == Some(kind.task_type())).collect();
+            format!("{} {}/{}", kind.word(), of.iter().filter(|e| e.won).count(), of.len())
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Wilson's score interval at 95 %.
+fn wilson(won: usize, of: usize) -> (f64, f64) {
+    const Z: f64 = 1.959_964;
+    let n = of.max(1) as f64;
+    let p = won as f64 / n;
+    let middle = p + Z * Z / (2.0 * n);
+    let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    ((middle - spread) / scale, (middle + spread) / scale)
+}
+
+/// The 95 % interval of the mean over 2,000 resamples; the resampling's chance is fixed.
+fn bootstrap(values: &[f64]) -> (f64, f64) {
+    let mut state = 20_261_120_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    let mut means: Vec<f64> = (0..2_000)
+        .map(|_| values.iter().map(|_| values[next() % values.len()]).sum::<f64>() / values.len() as f64)
+        .collect();
+    means.sort_by(f64::total_cmp);
+    (means[50], means[1_949])
+}

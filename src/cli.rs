@@ -1,0 +1,137 @@
+//! The command line: one verb a file, and the only place that prints.
+//!
+//! [`main`] parses, reads the configuration, calls the verb and maps what came of it to an exit code. Verbs return a
+//! [`Fault`] instead of printing errors, so that every error is said in one way, as text or as JSON.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the command line is where the program speaks")]
+
+pub mod args;
+mod breaks;
+pub mod config;
+mod demo;
+mod doctor;
+mod export;
+pub mod fault;
+mod lessons;
+mod manual;
+mod open;
+pub mod out;
+mod place;
+mod plain;
+mod play;
+pub mod pool;
+mod resume;
+mod run;
+#[cfg(feature = "tui")]
+mod screen;
+#[cfg(not(feature = "tui"))]
+#[path = "cli/no_screen.rs"]
+mod screen;
+mod sessions;
+mod setup;
+mod tasks;
+mod tell;
+mod verify;
+mod watch;
+
+#[cfg(test)]
+mod tests;
+
+use args::{Cli, Verb};
+use clap::Parser as _;
+use clap::error::ErrorKind;
+use config::Config;
+use fault::{Fault, FaultKind};
+use out::Out;
+use std::ffi::OsString;
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+
+/// Runs the program with these arguments (the first is its name).
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let json = asks_for_json(&arguments);
+    let fault = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => match verb(cli) {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(fault) => fault,
+        },
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            // Help that nobody reads is no failure.
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => typed_wrong(&error),
+    };
+    say(&fault, json);
+    ExitCode::from(fault.code())
+}
+
+fn verb(cli: Cli) -> Result<(), Fault> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let mut config = Config::load(cli.common.config.as_deref(), variable)?;
+    let path = |p: &Option<std::path::PathBuf>| p.as_ref().map(|p| p.display().to_string());
+    config.flag("sessions", path(&cli.common.sessions).as_deref())?;
+    config.flag("data", path(&cli.common.data).as_deref())?;
+    let mut out = Out::new();
+    match cli.verb {
+        None => run::first(config, &cli.screen, out),
+        Some(Verb::Run(args)) => run::run(config, &args, out),
+        Some(Verb::Resume(args)) => resume::resume(config, &args, out),
+        Some(Verb::Open(args)) => open::open(&config, &args, out),
+        Some(Verb::Play(args)) => play::play(&mut config, &args, &mut out),
+        Some(Verb::Demo(args)) => demo::demo(&config, &args, out),
+        Some(Verb::Tasks(args)) => tasks::tasks(&mut config, &args, &mut out),
+        Some(Verb::Sessions(args)) => sessions::sessions(&config, &args, &mut out),
+        Some(Verb::Lessons(args)) => lessons::lessons(&mut config, &args, &mut out),
+        Some(Verb::Verify(args)) => verify::verify(&config, &args, &mut out),
+        Some(Verb::Export(args)) => export::export(&config, &args, &mut out),
+        Some(Verb::Doctor(args)) => doctor::doctor(&config, &args, &mut out),
+        Some(Verb::Completions(args)) => manual::completions(&args, &mut out),
+        Some(Verb::Man(args)) => manual::man(&args, &mut out),
+        Some(Verb::Config(args)) => config::show(&config, &args, &mut out),
+    }
+}
+
+/// There is a person at a terminal, and a screen to show.
+pub(crate) fn terminal() -> bool {
+    cfg!(feature = "tui") && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+/// Errors of parsing must be JSON too, and there is no parsed flag to ask. `--json` behind `--` is a value.
+fn asks_for_json(arguments: &[OsString]) -> bool {
+    arguments.iter().skip(1).take_while(|a| *a != "--").any(|a| a == "--json")
+}
+
+/// What the parser says, as one of our own errors.
+fn typed_wrong(error: &clap::Error) -> Fault {
+    let text = error.render().to_string();
+    let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
+    let message = lines.next().unwrap_or("the command line was not understood");
+    let message = message.strip_prefix("error: ").unwrap_or(message).to_owned();
+    let mut details: Vec<&str> =
+        lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information")).collect();
+    details.retain(|l| !l.starts_with("tip:") || l.contains("similar"));
+    let message = if details.is_empty() { message } else { format!("{message} {}", details.join(" ")) };
+    let usage = text.lines().find_map(|l| l.trim().strip_prefix("Usage:")).map(str::trim).unwrap_or_default();
+    let verb = usage.split_whitespace().nth(1).filter(|w| w.chars().all(char::is_alphabetic)).unwrap_or("");
+    let help =
+        if verb.is_empty() { "retrospect --help".to_owned() } else { format!("retrospect {verb} --help") };
+    Fault::usage(message, format!("see `{help}`"))
+}
+
+fn say(fault: &Fault, json: bool) {
+    let mut out = Out::new();
+    if fault.kind == FaultKind::Gone || fault.message.is_empty() {
+        return;
+    }
+    if json {
+        // Where nobody reads, nothing is left to be said.
+        let _ = out.line(&fault.json());
+        return;
+    }
+    out.note(&format!("retrospect: {}", fault.message));
+    if !fault.hint.is_empty() {
+        out.note(&format!("  {}", fault.hint));
+    }
+}

@@ -1,0 +1,339 @@
+//! The configuration: one table of entries, filled in layers (default, file, environment variable, flag), each value
+//! with its origin. The reference (`docs/CONFIG.md`), the file that `config init` writes and all errors come from the table.
+
+mod read;
+mod reference;
+mod show;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use read::unknown_setting;
+pub use reference::{reference, sample};
+pub use show::{init, show};
+
+use super::fault::{Fault, FaultKind};
+use etcetera::BaseStrategy as _;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// Any text.
+    Text,
+    /// A path; `~/` stands for the home folder.
+    Path,
+    /// A whole number from this on.
+    Number(u64),
+    /// A switch.
+    Switch,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// One thing that can be configured.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name, with its table: `screen.theme`.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub meaning: &'static str,
+    /// What it may be.
+    pub sort: Sort,
+    /// Its default as JSON; an empty text where there is none.
+    pub default: &'static str,
+    /// The environment variable that sets it.
+    pub variable: &'static str,
+    /// The flag that sets it; empty where there is none.
+    pub flag: &'static str,
+}
+
+/// Every entry, in the order of the reference.
+pub const ENTRIES: &[Entry] = &[
+    entry(
+        "sessions",
+        "where sessions are kept; without it `sessions/` here, else the user's state folder",
+        Sort::Path,
+        "",
+        "RETROSPECT_SESSIONS",
+        "--sessions",
+    ),
+    entry(
+        "data",
+        "folder of ALFWorld's data, the one that holds `json_2.1.1`",
+        Sort::Path,
+        "",
+        "ALFWORLD_DATA",
+        "--data",
+    ),
+    entry(
+        "pool",
+        "the pool file of `lessons`; without it `pool.jsonl` in the user's data folder",
+        Sort::Path,
+        "",
+        "RETROSPECT_POOL",
+        "--pool",
+    ),
+    entry(
+        "run.env",
+        "the environment",
+        Sort::Word(&["household", "alfworld"]),
+        "household",
+        "RETROSPECT_ENV",
+        "--env",
+    ),
+    entry(
+        "run.method",
+        "the method",
+        Sort::Word(&["react", "omnireflect"]),
+        "omnireflect",
+        "RETROSPECT_METHOD",
+        "--method",
+    ),
+    entry("run.actor", "who acts", Sort::Text, "rules", "RETROSPECT_ACTOR", "--actor"),
+    entry("run.mentor", "who reflects", Sort::Text, "symbolic", "RETROSPECT_MENTOR", "--mentor"),
+    entry(
+        "run.interface",
+        "what the agent is shown of the world",
+        Sort::Word(&["raw", "react", "agentboard"]),
+        "raw",
+        "RETROSPECT_INTERFACE",
+        "--interface",
+    ),
+    entry(
+        "run.as",
+        "which reading of a method, where paper and public code differ",
+        Sort::Word(&["paper", "code"]),
+        "paper",
+        "RETROSPECT_AS",
+        "--as",
+    ),
+    entry("run.seed", "seed of every chance in a run", Sort::Number(0), "0", "RETROSPECT_SEED", "--seed"),
+    entry("run.trials", "trials a task gets at most", Sort::Number(1), "1", "RETROSPECT_TRIALS", "--trials"),
+    entry(
+        "run.on_error",
+        "without a screen, when a call fails",
+        Sort::Word(&["stop", "skip-task"]),
+        "stop",
+        "RETROSPECT_ON_ERROR",
+        "--on-error",
+    ),
+    entry(
+        "run.prompts",
+        "folder of prompt templates that replace the built-in ones by file name",
+        Sort::Path,
+        "",
+        "RETROSPECT_PROMPTS",
+        "--prompts",
+    ),
+    entry(
+        "screen.theme",
+        "a theme by name, or a theme file",
+        Sort::Text,
+        "default",
+        "RETROSPECT_THEME",
+        "--theme",
+    ),
+    entry(
+        "screen.glyphs",
+        "the characters of frames and marks",
+        Sort::Word(&["unicode", "ascii"]),
+        "unicode",
+        "RETROSPECT_GLYPHS",
+        "",
+    ),
+    entry("screen.motion", "moving marks while a model works", Sort::Switch, "true", "RETROSPECT_MOTION", ""),
+    entry("screen.mouse", "capture the mouse from the start", Sort::Switch, "true", "RETROSPECT_MOUSE", ""),
+    entry("screen.hints", "the hints of a first run", Sort::Switch, "true", "RETROSPECT_HINTS", ""),
+    entry(
+        "override.shown_as",
+        "how an overridden action is shown to the agent",
+        Sort::Word(&["ask", "own", "human_edit"]),
+        "ask",
+        "RETROSPECT_SHOWN_AS",
+        "",
+    ),
+    entry(
+        "override.thought",
+        "what becomes of the thought before an overridden action",
+        Sort::Word(&["ask", "kept", "dropped", "rewritten"]),
+        "ask",
+        "RETROSPECT_THOUGHT",
+        "",
+    ),
+];
+
+const fn entry(
+    name: &'static str,
+    meaning: &'static str,
+    sort: Sort,
+    default: &'static str,
+    variable: &'static str,
+    flag: &'static str,
+) -> Entry {
+    Entry { name, meaning, sort, default, variable, flag }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum From {
+    /// Nobody set it.
+    Default,
+    /// The configuration file.
+    File(PathBuf, usize),
+    /// An environment variable.
+    Variable(&'static str),
+    /// A flag.
+    Flag(&'static str),
+}
+
+/// The configuration in force.
+#[derive(Clone, Debug)]
+pub struct Config {
+    values: BTreeMap<&'static str, (Value, From)>,
+    /// `[preset.NAME]` tables of the file: settings of methods by name.
+    presets: BTreeMap<String, Vec<(String, Value)>>,
+    /// The file, whether it is there or not.
+    pub file: PathBuf,
+    /// The folder that also holds `themes/` and `keys.toml`.
+    pub folder: PathBuf,
+}
+
+impl Config {
+    /// Reads defaults, file and environment variables. `file` is what `--config` names.
+    ///
+    /// # Errors
+    /// A [`Fault`] that names file and line, or the variable.
+    pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, Fault> {
+        let folder = match file {
+            Some(file) => file.parent().map(Path::to_owned).unwrap_or_default(),
+            None => folder(&variable),
+        };
+        let path = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
+        let mut config = Self { values: defaults(), presets: BTreeMap::new(), file: path.clone(), folder };
+        match std::fs::read_to_string(&path) {
+            Ok(text) => read::fill(&mut config, &path, &text)?,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound && file.is_none() => {}
+            Err(e) => return Err(Fault::file(&path, "the configuration could not be read", &e)),
+        }
+        for entry in ENTRIES {
+            let Some(text) = variable(entry.variable).filter(|t| !t.is_empty()) else { continue };
+            let value = read::parse(entry, &text).map_err(|why| {
+                Fault::new(
+                    FaultKind::Config,
+                    format!("{}={text:?}: {why}", entry.variable),
+                    "change or unset the variable",
+                )
+            })?;
+            config.values.insert(entry.name, (value, From::Variable(entry.variable)));
+        }
+        Ok(config)
+    }
+
+    /// Sets a value that a flag gives; nothing happens where the flag was not given.
+    ///
+    /// # Errors
+    /// A usage [`Fault`] when the value is none of those allowed.
+    pub fn flag(&mut self, name: &'static str, text: Option<&str>) -> Result<(), Fault> {
+        let (Some(text), Some(entry)) = (text, ENTRIES.iter().find(|e| e.name == name)) else {
+            return Ok(());
+        };
+        let value = read::parse(entry, text).map_err(|why| {
+            Fault::usage(format!("{} {text:?}: {why}", entry.flag), "see `--help` of this verb")
+        })?;
+        self.values.insert(entry.name, (value, From::Flag(entry.flag)));
+        Ok(())
+    }
+
+    /// A value as text; empty where nothing is set.
+    pub fn text(&self, name: &str) -> &str {
+        self.values.get(name).and_then(|v| v.0.as_str()).unwrap_or("")
+    }
+
+    /// A value as a path, `~/` filled in; none where nothing is set.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        let text = self.text(name);
+        if text.is_empty() {
+            return None;
+        }
+        match (text.strip_prefix("~/"), etcetera::home_dir()) {
+            (Some(rest), Ok(home)) => Some(home.join(rest)),
+            _ => Some(PathBuf::from(text)),
+        }
+    }
+
+    /// A value as a number.
+    pub fn number(&self, name: &str) -> u64 {
+        self.values.get(name).and_then(|v| v.0.as_u64()).unwrap_or(0)
+    }
+
+    /// A value as a switch.
+    pub fn switch(&self, name: &str) -> bool {
+        self.values.get(name).and_then(|v| v.0.as_bool()).unwrap_or(false)
+    }
+
+    /// Where a value comes from.
+    pub fn from(&self, name: &str) -> &From {
+        self.values.get(name).map_or(&From::Default, |v| &v.1)
+    }
+
+    /// The settings of a preset.
+    ///
+    /// # Errors
+    /// A usage [`Fault`] when the file has no such preset.
+    pub fn preset(&self, name: &str) -> Result<&[(String, Value)], Fault> {
+        self.presets.get(name).map(Vec::as_slice).ok_or_else(|| {
+            let known = self.presets.keys().cloned().collect::<Vec<_>>().join(", ");
+            let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {known}") };
+            Fault::usage(
+                format!("{}: there is no preset {name:?}; {known}", self.file.display()),
+                format!(
+                    "write one as a table [preset.{name}] of settings; `retrospect config show` lists them"
+                ),
+            )
+        })
+    }
+}
+
+/// The user's configuration folder.
+fn folder(variable: &impl Fn(&str) -> Option<String>) -> PathBuf {
+    if let Some(dir) = variable("RETROSPECT_CONFIG_DIR").filter(|d| !d.is_empty()) {
+        return PathBuf::from(dir);
+    }
+    etcetera::choose_base_strategy()
+        .map_or_else(|_| PathBuf::from(".retrospect"), |s| s.config_dir().join("retrospect"))
+}
+
+fn defaults() -> BTreeMap<&'static str, (Value, From)> {
+    ENTRIES
+        .iter()
+        .map(|e| (e.name, (read::parse(e, e.default).unwrap_or(Value::Null), From::Default)))
+        .collect()
+}
+
+impl fmt::Display for From {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path, line) => write!(f, "{}:{line}", path.display()),
+            Self::Variable(name) => write!(f, "${name}"),
+            Self::Flag(flag) => f.write_str(flag),
+        }
+    }
+}
+
+impl Sort {
+    /// What is allowed, in words.
+    pub fn words(self) -> String {
+        match self {
+            Self::Text => "text".to_owned(),
+            Self::Path => "a path".to_owned(),
+            Self::Number(from) => format!("a whole number from {from} on"),
+            Self::Switch => "true or false".to_owned(),
+            Self::Word(words) => words.join(", "),
+        }
+    }
+}

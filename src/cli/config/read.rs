@@ -1,0 +1,160 @@
+//! Reads the file and single values. Every complaint names file, line and key, and what is allowed.
+
+use super::{Config, ENTRIES, Entry, From, Sort};
+use crate::cli::fault::{Fault, FaultKind};
+use serde_json::{Value, json};
+use std::path::Path;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Reads a value as an environment variable or a flag has it.
+pub(super) fn parse(entry: &Entry, text: &str) -> Result<Value, String> {
+    let allowed = || format!("expected {}", entry.sort.words());
+    Ok(match entry.sort {
+        Sort::Text | Sort::Path => json!(text),
+        Sort::Number(from) => json!(text.parse::<u64>().ok().filter(|n| *n >= from).ok_or_else(allowed)?),
+        Sort::Switch => match text {
+            "true" | "on" | "yes" | "1" => json!(true),
+            "false" | "off" | "no" | "0" => json!(false),
+            _ => return Err(allowed()),
+        },
+        Sort::Word(words) => json!(words.iter().find(|w| **w == text).ok_or_else(allowed)?),
+    })
+}
+
+/// Fills a configuration from the text of its file.
+pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), Fault> {
+    let line_of = |at: usize| text.get(..at).map_or(0, |t| t.matches('\n').count()) + 1;
+    let fault = |at: usize, why: String| {
+        Fault::new(
+            FaultKind::Config,
+            format!("{}:{}: {why}", path.display(), line_of(at)),
+            "`retrospect config show` lists every key; docs/CONFIG.md describes them",
+        )
+    };
+    let table = DeTable::parse(text).map_err(|e| {
+        fault(e.span().map_or(0, |s| s.start), format!("not TOML: {}", e.message().replace('\n', " ")))
+    })?;
+    for (key, value) in table.get_ref() {
+        let name = key.get_ref().as_ref();
+        match value.get_ref() {
+            DeValue::Table(inner) if name == "preset" => {
+                for (preset, settings) in inner {
+                    let DeValue::Table(settings) = settings.get_ref() else {
+                        return Err(fault(
+                            preset.span().start,
+                            format!("preset.{} is not a table", preset.get_ref()),
+                        ));
+                    };
+                    let mut read = Vec::new();
+                    for (setting, value) in settings {
+                        let known =
+                            crate::method::SETTINGS.iter().any(|s| s.name == setting.get_ref().as_ref());
+                        if !known {
+                            return Err(fault(setting.span().start, unknown_setting(setting.get_ref())));
+                        }
+                        let value = plain(value).ok_or_else(|| {
+                            fault(
+                                value.span().start,
+                                format!("{} must be a number, a switch or a word", setting.get_ref()),
+                            )
+                        })?;
+                        read.push((setting.get_ref().to_string(), value));
+                    }
+                    config.presets.insert(preset.get_ref().to_string(), read);
+                }
+            }
+            DeValue::Table(inner) => {
+                for (sub, value) in inner {
+                    put(
+                        config,
+                        path,
+                        &format!("{name}.{}", sub.get_ref()),
+                        sub.span().start,
+                        value,
+                        &fault,
+                        line_of,
+                    )?;
+                }
+            }
+            _ => put(config, path, name, key.span().start, value, &fault, line_of)?,
+        }
+    }
+    Ok(())
+}
+
+fn put(
+    config: &mut Config,
+    path: &Path,
+    name: &str,
+    at: usize,
+    value: &Spanned<DeValue<'_>>,
+    fault: &impl Fn(usize, String) -> Fault,
+    line_of: impl Fn(usize) -> usize,
+) -> Result<(), Fault> {
+    let Some(entry) = ENTRIES.iter().find(|e| e.name == name) else {
+        return Err(fault(at, unknown(name)));
+    };
+    let read = plain(value).and_then(|value| match (entry.sort, &value) {
+        (Sort::Number(from), Value::Number(n)) => n.as_u64().filter(|n| *n >= from).map(|_| value),
+        (Sort::Switch, Value::Bool(_)) | (Sort::Text | Sort::Path, Value::String(_)) => Some(value),
+        (Sort::Word(_), Value::String(word)) => parse(entry, word).ok(),
+        _ => None,
+    });
+    let read =
+        read.ok_or_else(|| fault(value.span().start, format!("{name}: expected {}", entry.sort.words())))?;
+    config.values.insert(entry.name, (read, From::File(path.to_owned(), line_of(at))));
+    Ok(())
+}
+
+/// A value that is neither a list, a table nor a date.
+fn plain(value: &Spanned<DeValue<'_>>) -> Option<Value> {
+    match value.get_ref() {
+        DeValue::String(text) => Some(json!(text.as_ref())),
+        DeValue::Boolean(on) => Some(json!(on)),
+        DeValue::Integer(number) => number.as_str().replace('_', "").parse::<i64>().ok().map(|n| json!(n)),
+        DeValue::Float(number) => number.as_str().parse::<f64>().ok().map(|n| json!(n)),
+        _ => None,
+    }
+}
+
+fn unknown(name: &str) -> String {
+    match nearest(name, ENTRIES.iter().map(|e| e.name)) {
+        Some(near) => format!("there is no key {name:?}; did you mean {near:?}?"),
+        None => format!("there is no key {name:?}"),
+    }
+}
+
+/// What to say of a setting that no method knows.
+pub(crate) fn unknown_setting(name: &str) -> String {
+    let names: Vec<&str> = crate::method::SETTINGS.iter().map(|s| s.name).collect();
+    match nearest(name, names.iter().copied()) {
+        Some(near) => format!("there is no setting {name:?}; did you mean {near:?}?"),
+        None => format!("there is no setting {name:?}; there are {}", names.join(", ")),
+    }
+}
+
+/// The name most like this one, if one is alike at all.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let bare = |s: &str| s.rsplit('.').next().unwrap_or(s).to_owned();
+    known
+        .map(|k| (distance(name, k).min(distance(&bare(name), &bare(k))), k))
+        .min()
+        .filter(|(d, k)| *d <= 2.min(k.len() / 3))
+        .map(|(_, k)| k)
+}
+
+/// Letters to change from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, c) in a.chars().enumerate() {
+        let mut before = std::mem::replace(&mut row[0], i + 1);
+        for (j, d) in b.iter().enumerate() {
+            let change = before + usize::from(c != *d);
+            before = row[j + 1];
+            row[j + 1] = change.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,94 @@
+//! The reference and the sample file, from the table.
+
+use super::{ENTRIES, Entry, Sort};
+use crate::method::{Fixed, SETTINGS};
+use std::fmt::Write as _;
+
+/// `docs/CONFIG.md`.
+pub fn reference() -> String {
+    let mut out = String::from(
+        "# Configuration\n\nThis page is generated from the program's own table; a test fails when it is stale.\n\n\
+         The file is `config.toml` in the user's configuration folder (`retrospect config show` names it; \
+         `RETROSPECT_CONFIG_DIR` moves the folder, `--config FILE` names another file). Beside it stand `themes/` and \
+         `keys.toml`. A value is taken from the default, then the file, then the environment variable, then the flag; the \
+         last that is set counts. `retrospect config init` writes the file with every key as a comment, `retrospect \
+         config show` tells every value and where it comes from.\n",
+    );
+    let mut table = None;
+    for entry in ENTRIES {
+        let of = entry.name.split_once('.').map_or("", |p| p.0);
+        if table != Some(of) {
+            table = Some(of);
+            let title = if of.is_empty() { "Top level".to_owned() } else { format!("`[{of}]`") };
+            let _ = write!(
+                out,
+                "\n## {title}\n\n| key | what it does | values | default | variable | flag |\n|---|---|---|---|---|---|\n"
+            );
+        }
+        let code = |text: &str| if text.is_empty() { "none".to_owned() } else { format!("`{text}`") };
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} | {} | `{}` | {} |",
+            key(entry),
+            entry.meaning,
+            entry.sort.words(),
+            code(entry.default),
+            entry.variable,
+            code(entry.flag)
+        );
+    }
+    settings(&mut out);
+    out
+}
+
+fn key(entry: &Entry) -> &str {
+    entry.name.rsplit('.').next().unwrap_or(entry.name)
+}
+
+fn settings(out: &mut String) {
+    out.push_str(
+        "\n## Settings of methods\n\nSet with `--set NAME=VALUE`, or together as a `[preset.NAME]` table that `--preset \
+         NAME` takes. The origin says who chose the default: a paper, its public code, or we.\n\n\
+         | setting | what it does | values | default | origin | methods |\n|---|---|---|---|---|---|\n",
+    );
+    for spec in SETTINGS {
+        let values = match spec.default {
+            Fixed::Number(_) => "a whole number".to_owned(),
+            Fixed::Switch(_) => "true or false".to_owned(),
+            Fixed::Word(_, words) => words.join(", "),
+        };
+        let default = spec.default.value();
+        let default = default.as_str().map_or_else(|| default.to_string(), str::to_owned);
+        let origin = serde_json::to_value(spec.origin).ok();
+        let origin = origin.as_ref().and_then(|o| o.as_str()).unwrap_or("ours");
+        let methods = if spec.methods.is_empty() { "all".to_owned() } else { spec.methods.join(", ") };
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {values} | `{default}` | {origin} | {methods} |",
+            spec.name, spec.meaning
+        );
+    }
+}
+
+/// The file that `config init` writes: every key with its default, as comments.
+pub fn sample() -> String {
+    let mut out = String::from(
+        "# retrospect's configuration. Take the `#` away from a line to set it.\n\
+         # An environment variable counts more than this file, a flag more than both.\n",
+    );
+    let mut table = "";
+    for entry in ENTRIES {
+        let of = entry.name.split_once('.').map_or("", |p| p.0);
+        if of != table {
+            table = of;
+            let _ = write!(out, "\n[{of}]\n");
+        }
+        let value = match entry.sort {
+            Sort::Number(_) | Sort::Switch => entry.default.to_owned(),
+            Sort::Text | Sort::Path | Sort::Word(_) => format!("{:?}", entry.default),
+        };
+        let _ = writeln!(out, "\n# {} ({}).\n#{} = {value}", entry.meaning, entry.sort.words(), key(entry));
+    }
+    out.push_str("\n# Settings of methods under a name of yours, for `run --preset`:\n#[preset.every-five]\n#reflect = \"periodic\"\n#r_freq = 5\n");
+    out
+}

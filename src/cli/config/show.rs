@@ -1,0 +1,75 @@
+//! `config init` and `config show`.
+
+use super::{Config, ENTRIES, sample};
+use crate::cli::args::{self, ConfigVerb};
+use crate::cli::fault::{Fault, FaultKind};
+use crate::cli::out::Out;
+use serde_json::{Map, Value, json};
+
+/// `config init|show`.
+pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), Fault> {
+    match &args.verb {
+        ConfigVerb::Init { force } => init(config, *force, out),
+        ConfigVerb::Show { json: true } => {
+            let mut values = Map::new();
+            for entry in ENTRIES {
+                if let Some((value, from)) = config.values.get(entry.name) {
+                    values.insert(entry.name.to_owned(), json!({"value": value, "from": from.to_string()}));
+                }
+            }
+            let presets: Map<String, Value> = config
+                .presets
+                .iter()
+                .map(|(name, settings)| {
+                    (name.clone(), settings.iter().cloned().collect::<Map<_, _>>().into())
+                })
+                .collect();
+            out.line(&json!({"file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets}).to_string())
+        }
+        ConfigVerb::Show { json: false } => {
+            let state =
+                if config.file.is_file() { "" } else { " (not there; `retrospect config init` writes it)" };
+            out.line(&format!("file: {}{state}", config.file.display()))?;
+            for (name, place) in [("themes", "themes/"), ("keys", "keys.toml")] {
+                out.line(&format!("{name}: {}", config.folder.join(place).display()))?;
+            }
+            out.line("")?;
+            for entry in ENTRIES {
+                let Some((value, from)) = config.values.get(entry.name) else { continue };
+                let value = match value.as_str() {
+                    Some("") => "-".to_owned(),
+                    Some(text) => text.to_owned(),
+                    None => value.to_string(),
+                };
+                out.line(&format!("{:<20} {value:<24} {from}", entry.name))?;
+            }
+            out.line("")?;
+            out.line("settings of methods (run --set NAME=VALUE):")?;
+            for spec in crate::method::SETTINGS {
+                out.line(&format!(
+                    "  {:<18} {:<12} {}",
+                    spec.name,
+                    spec.default.value().to_string(),
+                    spec.meaning
+                ))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Writes the sample file.
+pub fn init(config: &Config, force: bool, out: &mut Out) -> Result<(), Fault> {
+    if config.file.exists() && !force {
+        return Err(Fault::new(
+            FaultKind::Config,
+            format!("{}: the file is there already", config.file.display()),
+            "edit it, or replace it with --force",
+        ));
+    }
+    std::fs::create_dir_all(config.folder.join("themes"))
+        .map_err(|e| Fault::file(&config.folder, "could not be made", &e))?;
+    std::fs::write(&config.file, sample())
+        .map_err(|e| Fault::file(&config.file, "could not be written", &e))?;
+    out.line(&format!("wrote {}", config.file.display()))
+}

@@ -1,0 +1,121 @@
+//! Layers, complaints, and the reference.
+
+use super::*;
+use std::fs;
+
+fn load(text: &str, variables: &[(&str, &str)]) -> Result<Config, Fault> {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("config.toml");
+    fs::write(&file, text).unwrap();
+    Config::load(Some(&file), |name| variables.iter().find(|v| v.0 == name).map(|v| v.1.to_owned()))
+}
+
+#[test]
+fn a_later_layer_counts_more() {
+    let file = "[run]\nactor = \"human\"\n";
+    let variable = [("RETROSPECT_ACTOR", "recorded:x")];
+    let mut config = load("", &[]).unwrap();
+    assert_eq!((config.text("run.actor"), config.from("run.actor")), ("rules", &From::Default));
+    config = load(file, &[]).unwrap();
+    assert_eq!(config.text("run.actor"), "human");
+    assert!(matches!(config.from("run.actor"), From::File(_, 2)));
+    config = load(file, &variable).unwrap();
+    assert_eq!(
+        (config.text("run.actor"), config.from("run.actor")),
+        ("recorded:x", &From::Variable("RETROSPECT_ACTOR"))
+    );
+    config.flag("run.actor", Some("rules")).unwrap();
+    assert_eq!((config.text("run.actor"), config.from("run.actor")), ("rules", &From::Flag("--actor")));
+    config.flag("run.actor", None).unwrap();
+    assert_eq!(config.text("run.actor"), "rules");
+}
+
+#[test]
+fn complaints_name_file_line_and_what_is_allowed() {
+    let cases = [
+        ("sessions = \n", "config.toml:1: not TOML"),
+        (
+            "\n[screen]\nthem = \"x\"\n",
+            "config.toml:3: there is no key \"screen.them\"; did you mean \"screen.theme\"?",
+        ),
+        ("theme = \"x\"\n", "config.toml:1: there is no key \"theme\"; did you mean \"screen.theme\"?"),
+        ("[run]\ntrials = 0\n", "config.toml:2: run.trials: expected a whole number from 1 on"),
+        ("[run]\nmethod = \"dreams\"\n", "config.toml:2: run.method: expected react, omnireflect"),
+        ("[screen]\nmouse = \"yes\"\n", "config.toml:2: screen.mouse: expected true or false"),
+        ("sessions = [1]\n", "config.toml:1: sessions: expected a path"),
+        (
+            "[preset.a]\nr_frek = 5\n",
+            "config.toml:2: there is no setting \"r_frek\"; did you mean \"r_freq\"?",
+        ),
+        ("[preset.a]\nr_freq = []\n", "config.toml:2: r_freq must be a number, a switch or a word"),
+        ("[preset]\na = 1\n", "config.toml:2: preset.a is not a table"),
+    ];
+    for (text, words) in cases {
+        let fault = load(text, &[]).unwrap_err();
+        assert!(fault.message.contains(words), "{}", fault.message);
+        assert!(!fault.hint.is_empty());
+    }
+    let fault = load("", &[("RETROSPECT_TRIALS", "many")]).unwrap_err();
+    assert!(
+        fault.message.starts_with("RETROSPECT_TRIALS=\"many\": expected a whole number"),
+        "{}",
+        fault.message
+    );
+    assert_eq!(fault.code(), 1);
+    let fault = load("", &[]).unwrap().flag("run.interface", Some("3d")).unwrap_err();
+    assert!(
+        fault.message.contains("--interface \"3d\": expected raw, react, agentboard"),
+        "{}",
+        fault.message
+    );
+    assert_eq!(fault.code(), 2);
+}
+
+#[test]
+fn presets_are_settings_by_name() {
+    let config = load("[preset.fast]\nreflect = \"periodic\"\nr_freq = 5\n", &[]).unwrap();
+    let preset: std::collections::BTreeMap<_, _> = config.preset("fast").unwrap().iter().cloned().collect();
+    assert_eq!(preset["r_freq"], 5);
+    assert_eq!(preset["reflect"], "periodic");
+    assert!(config.preset("slow").unwrap_err().message.contains("it has fast"));
+}
+
+#[test]
+fn the_sample_is_the_default_configuration() {
+    let config = load(&sample(), &[]).unwrap();
+    assert!(config.values.values().all(|v| v.1 == From::Default));
+    let uncommented: String = sample()
+        .lines()
+        .map(|l| match l.strip_prefix('#') {
+            Some(set) if set.contains(" = ") && !set.starts_with(' ') => format!("{set}\n"),
+            Some(table) if table.starts_with('[') => format!("{table}\n"),
+            _ => format!("{l}\n"),
+        })
+        .collect();
+    let set = load(&uncommented, &[]).unwrap();
+    for entry in ENTRIES {
+        assert_eq!(set.values[entry.name].0, config.values[entry.name].0, "{}", entry.name);
+        assert!(matches!(set.from(entry.name), From::File(..)), "{}", entry.name);
+    }
+    assert_eq!(set.preset("every-five").unwrap().len(), 2);
+}
+
+#[test]
+fn every_default_is_a_value_of_its_kind() {
+    for entry in ENTRIES {
+        assert!(read::parse(entry, entry.default).is_ok(), "{}", entry.name);
+    }
+}
+
+#[test]
+fn the_reference_is_not_stale() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/CONFIG.md");
+    if std::env::var_os("RETROSPECT_BLESS").is_some() {
+        fs::write(&path, reference()).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == reference(),
+        "docs/CONFIG.md is stale: RETROSPECT_BLESS=1 cargo test the_reference writes it anew"
+    );
+}

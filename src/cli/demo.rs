@@ -1,0 +1,60 @@
+//! `demo`: the sessions that come with the program.
+
+use super::config::Config;
+use super::fault::{Fault, FaultKind};
+use super::out::Out;
+use super::{args, open, place};
+use crate::journal::list;
+use std::path::PathBuf;
+
+/// `demo [NAME]`.
+pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Out) -> Result<(), Fault> {
+    let folders = [place::root(config).join("examples"), PathBuf::from("sessions/examples"), shipped()];
+    let mut found: Vec<(PathBuf, String, Option<String>)> = Vec::new();
+    for folder in &folders {
+        for (dir, read) in list(folder) {
+            let Ok((session, _)) = read else { continue };
+            if !found.iter().any(|f| f.1 == session.meta.session) {
+                found.push((dir, session.meta.session.clone(), session.meta.bookmark.clone()));
+            }
+        }
+    }
+    found.sort_by(|a, b| a.1.cmp(&b.1));
+    if args.list {
+        for (_, name, _) in &found {
+            out.line(name)?;
+        }
+        return Ok(());
+    }
+    let wanted = args.name.as_deref();
+    let chosen = found.iter().find(|f| wanted.is_none_or(|w| f.1 == w || f.1.contains(w)));
+    let Some((dir, _, bookmark)) = chosen else {
+        let names: Vec<&str> = found.iter().map(|f| f.1.as_str()).collect();
+        return Err(match (wanted, names.is_empty()) {
+            (_, true) => Fault::new(
+                FaultKind::Session,
+                "no shipped session is to be found here",
+                "run this in the folder of the source, where sessions/examples is; or start `retrospect` alone",
+            ),
+            (name, false) => Fault::usage(
+                format!("there is no demo {:?}; there are {}", name.unwrap_or(""), names.join(", ")),
+                "`retrospect demo --list` lists them",
+            ),
+        });
+    };
+    let path = dir.display().to_string();
+    let mut opened = place::open(config, Some(&path))?;
+    opened.at = bookmark.as_deref().and_then(|b| b.parse().ok());
+    open::show(config, opened, false, false, &args.screen, out)
+}
+
+/// Beside the program, where a package puts them, or in the source it was built from.
+fn shipped() -> PathBuf {
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|exe| exe.parent().map(|p| p.join("../share/retrospect/sessions/examples")));
+    match beside {
+        Some(path) if path.is_dir() => path,
+        _ => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/sessions/examples")),
+    }
+}

@@ -1,0 +1,199 @@
+//! `doctor`: what works here, what does not, and what to do about it.
+
+use super::config::Config;
+use super::fault::{Fault, FaultKind};
+use super::out::Out;
+use super::{args, place, setup};
+use crate::driver::worlds::{self, Selection};
+use crate::env::household::PRESELECTED;
+use crate::journal::{Standing, list};
+use serde::Serialize;
+use std::io::IsTerminal as _;
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Ok,
+    Missing,
+    Broken,
+}
+
+#[derive(Serialize)]
+struct Line {
+    name: &'static str,
+    state: State,
+    what: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    next: &'static str,
+}
+
+/// `doctor`.
+pub(super) fn doctor(config: &Config, args: &args::Doctor, out: &mut Out) -> Result<(), Fault> {
+    let lines = [
+        line(
+            "program",
+            State::Ok,
+            format!(
+                "retrospect {} with{} the screen",
+                env!("CARGO_PKG_VERSION"),
+                if cfg!(feature = "tui") { "" } else { "out" }
+            ),
+            "",
+        ),
+        terminal(),
+        settings(config),
+        sessions(config),
+        household(),
+        alfworld(config),
+    ];
+    if args.json {
+        #[derive(Serialize)]
+        struct Report<'a> {
+            checks: &'a [Line],
+        }
+        out.line(&serde_json::to_string(&Report { checks: &lines }).unwrap_or_default())?;
+    } else {
+        for line in &lines {
+            let mark = match line.state {
+                State::Ok => "ok     ",
+                State::Missing => "missing",
+                State::Broken => "BROKEN ",
+            };
+            out.line(&format!("{mark}  {:<10} {}", line.name, line.what))?;
+            if !line.next.is_empty() {
+                out.line(&format!("{:20}{}", "", line.next))?;
+            }
+        }
+    }
+    match lines.iter().find(|l| l.state == State::Broken) {
+        None => Ok(()),
+        Some(_) if args.json => Err(Fault::new(FaultKind::Check, "", "")),
+        Some(line) => {
+            Err(Fault::new(FaultKind::Check, format!("{} does not work here", line.name), line.next))
+        }
+    }
+}
+
+fn line(name: &'static str, state: State, what: String, next: &'static str) -> Line {
+    Line { name, state, what, next }
+}
+
+fn terminal() -> Line {
+    let (input, output) = (std::io::stdin().is_terminal(), std::io::stdout().is_terminal());
+    let set = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+    let term = set("TERM").unwrap_or_else(|| "not set".to_owned());
+    let colours = match (set("NO_COLOR"), set("COLORTERM").as_deref(), term.contains("256")) {
+        (Some(_), ..) => "no colours (NO_COLOR)",
+        (_, Some("truecolor" | "24bit"), _) => "true colour",
+        (_, _, true) => "256 colours",
+        _ => "16 colours",
+    };
+    let multiplexer = if set("TMUX").is_some() { ", inside tmux" } else { "" };
+    if input && output {
+        line("terminal", State::Ok, format!("TERM is {term}, {colours}{multiplexer}"), "")
+    } else {
+        line(
+            "terminal",
+            State::Missing,
+            "standard input or output is no terminal".to_owned(),
+            "everything works as text: run --headless, --plain, --json",
+        )
+    }
+}
+
+fn settings(config: &Config) -> Line {
+    let file = config.file.display();
+    if config.file.is_file() {
+        line("config", State::Ok, format!("{file}"), "")
+    } else {
+        line(
+            "config",
+            State::Missing,
+            format!("{file} is not there; the defaults are in force"),
+            "`retrospect config init` writes it",
+        )
+    }
+}
+
+fn sessions(config: &Config) -> Line {
+    let root = place::root(config);
+    let found = list(&root);
+    let broken = found.iter().filter(|f| f.1.is_err()).count();
+    let crashed = found
+        .iter()
+        .filter_map(|f| f.1.as_ref().ok())
+        .filter(|(session, summary)| summary.standing(session) == Standing::Crashed)
+        .count();
+    let told = format!(
+        "{} in {}, {crashed} crashed (they can be resumed), {broken} broken",
+        found.len(),
+        root.display()
+    );
+    let probe = root.join(format!(".retrospect-{}", std::process::id()));
+    let writable = std::fs::create_dir_all(&root)
+        .and_then(|()| std::fs::write(&probe, b""))
+        .and_then(|()| std::fs::remove_file(&probe));
+    match writable {
+        Err(e) => line(
+            "sessions",
+            State::Broken,
+            format!("{}: nothing can be written there: {e}", root.display()),
+            "choose another folder with --sessions or RETROSPECT_SESSIONS",
+        ),
+        Ok(()) => line("sessions", State::Ok, told, ""),
+    }
+}
+
+/// Plays the preselected game to its win.
+fn household() -> Line {
+    let played = || -> Result<usize, String> {
+        let game = crate::env::household::generate(&PRESELECTED).map_err(|e| e.to_string())?;
+        let task = worlds::find("household", &PRESELECTED.to_string(), &worlds::WorldOptions::default())
+            .map_err(|e| e.to_string())?;
+        let mut world = worlds::open(&task, &worlds::WorldOptions::default()).map_err(|e| e.to_string())?;
+        world.reset().map_err(|e| e.to_string())?;
+        let mut won = false;
+        for command in &game.walkthrough {
+            won = world.step(command).map_err(|e| e.to_string())?.won;
+        }
+        if won { Ok(game.walkthrough.len()) } else { Err("its walkthrough does not win it".to_owned()) }
+    };
+    match played() {
+        Ok(steps) => line(
+            "household",
+            State::Ok,
+            format!("the built-in world: {PRESELECTED} won in {steps} steps"),
+            "",
+        ),
+        Err(why) => line(
+            "household",
+            State::Broken,
+            format!("{PRESELECTED}: {why}"),
+            "report this: the built-in world must always work",
+        ),
+    }
+}
+
+fn alfworld(config: &Config) -> Line {
+    let options = setup::world_options(config);
+    let Some(data) = &options.data else {
+        return line(
+            "alfworld",
+            State::Missing,
+            "ALFWORLD_DATA is not set".to_owned(),
+            "only needed for real ALFWorld games: set it to the folder that holds json_2.1.1",
+        );
+    };
+    match worlds::tasks("alfworld", &Selection { only: Some(1), ..Selection::default() }, &options) {
+        Ok(found) => {
+            let first = found.first().map_or("", |t| t.id.as_str());
+            line("alfworld", State::Ok, format!("{}: games are there, such as {first}", data.display()), "")
+        }
+        Err(error) => line(
+            "alfworld",
+            State::Broken,
+            error.to_string(),
+            "set ALFWORLD_DATA or --data to the folder that holds json_2.1.1",
+        ),
+    }
+}

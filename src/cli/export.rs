@@ -1,0 +1,80 @@
+//! `export`.
+
+use super::args::{self, Format};
+use super::config::Config;
+use super::fault::Fault;
+use super::out::Out;
+use super::{place, screen};
+use crate::report::{At, BadAt, Record, html, json, markdown, transcript};
+
+/// `export PATH`.
+pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Result<(), Fault> {
+    let opened = place::open(config, args.path.as_deref())?;
+    if let Some(torn) = &opened.torn {
+        out.note(&format!("{}: {torn}", opened.meta.session));
+    }
+    let record = Record::of(&opened.events());
+    let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
+    let at = match &args.at {
+        Some(text) => {
+            text.parse().map_err(|e: BadAt| Fault::usage(format!("--at: {e}"), "such as --at 1.14"))?
+        }
+        None => opened.at.or(bookmark).unwrap_or_else(|| record.interesting()),
+    };
+    check(&record, at, args.at.is_some())?;
+    let text = match args.format {
+        Format::Html => html(&record, at, &opened.files),
+        Format::Markdown => markdown(&record),
+        Format::Json => json(&record),
+        Format::Text => transcript(&opened.events()),
+        Format::Svg => {
+            let size = size(&args.size)?;
+            screen::picture(config, opened, at, size, args.theme.as_deref())?
+        }
+    };
+    match &args.out {
+        Some(path) => {
+            std::fs::write(path, text).map_err(|e| Fault::file(path, "could not be written", &e))?;
+            out.note(&format!("wrote {}", path.display()));
+            Ok(())
+        }
+        None => out.text(&text),
+    }
+}
+
+/// A place that was asked for has to be there.
+fn check(record: &Record, at: At, asked: bool) -> Result<(), Fault> {
+    let Some(of) = record.episode(at.episode) else {
+        return if asked || !record.episodes.is_empty() {
+            Err(Fault::usage(
+                format!("--at {at}: the session has {} episode(s)", record.episodes.len()),
+                "choose an episode that is there",
+            ))
+        } else {
+            Ok(())
+        };
+    };
+    if at.step as usize > of.episode.steps.len() {
+        return Err(Fault::usage(
+            format!("--at {at}: episode {} has {} steps", at.episode, of.episode.steps.len()),
+            "choose a step that is there",
+        ));
+    }
+    Ok(())
+}
+
+/// Reads `120x36`.
+fn size(text: &str) -> Result<(u16, u16), Fault> {
+    let bad = || {
+        Fault::usage(
+            format!("--size {text:?}: expected COLUMNSxROWS"),
+            "from 20x5 to 500x200, such as 120x36",
+        )
+    };
+    let (columns, rows) = text.split_once('x').ok_or_else(bad)?;
+    let (columns, rows) = (columns.parse().map_err(|_error| bad())?, rows.parse().map_err(|_error| bad())?);
+    if !(20..=500).contains(&columns) || !(5..=200).contains(&rows) {
+        return Err(bad());
+    }
+    Ok((columns, rows))
+}

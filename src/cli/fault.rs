@@ -1,0 +1,162 @@
+//! Why a verb failed: said once, in words, with what to do next, and mapped to the exit code.
+
+use crate::domain::Task;
+use crate::driver::DriverError;
+use crate::driver::worlds::WorldError;
+use crate::env::EnvError;
+use crate::journal::JournalError;
+use serde_json::json;
+use std::path::Path;
+
+/// What kind of failure; the word in `{"error":{"kind":..}}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The command line.
+    Usage,
+    /// The configuration file or an environment variable.
+    Config,
+    /// A file that could not be read or written.
+    File,
+    /// A session.
+    Session,
+    /// A world or a task.
+    World,
+    /// A method, actor or template.
+    Method,
+    /// A run that stopped by its error policy or by a breakpoint.
+    Stopped,
+    /// A check that found something.
+    Check,
+    /// Ctrl-C or a signal.
+    Interrupted,
+    /// Nobody reads our output any more; nothing is said.
+    Gone,
+}
+
+/// A failure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Fault {
+    /// Its kind.
+    pub kind: FaultKind,
+    /// What happened, and where.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+impl Fault {
+    /// A failure with its advice.
+    pub fn new(kind: FaultKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: hint.into() }
+    }
+
+    /// The command line asks for what cannot be.
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(FaultKind::Usage, message, hint)
+    }
+
+    /// A file that could not be read or written.
+    pub fn file(path: &Path, action: &str, error: &std::io::Error) -> Self {
+        Self::new(
+            FaultKind::File,
+            format!("{}: {action}: {error}", path.display()),
+            "check the path and its permissions",
+        )
+    }
+
+    /// Nobody reads our output.
+    pub fn gone() -> Self {
+        Self::new(FaultKind::Gone, "", "")
+    }
+
+    /// The exit code it comes to.
+    pub fn code(&self) -> u8 {
+        match self.kind {
+            FaultKind::Gone => 0,
+            FaultKind::Usage => 2,
+            FaultKind::Stopped => 3,
+            FaultKind::Interrupted => 130,
+            _ => 1,
+        }
+    }
+
+    /// As one JSON object.
+    pub fn json(&self) -> String {
+        // The order of the fields is part of the interface, so the object is put together by hand.
+        format!(
+            "{{\"error\":{{\"kind\":{},\"message\":{},\"hint\":{}}}}}",
+            json!(self.kind.word()),
+            json!(self.message),
+            json!(self.hint)
+        )
+    }
+}
+
+impl FaultKind {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::Config => "config",
+            Self::File => "file",
+            Self::Session => "session",
+            Self::World => "world",
+            Self::Method => "method",
+            Self::Stopped => "stopped",
+            Self::Check => "check",
+            Self::Interrupted => "interrupted",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+impl From<JournalError> for Fault {
+    fn from(error: JournalError) -> Self {
+        let hint = match &error {
+            JournalError::Io { .. } => "check the path, its permissions and the space on the disk",
+            JournalError::Malformed { .. } => {
+                "the file was changed or damaged outside of this program; restore it from a copy"
+            }
+            JournalError::Locked { .. } => "wait for the other program, or end it",
+            JournalError::NoSession { .. } => "`retrospect sessions` lists what there is",
+        };
+        Self::new(FaultKind::Session, error.to_string(), hint)
+    }
+}
+
+impl From<DriverError> for Fault {
+    fn from(error: DriverError) -> Self {
+        match error {
+            DriverError::Journal(error) => error.into(),
+            DriverError::Thread(_) => {
+                Self::new(FaultKind::Session, error.to_string(), "close other programs, then try again")
+            }
+            DriverError::Refused(why, next) => Self::new(FaultKind::Session, why, next),
+        }
+    }
+}
+
+impl From<WorldError> for Fault {
+    fn from(error: WorldError) -> Self {
+        let kind = match &error {
+            WorldError::UnknownEnv { .. } | WorldError::UnknownTask { .. } | WorldError::NoData { .. } => {
+                FaultKind::Usage
+            }
+            WorldError::Io { .. } | WorldError::List { .. } | WorldError::Env(_) => FaultKind::World,
+        };
+        Self::new(kind, error.to_string(), error.next())
+    }
+}
+
+/// A world that could not be opened or played.
+pub fn world(task: &Task, error: &EnvError) -> Fault {
+    let hint = match error {
+        EnvError::Broken { .. } => "mend or replace the file, or choose another task",
+        EnvError::Refused { .. } => "choose another task: `retrospect tasks` lists them",
+        EnvError::TimedOut { .. } | EnvError::Died { .. } | EnvError::Protocol { .. } => {
+            "start again; `retrospect doctor` says what works here"
+        }
+    };
+    Fault::new(FaultKind::World, format!("{} {}: {error}", task.env, task.id), hint)
+}

@@ -1,0 +1,276 @@
+//! `lessons`: a pool file by hand.
+
+use super::args::{self, LessonVerb, PoolFormat};
+use super::config::Config;
+use super::fault::{Fault, FaultKind};
+use super::out::Out;
+use super::place;
+use super::pool::{self, PoolFile, PoolLine, add_line, append, promote_lines};
+use crate::domain::{Kind, Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope};
+use crate::driver::now;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// `lessons VERB`.
+pub(super) fn lessons(config: &mut Config, args: &args::Lessons, out: &mut Out) -> Result<(), Fault> {
+    config.flag("pool", args.pool.as_ref().map(|p| p.display().to_string()).as_deref())?;
+    let path = pool::path(config);
+    match &args.verb {
+        LessonVerb::List { from, all, json } => list(config, &path, from.as_deref(), *all, *json, out),
+        LessonVerb::Add { text, solution, kind, scope } => {
+            let kind = match (kind, solution) {
+                (Some(word), _) => kind_of(word)?,
+                (None, Some(_)) => Kind::Error,
+                (None, None) => Kind::Abstract,
+            };
+            let words = LessonText { text: filled(text)?, solution: solution.clone() };
+            let line = add_line(now(), kind, scope_of(scope)?, words, LessonOrigin::Person);
+            append(&path, std::slice::from_ref(&line))?;
+            out.line(&format!("added {} to {}", line.op.id(), path.display()))
+        }
+        LessonVerb::Edit { lesson, text, solution } => {
+            edit(&path, lesson, text.as_deref(), solution.as_deref(), out)
+        }
+        LessonVerb::Retire { lessons } => retire(&path, lessons, out),
+        LessonVerb::Import { file } => import(&path, file, out),
+        LessonVerb::Export { from, format } => export(config, &path, from.as_deref(), *format, out),
+        LessonVerb::Promote { session, lessons } => promote(config, &path, session, lessons, out),
+    }
+}
+
+/// The lessons of the pool, of another pool file, or of a session; with the lines that would bring them.
+fn lessons_of(config: &Config, pool: &Path, from: Option<&str>) -> Result<(String, Vec<Lesson>), Fault> {
+    let of_pool = |path: &Path| -> Result<_, Fault> {
+        Ok((path.display().to_string(), PoolFile::read(path)?.lessons().cloned().collect()))
+    };
+    let Some(from) = from else { return of_pool(pool) };
+    let path = PathBuf::from(from);
+    if path.extension().is_some_and(|x| x == "jsonl") && path.is_file() {
+        return of_pool(&path);
+    }
+    let opened = place::open(config, Some(from))?;
+    let lessons = opened.timeline.head().pool.all().cloned().collect();
+    Ok((opened.meta.session, lessons))
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    number: u32,
+    id: &'a str,
+    kind: Kind,
+    scope: Scope,
+    status: LessonStatus,
+    origin: LessonOrigin,
+    text: &'a str,
+    solution: Option<&'a str>,
+    version: u32,
+    recurred: u32,
+    uses: u32,
+}
+
+fn list(
+    config: &Config,
+    pool: &Path,
+    from: Option<&str>,
+    all: bool,
+    json: bool,
+    out: &mut Out,
+) -> Result<(), Fault> {
+    let (source, lessons) = lessons_of(config, pool, from)?;
+    let shown: Vec<&Lesson> = lessons.iter().filter(|l| all || l.status != LessonStatus::Retired).collect();
+    if shown.is_empty() && !json {
+        out.note(&format!("{source}: there is no lesson in it; `retrospect lessons add` makes one"));
+    }
+    for lesson in shown {
+        let text = lesson.text();
+        if json {
+            let row = Row {
+                number: lesson.number,
+                id: &lesson.id.0,
+                kind: lesson.kind,
+                scope: lesson.scope,
+                status: lesson.status,
+                origin: lesson.origin,
+                text: &text.text,
+                solution: text.solution.as_deref(),
+                version: lesson.version(),
+                recurred: lesson.recurred,
+                uses: lesson.uses,
+            };
+            out.line(&serde_json::to_string(&row).unwrap_or_default())?;
+        } else {
+            let status = match lesson.status {
+                LessonStatus::On => "",
+                LessonStatus::Pinned => "  [pinned]",
+                LessonStatus::Off => "  [off]",
+                LessonStatus::Retired => "  [retired]",
+            };
+            let line = format!(
+                "{:>3}  {}  {:<10} {}{status}",
+                lesson.number,
+                lesson.id,
+                lesson.kind.name(),
+                words(text)
+            );
+            out.line(&crate::text::one_line(&line))?;
+        }
+    }
+    Ok(())
+}
+
+fn words(text: &LessonText) -> String {
+    match &text.solution {
+        Some(solution) => format!("{} -> {solution}", text.text),
+        None => text.text.clone(),
+    }
+}
+
+fn edit(
+    path: &Path,
+    lesson: &str,
+    text: Option<&str>,
+    solution: Option<&str>,
+    out: &mut Out,
+) -> Result<(), Fault> {
+    let pool = PoolFile::read(path)?;
+    let lesson = pool.find(lesson)?;
+    if text.is_none() && solution.is_none() {
+        return Err(Fault::usage("there is nothing to change", "give the new words, or --solution"));
+    }
+    let was = lesson.text().clone();
+    let now_says = LessonText {
+        text: text.map_or_else(|| Ok(was.text.clone()), filled)?,
+        solution: solution.map(str::to_owned).or(was.solution.clone()),
+    };
+    let op = LessonOp::Edit { id: lesson.id.clone(), was, text: now_says };
+    append(path, &[PoolLine { v: 1, at: now(), session: String::new(), op }])?;
+    out.line(&format!("changed {}", lesson.id))
+}
+
+fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), Fault> {
+    let pool = PoolFile::read(path)?;
+    let mut lines = Vec::new();
+    for text in lessons {
+        let lesson = pool.find(text)?;
+        let op =
+            LessonOp::Status { id: lesson.id.clone(), was: lesson.status, status: LessonStatus::Retired };
+        lines.push(PoolLine { v: 1, at: now(), session: String::new(), op });
+    }
+    append(path, &lines)?;
+    for line in lines {
+        out.line(&format!("retired {}", line.op.id()))?;
+    }
+    Ok(())
+}
+
+fn import(path: &Path, file: &Path, out: &mut Out) -> Result<(), Fault> {
+    let text = std::fs::read_to_string(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
+    let mut pool = PoolFile::read(path)?;
+    let incoming = if text.trim_start().starts_with('{') {
+        PoolFile::read(file)?.lines
+    } else {
+        // The same sentence twice is one lesson.
+        let known: Vec<LessonText> =
+            pool.lessons().filter(|l| l.in_force()).map(|l| l.text().clone()).collect();
+        pool::plain(&text)
+            .into_iter()
+            .filter(|(_, text)| !known.contains(text))
+            .map(|(kind, text)| add_line(now(), kind, Scope::Environment, text, LessonOrigin::File))
+            .collect()
+    };
+    let all = incoming.len();
+    let fresh: Vec<PoolLine> = incoming.into_iter().filter(|line| pool.take(line.clone())).collect();
+    append(path, &fresh)?;
+    out.line(&format!("{} of {all} changes were new and are now in {}", fresh.len(), path.display()))
+}
+
+fn export(
+    config: &Config,
+    pool: &Path,
+    from: Option<&str>,
+    format: PoolFormat,
+    out: &mut Out,
+) -> Result<(), Fault> {
+    let (source, lessons) = lessons_of(config, pool, from)?;
+    let of_session = from.is_some_and(|f| !f.ends_with(".jsonl"));
+    for lesson in lessons.iter().filter(|l| l.in_force()) {
+        match format {
+            PoolFormat::Text => out.line(&crate::text::one_line(&words(lesson.text())))?,
+            PoolFormat::Markdown => {
+                let line = format!("- **{}** {}", lesson.kind.name(), words(lesson.text()));
+                out.line(&crate::text::one_line(&line))?;
+            }
+            PoolFormat::Pool => {
+                for line in promote_lines(now(), if of_session { &source } else { "" }, lesson) {
+                    out.line(&serde_json::to_string(&line).unwrap_or_default())?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn promote(
+    config: &Config,
+    path: &Path,
+    session: &str,
+    which: &[String],
+    out: &mut Out,
+) -> Result<(), Fault> {
+    let opened = place::open(config, Some(session))?;
+    let state = opened.timeline.head().clone();
+    let chosen: Vec<&Lesson> = if which.is_empty() {
+        state.pool.all().filter(|l| l.in_force() && l.scope != Scope::Episode).collect()
+    } else {
+        let all: Vec<&Lesson> = state.pool.all().collect();
+        which.iter().map(|w| pool::find(all.iter().copied(), w)).collect::<Result<_, _>>()?
+    };
+    if chosen.is_empty() {
+        return Err(Fault::new(
+            FaultKind::Session,
+            format!("{}: no lesson in it outlives its episode", opened.meta.session),
+            "choose lessons with --lesson; `retrospect lessons list SESSION --all` shows them",
+        ));
+    }
+    let mut pool = PoolFile::read(path)?;
+    let mut fresh = Vec::new();
+    let mut promoted = 0;
+    for lesson in &chosen {
+        let before = fresh.len();
+        for line in promote_lines(now(), &opened.meta.session, lesson) {
+            // A lesson that is in the pool already keeps what has become of it there.
+            let new_here = fresh.len() > before || matches!(line.op, LessonOp::Add { .. });
+            if new_here && pool.take(line.clone()) {
+                fresh.push(line);
+            }
+        }
+        promoted += usize::from(fresh.len() > before);
+    }
+    append(path, &fresh)?;
+    out.line(&format!("{promoted} of {} lessons were new and are now in {}", chosen.len(), path.display()))
+}
+
+fn filled(text: &str) -> Result<String, Fault> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Fault::usage("an empty lesson teaches nothing", "write a sentence"));
+    }
+    Ok(text.to_owned())
+}
+
+/// A kind by its word.
+pub(super) fn kind_of(word: &str) -> Result<Kind, Fault> {
+    serde_json::from_value(word.to_lowercase().into()).map_err(|_error| {
+        Fault::usage(
+            format!("there is no kind {word:?}"),
+            "choose abstract, error, progress, plan, experience, lesson, positive, negative or advice",
+        )
+    })
+}
+
+/// A scope by its word.
+pub(super) fn scope_of(word: &str) -> Result<Scope, Fault> {
+    serde_json::from_value(word.to_lowercase().replace([' ', '-'], "_").into()).map_err(|_error| {
+        Fault::usage(format!("there is no scope {word:?}"), "choose episode, task, task_type or environment")
+    })
+}

@@ -1,0 +1,39 @@
+//! What stands in for the screen in a build without the `tui` feature: every verb that would show it says so.
+
+use super::breaks::Break;
+use super::config::Config;
+use super::fault::Fault;
+use super::out::Out;
+use super::place::Opened;
+use super::{args, setup::Plan};
+use crate::driver::Handle;
+use crate::report::At;
+use std::path::Path;
+use std::thread::JoinHandle;
+
+fn none() -> Fault {
+    Fault::usage(
+        "this program was built without the screen",
+        "use --plain or --headless, or build it with the feature `tui`",
+    )
+}
+
+pub(super) fn start(_: &Config, _: Plan, _: &args::Screen, _: Vec<Break>, _: Out) -> Result<(), Fault> {
+    Err(none())
+}
+
+pub(super) fn show(
+    _: &Config,
+    _: Handle,
+    _: Option<JoinHandle<()>>,
+    _: &args::Screen,
+    _: &Path,
+    _: Option<At>,
+    _: Out,
+) -> Result<(), Fault> {
+    Err(none())
+}
+
+pub(super) fn picture(_: &Config, _: Opened, _: At, _: (u16, u16), _: Option<&str>) -> Result<String, Fault> {
+    Err(none())
+}

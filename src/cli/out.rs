@@ -1,0 +1,96 @@
+//! Standard output and standard error. A reader that has gone away is forgiven: the verb ends, and nothing is said.
+
+use super::fault::{Fault, FaultKind};
+use crate::text::clean;
+use std::io::{self, IsTerminal as _, Write as _};
+
+/// The only way to print.
+pub struct Out {
+    stdout: io::Stdout,
+    terminal: bool,
+    bar: bool,
+    bar_shown: bool,
+}
+
+impl Out {
+    /// Both streams of this process.
+    pub fn new() -> Self {
+        let stdout = io::stdout();
+        let terminal = stdout.is_terminal();
+        Self { stdout, terminal, bar: io::stderr().is_terminal(), bar_shown: false }
+    }
+
+    /// Standard output is a terminal.
+    pub fn terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// One line.
+    ///
+    /// # Errors
+    /// [`FaultKind::Gone`] when nobody reads it.
+    pub fn line(&mut self, text: &str) -> Result<(), Fault> {
+        self.wipe();
+        let mut lock = self.stdout.lock();
+        lock.write_all(text.as_bytes())
+            .and_then(|()| lock.write_all(b"\n"))
+            .and_then(|()| lock.flush())
+            .map_err(|e| gone(&e))
+    }
+
+    /// A text as it is, without another line break.
+    ///
+    /// # Errors
+    /// [`FaultKind::Gone`] when nobody reads it.
+    pub fn text(&mut self, text: &str) -> Result<(), Fault> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.wipe();
+        let mut lock = self.stdout.lock();
+        lock.write_all(text.as_bytes()).and_then(|()| lock.flush()).map_err(|e| gone(&e))
+    }
+
+    /// One line on standard error.
+    pub fn note(&mut self, text: &str) {
+        self.wipe();
+        // Nobody may be reading; there is nobody left to tell.
+        let _ = writeln!(io::stderr(), "{}", clean(text));
+    }
+
+    /// Shows how far the work is, in one line of a terminal that is overwritten by the next. Nothing where standard
+    /// error is no terminal, or where the transcript already scrolls through the same one.
+    pub fn progress(&mut self, text: &str) {
+        if !self.bar {
+            return;
+        }
+        let short: String = clean(text).chars().take(78).collect();
+        let _ = write!(io::stderr(), "\r\u{1b}[K{short}");
+        let _ = io::stderr().flush();
+        self.bar_shown = true;
+    }
+
+    fn wipe(&mut self) {
+        if std::mem::take(&mut self.bar_shown) {
+            let _ = write!(io::stderr(), "\r\u{1b}[K");
+            let _ = io::stderr().flush();
+        }
+    }
+}
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        self.wipe();
+    }
+}
+
+fn gone(error: &io::Error) -> Fault {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Fault::gone(),
+        _ => Fault::new(
+            FaultKind::File,
+            format!("standard output: could not be written: {error}"),
+            "check where the output goes, and the space on the disk",
+        ),
+    }
+}

@@ -1,0 +1,169 @@
+//! Where sessions are, and which one is meant.
+
+use super::config::Config;
+use super::fault::{Fault, FaultKind};
+use crate::engine::Envelope;
+use crate::journal::{Meta, Session, fold, list, read_bytes};
+use crate::report::{At, BadAt, carried};
+use crate::timeline::Timeline;
+use etcetera::BaseStrategy as _;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The folder that new sessions go to: what is set, else `sessions/` here where there is one, else the user's state folder.
+pub(super) fn root(config: &Config) -> PathBuf {
+    if let Some(set) = config.path("sessions") {
+        return set;
+    }
+    let here = PathBuf::from("sessions");
+    if here.is_dir() {
+        return here;
+    }
+    etcetera::choose_base_strategy()
+        .map_or(here, |s| s.state_dir().unwrap_or_else(|| s.data_dir()).join("retrospect").join("sessions"))
+}
+
+/// A session that was read: from its folder, or from a report that carries it.
+pub(super) struct Opened {
+    /// Its folder; none when it came out of a report.
+    pub(super) dir: Option<PathBuf>,
+    pub(super) meta: Meta,
+    /// Its files as texts, by their path below the folder.
+    pub(super) files: BTreeMap<String, String>,
+    pub(super) timeline: Timeline,
+    /// What was cut off its end.
+    pub(super) torn: Option<String>,
+    /// The place that `#E.S` names.
+    pub(super) at: Option<At>,
+}
+
+impl Opened {
+    /// All events.
+    pub(super) fn events(&self) -> Vec<Arc<Envelope>> {
+        self.timeline.since(crate::domain::Seq(0))
+    }
+}
+
+/// Splits `PATH#E.S`.
+pub(super) fn split_at(text: &str) -> Result<(&str, Option<At>), Fault> {
+    match text.rsplit_once('#') {
+        Some((path, at)) if !Path::new(text).exists() => {
+            let at =
+                at.parse().map_err(|e: BadAt| Fault::usage(e.to_string(), "such as sessions/NAME#1.14"))?;
+            Ok((path, Some(at)))
+        }
+        _ => Ok((text, None)),
+    }
+}
+
+/// The folder of the session that is meant: a path, a name, the end of a name; or the newest.
+pub(super) fn session_dir(config: &Config, text: Option<&str>) -> Result<PathBuf, Fault> {
+    let root = root(config);
+    let none =
+        |what: String| Fault::new(FaultKind::Session, what, "`retrospect sessions` lists what there is");
+    let Some(text) = text else {
+        let newest = list(&root).into_iter().find_map(|(dir, read)| read.ok().map(|_| dir));
+        return newest.ok_or_else(|| none(format!("{}: there is no session here yet", root.display())));
+    };
+    let path = Path::new(text);
+    if path.join("meta.toml").is_file() {
+        return Ok(path.to_owned());
+    }
+    for base in [root.clone(), root.join("examples"), PathBuf::from("sessions/examples")] {
+        if base.join(text).join("meta.toml").is_file() {
+            return Ok(base.join(text));
+        }
+    }
+    if !text.is_empty() && !text.contains('/') {
+        let ends: Vec<PathBuf> = list(&root)
+            .into_iter()
+            .map(|(dir, _)| dir)
+            .filter(|d| d.file_name().is_some_and(|n| n.to_string_lossy().ends_with(text)))
+            .collect();
+        match ends.as_slice() {
+            [one] => return Ok(one.clone()),
+            [] => {}
+            several => {
+                return Err(none(format!(
+                    "{} sessions in {} end with {text:?}; give more of the name",
+                    several.len(),
+                    root.display()
+                )));
+            }
+        }
+    }
+    Err(none(format!(
+        "{text}: there is no session of this path or name (sessions are kept in {})",
+        root.display()
+    )))
+}
+
+/// Opens a session or a report to look at.
+pub(super) fn open(config: &Config, text: Option<&str>) -> Result<Opened, Fault> {
+    let (text, at) = match text {
+        Some(text) => split_at(text).map(|(text, at)| (Some(text), at))?,
+        None => (None, None),
+    };
+    if let Some(file) =
+        text.map(Path::new).filter(|p| p.is_file() && p.file_name().is_some_and(|n| n != "meta.toml"))
+    {
+        let mut opened = open_report(file)?;
+        opened.at = at;
+        return Ok(opened);
+    }
+    let dir = session_dir(config, text)?;
+    let session = Session::open(&dir)?;
+    let mut files = BTreeMap::new();
+    let mut keep = |name: String, path: &Path| -> Result<(), Fault> {
+        let text = std::fs::read(path).map_err(|e| Fault::file(path, "could not be read", &e))?;
+        files.insert(name, String::from_utf8_lossy(&text).into_owned());
+        Ok(())
+    };
+    keep("meta.toml".to_owned(), &dir.join("meta.toml"))?;
+    let branches = dir.join("branches");
+    let entries =
+        std::fs::read_dir(&branches).map_err(|e| Fault::file(&branches, "could not be read", &e))?;
+    for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|x| x == "jsonl")) {
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        keep(format!("branches/{name}"), &path)?;
+    }
+    let branch = crate::journal::read_branch(&session.trunk())?;
+    Ok(Opened {
+        dir: Some(dir),
+        meta: session.meta,
+        files,
+        timeline: fold(branch.events),
+        torn: branch.torn.map(|t| t.what),
+        at,
+    })
+}
+
+fn open_report(file: &Path) -> Result<Opened, Fault> {
+    let page = std::fs::read(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
+    let page = String::from_utf8_lossy(&page);
+    let refused = |what: String| {
+        Fault::new(
+            FaultKind::Session,
+            format!("{}: {what}", file.display()),
+            "open the session's folder instead, where you have it",
+        )
+    };
+    let carried = carried(&page).map_err(|e| refused(e.to_string()))?;
+    let meta = carried.files.get("meta.toml").ok_or_else(|| refused("it carries no meta.toml".to_owned()))?;
+    let meta: Meta =
+        toml::from_str(meta).map_err(|e| refused(format!("meta.toml in it: {}", e.message())))?;
+    let trunk = carried
+        .files
+        .get("branches/trunk.jsonl")
+        .ok_or_else(|| refused("it carries no branches/trunk.jsonl".to_owned()))?;
+    let branch = read_bytes(&file.join("branches/trunk.jsonl"), trunk.as_bytes())?;
+    Ok(Opened {
+        dir: None,
+        meta,
+        files: carried.files,
+        timeline: fold(branch.events),
+        torn: branch.torn.map(|t| t.what),
+        at: None,
+    })
+}

@@ -1,0 +1,239 @@
+//! `--plain`: the same session, line by line. Commands are the palette's words, answers are lines of text; the cursor is
+//! never moved, so that screen readers and logs have all of it.
+
+mod words;
+
+use super::breaks::Break;
+use super::fault::{Fault, FaultKind};
+use super::out::Out;
+use super::tell::{Teller, Voice};
+use super::watch::{interrupted, runtime, tell_news};
+use crate::driver::worlds::WorldOptions;
+use crate::driver::{Handle, Health, Signal};
+use crate::engine::{Command, Pace, State};
+use std::io::BufRead as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use tokio::sync::mpsc;
+use words::{HELP, Said, understand};
+
+/// Talks with a person until they quit, the input ends, or a signal comes.
+pub(super) fn interact(
+    handle: Handle,
+    thread: JoinHandle<()>,
+    dir: PathBuf,
+    breaks: &[Break],
+    worlds: WorldOptions,
+    out: Out,
+) -> Result<(), Fault> {
+    let shared = Arc::new(Mutex::new(out));
+    let teller = Teller::new(Voice::Transcript, shared.clone(), &dir, None, worlds);
+    let mut talk = Talk { handle: handle.clone(), teller, out: shared, heard: 0, told_mode: String::new() };
+    let left = runtime()?.block_on(talk.run(breaks));
+    handle.quit();
+    // A driver that panicked has said so itself; what it wrote is whole.
+    let _ = thread.join();
+    let resume = format!("go on with `retrospect resume {}`", dir.display());
+    match left? {
+        Left::Quit => {
+            talk.line(&resume)?;
+            Ok(())
+        }
+        Left::Interrupted => Err(Fault::new(FaultKind::Interrupted, "interrupted", resume)),
+        Left::Ended(why) => Err(Fault::new(FaultKind::File, why, resume)),
+    }
+}
+
+enum Left {
+    Quit,
+    Interrupted,
+    Ended(String),
+}
+
+struct Talk {
+    handle: Handle,
+    teller: Teller,
+    out: Arc<Mutex<Out>>,
+    /// The last signal of the driver that was told.
+    heard: u64,
+    told_mode: String,
+}
+
+impl Talk {
+    async fn run(&mut self, breaks: &[Break]) -> Result<Left, Fault> {
+        let mut news = self.handle.store.news();
+        let mut input = lines();
+        self.line("retrospect, line by line. `help` lists the commands.")?;
+        tell_news(&self.handle, &mut self.teller, &[])?;
+        if self.handle.store.head().open_episode().is_none() {
+            // The first proposal is what there is to talk about.
+            self.handle.send(Command::Step);
+        }
+        // The run goes proposal by proposal where conditions are watched for.
+        let mut running = false;
+        loop {
+            let held = tell_news(&self.handle, &mut self.teller, breaks)?;
+            self.signals()?;
+            if let Some(held) = &held {
+                running = false;
+                self.handle.send(Command::Pause);
+                self.line(&format!("stopped: the condition {held} held"))?;
+            }
+            if let Health::Halted(why) = self.handle.store.live().health {
+                return Ok(Left::Ended(format!("the journal could not be written: {why}")));
+            }
+            let state = self.teller.state.clone();
+            if running && !breaks.is_empty() && stands(&state) && !state.over {
+                self.handle.send(Command::Step);
+            } else if state.waits() || state.over {
+                self.mode(&state)?;
+            }
+            tokio::select! {
+                biased;
+                () = interrupted() => {
+                    if stands(&self.teller.state) {
+                        return Ok(Left::Interrupted);
+                    }
+                    running = false;
+                    self.handle.send(Command::Cancel);
+                    self.handle.send(Command::Pause);
+                    self.line("pausing; Ctrl-C once more quits")?;
+                }
+                line = input.recv() => {
+                    let Some(line) = line else { return Ok(Left::Quit) };
+                    match self.said(&line, &mut running, !breaks.is_empty()).await? {
+                        std::ops::ControlFlow::Break(()) => return Ok(Left::Quit),
+                        std::ops::ControlFlow::Continue(()) => {}
+                    }
+                }
+                changed = news.changed() => {
+                    if changed.is_err() {
+                        return Ok(Left::Quit);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn said(
+        &mut self,
+        line: &str,
+        running: &mut bool,
+        stepwise: bool,
+    ) -> Result<std::ops::ControlFlow<()>, Fault> {
+        use std::ops::ControlFlow::{Break, Continue};
+        let state = self.handle.store.head();
+        let commands = match understand(line, &state) {
+            Ok(Said::Nothing) => return Ok(Continue(())),
+            Ok(Said::Quit) => return Ok(Break(())),
+            Ok(Said::Help) => {
+                self.text(HELP)?;
+                return Ok(Continue(()));
+            }
+            Ok(Said::Tell(text)) => {
+                self.text(&text)?;
+                return Ok(Continue(()));
+            }
+            Ok(Said::Admissible) => {
+                let actions = self.handle.admissible().await;
+                self.line(&format!(
+                    "the world would accept (the agent does not see this list): {}",
+                    actions.join(", ")
+                ))?;
+                return Ok(Continue(()));
+            }
+            Ok(Said::Run) => {
+                *running = true;
+                vec![if stepwise { Command::Step } else { Command::Run }]
+            }
+            Ok(Said::Do(commands)) => commands,
+            Err(why) => {
+                self.line(&why)?;
+                return Ok(Continue(()));
+            }
+        };
+        self.told_mode.clear();
+        for command in commands {
+            if matches!(command, Command::Pause | Command::Cancel) {
+                *running = false;
+            }
+            if let Err(refusal) = self.handle.ask(command).await {
+                self.line(&format!("{}; {}", refusal.why, refusal.next))?;
+                break;
+            }
+        }
+        Ok(Continue(()))
+    }
+
+    /// What the driver says beside the events.
+    fn signals(&mut self) -> Result<(), Fault> {
+        for (number, signal) in self.handle.store.live().signals {
+            if number <= self.heard {
+                continue;
+            }
+            self.heard = number;
+            match signal {
+                Signal::Refused(refusal) => self.line(&format!("{}; {}", refusal.why, refusal.next))?,
+                Signal::Said(text) => self.line(&text)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// One line that tells whose turn it is; said once for each standing.
+    fn mode(&mut self, state: &State) -> Result<(), Fault> {
+        let told = words::mode(state);
+        let key = format!("{}/{told}", state.head);
+        if self.told_mode == key
+            || (self.told_mode.ends_with(&told)
+                && !self.told_mode.is_empty()
+                && state.calls.is_empty()
+                && state.awaiting().is_none()
+                && state.over)
+        {
+            return Ok(());
+        }
+        self.told_mode = key;
+        self.line(&told)
+    }
+
+    fn line(&self, text: &str) -> Result<(), Fault> {
+        self.lock().line(crate::text::clean(text).trim_end())
+    }
+
+    fn text(&self, text: &str) -> Result<(), Fault> {
+        let text = crate::text::clean(text).into_owned();
+        self.lock().line(text.trim_end())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Out> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn stands(state: &State) -> bool {
+    state.calls.is_empty() && state.pace == Pace::Paused && state.grant.is_none()
+}
+
+/// Lines of standard input, read on a thread of its own so that nothing waits for them.
+fn lines() -> mpsc::Receiver<String> {
+    let (tell, told) = mpsc::channel(16);
+    std::thread::spawn(move || {
+        let mut input = std::io::stdin().lock();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match input.read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => break,
+                Ok(_) => {
+                    let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
+                    if tell.blocking_send(text).is_err() {
+                        break;
+                    }
+                }
+            }
+        }
+    });
+    told
+}

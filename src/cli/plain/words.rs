@@ -1,0 +1,309 @@
+//! What a line means. Pure: from a line and the state to wishes, or to words.
+
+use crate::cli::lessons::{kind_of, scope_of};
+use crate::domain::{
+    Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs, Stage,
+};
+use crate::engine::{Command, LessonWish, Pace, State};
+use crate::prompt::render;
+use std::fmt::Write as _;
+
+/// What a line comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Said {
+    /// An empty line.
+    Nothing,
+    /// Wishes, one after the other.
+    Do(Vec<Command>),
+    /// Run without stopping.
+    Run,
+    /// Something to read.
+    Tell(String),
+    /// The list of what the world would accept.
+    Admissible,
+    /// The list of commands.
+    Help,
+    /// Leave.
+    Quit,
+}
+
+pub(super) const HELP: &str = "\
+step (n)                do what is proposed and stop at the next proposal
+stage (s)               go on by one stage: prompt, reply, decision, observation, reflection
+run                     go on without stopping
+pause                   stop as soon as nothing is in flight
+override ACTION (o)     put another action in the place of the proposed one
+  override-as-edit ACTION   the same, shown to the agent as a human edit
+reject REASON (x)       refuse the proposal; the agent is told why and asked again
+again (r)               ask this step again
+act ACTION              your action, when you play; `think: ...` is a thought
+auto, confirm, human    who decides: the agent, you at every proposal, you alone
+lesson TEXT (a)         add an Abstract lesson; `mistake -> solution` adds an Error lesson
+lesson KIND: TEXT       add a lesson of another kind
+lessons                 list the lessons
+edit N TEXT             give lesson N new words
+on N, off N, pin N, delete N      switch lesson N on or off, pin it, delete it
+scope N SCOPE           give lesson N another reach: episode, task, task_type, environment
+move N PLACE            put lesson N at another place among its kind
+undo (u), redo (U)      take the last change of lessons back, make it again
+reflect KIND            reflect now: abstract, error, progress
+prompt (p)              the last prompt, segment by segment
+world (w)               what the agent may know of the world
+actions                 what the world would accept now
+story [N]               the last steps, or step N
+note TEXT               a remark on this step
+retry                   after a failed call: try again
+end, begin              end the episode; begin the same task again
+quit (q)                leave; the session can be resumed
+";
+
+/// What a line means in this state; an error is what to say.
+pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim();
+    let one = |command: Command| Ok(Said::Do(vec![command]));
+    match word {
+        "" => Ok(Said::Nothing),
+        "step" | "n" | "next" => one(Command::Step),
+        "stage" | "s" => one(Command::StepStage),
+        "run" | "go" | "continue" | "c" => Ok(Said::Run),
+        "pause" => one(Command::Pause),
+        "approve" => one(Command::Approve),
+        "override" | "o" => one(over(needs(rest, "override ACTION")?, ShownAs::Own)),
+        "override-as-edit" => one(over(needs(rest, "override-as-edit ACTION")?, ShownAs::HumanEdit)),
+        "reject" | "x" => one(Command::Reject(needs(rest, "reject REASON")?)),
+        "again" | "r" => one(Command::AskAgain),
+        "cancel" => one(Command::Cancel),
+        "retry" => one(Command::Retry),
+        "act" => one(Command::Act(needs(rest, "act ACTION")?)),
+        "think" | "think:" => one(Command::Act(format!("think: {}", needs(rest, "think WORDS")?))),
+        "auto" => one(Command::SetAutonomy(Autonomy::Auto)),
+        "confirm" => one(Command::SetAutonomy(Autonomy::Confirm)),
+        "human" | "play" => one(Command::SetAutonomy(Autonomy::Human)),
+        "lesson" | "a" | "add" => one(Command::Lesson(new_lesson(&needs(rest, "lesson TEXT")?)?)),
+        "lessons" => Ok(Said::Tell(lessons(state))),
+        "edit" | "on" | "off" | "pin" | "delete" | "scope" | "move" => {
+            one(Command::Lesson(change(word, rest, state)?))
+        }
+        "undo" | "u" => one(Command::Undo),
+        "redo" | "U" => one(Command::Redo),
+        "reflect" => one(Command::Reflect(kind_of(&needs(rest, "reflect KIND")?).map_err(|f| f.message)?)),
+        "prompt" | "p" => Ok(Said::Tell(prompt(state))),
+        "world" | "w" => Ok(Said::Tell(world(state))),
+        "actions" | "admissible" => Ok(Said::Admissible),
+        "story" => story(rest, state).map(Said::Tell),
+        "note" => {
+            let step = state.last_step().map_or(0, |s| s.number);
+            one(Command::Remark { step, text: needs(rest, "note TEXT")? })
+        }
+        "end" => one(Command::EndEpisode(EndReason::Person)),
+        "begin" => match state.episode.as_deref() {
+            Some(episode) => {
+                Ok(Said::Do(vec![Command::Begin(Box::new(episode.task.clone())), Command::Step]))
+            }
+            None => one(Command::Step),
+        },
+        "help" | "?" | "h" => Ok(Said::Help),
+        "quit" | "q" | "exit" => Ok(Said::Quit),
+        other => Err(format!(
+            "there is no command {other:?}; `help` lists them, and `override {line}` makes it the action"
+        )),
+    }
+}
+
+fn needs(rest: &str, form: &str) -> Result<String, String> {
+    if rest.is_empty() { Err(format!("something is missing: {form}")) } else { Ok(rest.to_owned()) }
+}
+
+fn over(action: String, shown_as: ShownAs) -> Command {
+    Command::Override { action, shown_as, fate: Fate::Kept }
+}
+
+fn words(text: &str) -> (Kind, LessonText) {
+    match text.split_once(" -> ").or_else(|| text.split_once(" → ")) {
+        Some((mistake, solution)) => (Kind::Error, LessonText::error(mistake.trim(), solution.trim())),
+        None => (Kind::Abstract, LessonText::plain(text)),
+    }
+}
+
+fn new_lesson(text: &str) -> Result<LessonWish, String> {
+    let named = text
+        .split_once(':')
+        .and_then(|(word, rest)| kind_of(word.trim()).ok().map(|kind| (kind, rest.trim())));
+    let (kind, text) = match named {
+        Some((_, "")) => return Err("something is missing: the words of the lesson".to_owned()),
+        Some((kind, rest)) => (kind, words(rest).1),
+        None => words(text),
+    };
+    let scope = if kind == Kind::Progress { Scope::Episode } else { Scope::Environment };
+    Ok(LessonWish::Add { kind, scope, text, rule: None, evidence: String::new() })
+}
+
+fn change(word: &str, rest: &str, state: &State) -> Result<LessonWish, String> {
+    let (number, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let rest = rest.trim();
+    let lesson = number
+        .parse()
+        .ok()
+        .and_then(|n| state.pool.numbered(n))
+        .ok_or_else(|| format!("there is no lesson {number:?}; `lessons` lists them"))?;
+    let id = lesson.id.clone();
+    let status = |status| LessonWish::Status { id: id.clone(), status };
+    Ok(match word {
+        "on" => status(LessonStatus::On),
+        "off" => status(LessonStatus::Off),
+        "pin" => status(LessonStatus::Pinned),
+        "delete" => status(LessonStatus::Retired),
+        "scope" => LessonWish::Rescope {
+            id,
+            scope: scope_of(rest).map_err(|f| format!("{}; {}", f.message, f.hint))?,
+        },
+        "move" => {
+            let place: usize = rest
+                .parse()
+                .ok()
+                .filter(|p| *p > 0)
+                .ok_or("move N PLACE: the place is a number from 1 on")?;
+            LessonWish::Move { id, to: place - 1 }
+        }
+        _ => {
+            let (_, mut text) = words(&needs(rest, "edit N TEXT")?);
+            if text.solution.is_none() {
+                text.solution.clone_from(&lesson.text().solution);
+            }
+            LessonWish::Edit { id, text }
+        }
+    })
+}
+
+fn lessons(state: &State) -> String {
+    let mut out = String::new();
+    for lesson in state.pool.all().filter(|l| l.status != LessonStatus::Retired) {
+        let _ = writeln!(out, "{}", lesson_line(lesson));
+    }
+    if out.is_empty() { "no lessons yet; `lesson TEXT` adds one".to_owned() } else { out }
+}
+
+fn lesson_line(lesson: &Lesson) -> String {
+    let text = lesson.text();
+    let solution = text.solution.as_ref().map(|s| format!(" -> {s}")).unwrap_or_default();
+    let status = match lesson.status {
+        LessonStatus::Pinned => ", pinned",
+        LessonStatus::Off => ", off",
+        LessonStatus::On | LessonStatus::Retired => "",
+    };
+    format!(
+        "{} {}: {}{solution} (in {} prompts{status})",
+        lesson.number,
+        lesson.kind.name(),
+        text.text,
+        lesson.uses
+    )
+}
+
+fn prompt(state: &State) -> String {
+    let Some(record) = &state.prompts.0 else { return "no prompt was sent yet".to_owned() };
+    let mut out = format!(
+        "prompt of episode {} step {}, about {} tokens\n",
+        record.episode, record.step, record.tokens
+    );
+    for segment in &render(state, record).segments {
+        let origin = match &segment.origin {
+            Origin::Lesson { id, version } => {
+                let number = state.pool.get(id).map_or(0, |l| l.number);
+                format!(", lesson {number} version {version}")
+            }
+            Origin::Step(step) => format!(", step {step}"),
+            _ => String::new(),
+        };
+        let _ = writeln!(out, "[{}{origin}] {}", segment.label.name(), segment.text.trim_end());
+    }
+    for dropped in &record.dropped {
+        let _ = writeln!(out, "[dropped] {}", dropped.reason);
+    }
+    out
+}
+
+fn world(state: &State) -> String {
+    let Some(episode) = state.episode.as_deref() else { return "no episode has begun".to_owned() };
+    let mut out =
+        format!("goal: {}\nprogress {:.2}, {} moves\n", episode.task.goal, episode.progress, episode.moves);
+    if let serde_json::Value::Object(shown) = &*episode.shown {
+        for (name, value) in shown {
+            let _ = writeln!(out, "{name}: {}", told(value));
+        }
+    }
+    out
+}
+
+/// A JSON value as words.
+fn told(value: &serde_json::Value) -> String {
+    use serde_json::Value as V;
+    match value {
+        V::Null => "-".to_owned(),
+        V::String(text) => text.clone(),
+        V::Array(items) => items.iter().map(told).collect::<Vec<_>>().join(", "),
+        V::Object(map) => {
+            map.iter().map(|(k, v)| format!("{k} ({})", told(v))).collect::<Vec<_>>().join("; ")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn story(rest: &str, state: &State) -> Result<String, String> {
+    let Some(episode) = state.episode.as_deref() else { return Ok("no episode has begun".to_owned()) };
+    let last = episode.steps.len() as u32;
+    let (from, to) = match rest {
+        "" => (last.saturating_sub(4).max(1), last),
+        number => {
+            let n: u32 = number
+                .parse()
+                .ok()
+                .filter(|n| (1..=last).contains(n))
+                .ok_or_else(|| format!("there is no step {number:?}; there are 1 to {last}"))?;
+            (n, n)
+        }
+    };
+    let mut out = String::new();
+    for step in (from..=to).filter_map(|n| episode.step(n)) {
+        if let Some(thought) = &step.thought {
+            let _ = writeln!(out, "{:>3} think  {thought}", step.number);
+        }
+        if let Some(action) = step.action() {
+            let _ = writeln!(out, "{:>3} > {action}", step.number);
+        }
+        if let Some(seen) = step.observation() {
+            let _ = writeln!(out, "      {}", seen.trim().replace('\n', "\n      "));
+        }
+    }
+    Ok(if out.is_empty() { "no step yet".to_owned() } else { out })
+}
+
+/// Whose turn it is, in one line.
+pub(super) fn mode(state: &State) -> String {
+    if let Some((_, failure)) = &state.trouble {
+        return format!("FAILED · {}: {}; retry, or override, or end", failure.place, failure.what);
+    }
+    if let Some((episode, step, ..)) = &state.divergence {
+        return format!("DIFFERENT · the rebuilt world differs at {episode}.{step}; `retry` accepts it");
+    }
+    if state.over && state.open_episode().is_none() {
+        return "RUN OVER · begin plays the task again, quit leaves".to_owned();
+    }
+    let Some(step) = state.awaiting() else {
+        return match state.pace {
+            Pace::Paused => "PAUSED · step or run goes on".to_owned(),
+            Pace::Pausing => "PAUSING".to_owned(),
+            Pace::Running => "RUNNING".to_owned(),
+        };
+    };
+    debug_assert_eq!(step.stage, Stage::Decision);
+    let who = match (state.autonomy, step.call) {
+        (Autonomy::Human, _) | (_, None) => return format!("YOU PLAY · step {}: act ACTION", step.number),
+        (Autonomy::Confirm, _) => "CONFIRM",
+        (Autonomy::Auto, _) => "PAUSED",
+    };
+    let proposed = step.proposed.as_deref().or(step.thought.as_deref()).unwrap_or("(nothing)");
+    format!("{who} · your turn, step {}: {proposed}", step.number)
+}

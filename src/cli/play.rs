@@ -1,0 +1,216 @@
+//! `play`: a world by hand, a command a line in, a reply a line out. Scripts rely on every byte of it.
+
+use super::args;
+use super::config::Config;
+use super::fault::{self, Fault};
+use super::out::Out;
+use super::setup::world_options;
+use crate::domain::{EpisodeRole, RunSpec, Settings, Task, Turn};
+use crate::driver::worlds::{self, Selection};
+use crate::engine::{Cause, Envelope, Event, State};
+use crate::env::Environment;
+use crate::prompt::interface;
+use crate::report::{Aside, turn_line};
+use std::io::{BufRead as _, stdin};
+
+/// `play`.
+pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Result<(), Fault> {
+    config.flag("run.env", args.env.as_deref())?;
+    config.flag("run.interface", args.interface.as_deref())?;
+    let task = task(config, args)?;
+    let options = world_options(config);
+    let broke = |e: &_| fault::world(&task, e);
+    let mut world = worlds::open(&task, &options).map_err(|e| broke(&e))?;
+    let mut view = View::new(&task, config.text("run.interface"));
+    let turn = world.reset().map_err(|e| broke(&e))?;
+    let goal = interface::goal(&turn.observation);
+    let turn = view.first(turn);
+    reply(out, args.json, 0, None, &turn, world.as_mut(), Some((&goal, &task.id)))?;
+    let mut input = stdin().lock();
+    let mut line = Vec::new();
+    for step in 1.. {
+        line.clear();
+        let read = input
+            .read_until(b'\n', &mut line)
+            .map_err(|e| Fault::file(std::path::Path::new("standard input"), "could not be read", &e))?;
+        if read == 0 {
+            break;
+        }
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        }
+        let text = String::from_utf8_lossy(&line);
+        let action = command(&text, args.json, step)?;
+        let (turn, _) = view.step(world.as_mut(), &action).map_err(|e| broke(&e))?;
+        reply(out, args.json, step, Some(&action), &turn, world.as_mut(), None)?;
+    }
+    Ok(())
+}
+
+/// A line is taken as it is; with `--json` one that begins with a quotation mark is a JSON string.
+fn command(line: &str, json: bool, step: u32) -> Result<String, Fault> {
+    if json && line.starts_with('"') {
+        return serde_json::from_str(line).map_err(|e| {
+            Fault::usage(
+                format!("standard input, line {step}: a line that begins with a quotation mark is a JSON string: {e}"),
+                "close the string, or begin the line with something else",
+            )
+        });
+    }
+    Ok(line.to_owned())
+}
+
+fn task(config: &Config, args: &args::Play) -> Result<Task, Fault> {
+    if args.state.is_some() || args.domain.is_some() || args.problem.is_some() {
+        return Err(Fault::usage(
+            "--state, --domain and --problem are for worlds that this version does not have yet (babyai, pddl)",
+            "choose a task with --task",
+        ));
+    }
+    let selection = Selection {
+        tasks: args.task.clone().into_iter().collect(),
+        list: args.tasks.clone(),
+        ..Selection::default()
+    };
+    let tasks = worlds::chosen(config.text("run.env"), &selection, &world_options(config))?;
+    let index = args.index.unwrap_or(0);
+    let many = tasks.len();
+    let mut task = tasks.into_iter().nth(index).ok_or_else(|| {
+        Fault::usage(
+            format!("--index {index}: the list has {many} tasks, counted from 0"),
+            "choose a smaller number",
+        )
+    })?;
+    if let Some(seed) = args.seed {
+        task.seed = seed;
+    }
+    Ok(task)
+}
+
+fn reply(
+    out: &mut Out,
+    json: bool,
+    step: u32,
+    action: Option<&str>,
+    turn: &Turn,
+    world: &mut dyn Environment,
+    start: Option<(&str, &str)>,
+) -> Result<(), Fault> {
+    if !json {
+        return out.line(&turn.observation);
+    }
+    let aside = Aside { admissible: world.admissible().unwrap_or_default(), world: world.peek() };
+    let line = serde_json::to_string(&turn_line(step, action, turn, &aside, start)).unwrap_or_default();
+    out.line(&line)
+}
+
+/// The view between world and reader. `raw` shows what the world says; the others are what an agent would see, so they
+/// are asked with the state an agent's episode would have.
+struct View {
+    state: State,
+    raw: bool,
+    seq: u64,
+}
+
+impl View {
+    fn new(task: &Task, interface: &str) -> Self {
+        let mut view = Self { state: State::default(), raw: interface == "raw", seq: 0 };
+        if !view.raw {
+            let (limits, ..) = crate::method::defaults("react", crate::method::PaperOrCode::Paper);
+            let spec = RunSpec {
+                method: "react".to_owned(),
+                actor: "human".to_owned(),
+                mentor: "none".to_owned(),
+                interface: interface.to_owned(),
+                tasks: vec![task.clone()],
+                trials: 1,
+                seed: 0,
+                autonomy: crate::domain::Autonomy::Human,
+                limits,
+                loop_detector: false,
+                settings: Settings::default(),
+            };
+            view.fold(Event::RunStarted { session: "play".to_owned(), spec: Box::new(spec) });
+            let (task, call) = (Box::new(task.clone()), crate::domain::CallId(1));
+            view.fold(Event::EpisodeStarted { episode: 1, task, trial: 1, role: EpisodeRole::Test, call });
+        }
+        view
+    }
+
+    fn fold(&mut self, event: Event) {
+        self.seq += 1;
+        let seq = crate::domain::Seq(self.seq);
+        self.state.apply(&Envelope {
+            seq,
+            at: jiff::Timestamp::UNIX_EPOCH,
+            cause: Cause::Policy,
+            more: false,
+            event,
+        });
+    }
+
+    fn first(&mut self, mut turn: Turn) -> Turn {
+        if self.raw {
+            return turn;
+        }
+        let seen = interface::incoming(&self.state, "", &turn, &[]);
+        let call = crate::domain::CallId(1);
+        self.fold(Event::WorldReset {
+            call,
+            turn: Box::new(turn.clone()),
+            seen: seen.clone(),
+            goal: String::new(),
+        });
+        if let Some(seen) = seen {
+            turn.observation = seen;
+        }
+        turn
+    }
+
+    /// The turn as it is shown, and whether the world moved.
+    fn step(
+        &mut self,
+        world: &mut dyn Environment,
+        action: &str,
+    ) -> Result<(Turn, bool), crate::env::EnvError> {
+        use crate::domain::{By, CallId, Executed, Fate, ShownAs};
+        if self.raw {
+            return Ok((world.step(action)?, true));
+        }
+        let out = interface::outgoing(&self.state, action);
+        let step = self.state.episode.as_ref().map_or(1, |e| e.steps.len() as u32 + 1);
+        self.fold(Event::StepOpened { step });
+        let executed = Executed {
+            action: action.to_owned(),
+            sent: out.sent.clone(),
+            rule: out.rule,
+            by: By::Person,
+            shown_as: ShownAs::Own,
+            fate: Fate::Kept,
+        };
+        let call = Some(CallId(u64::from(step) + 1));
+        self.fold(Event::ActionTaken { step, call, executed, list: out.list });
+        let (mut turn, listed) = if out.list {
+            let last = self.state.episode.as_ref().and_then(|e| {
+                e.step(step.saturating_sub(1)).and_then(|s| s.answer.clone()).or(e.reset.clone())
+            });
+            let last = last.map_or_else(Turn::default, |a| Turn {
+                reward: a.reward,
+                progress: a.progress,
+                done: a.done,
+                won: a.won,
+                valid: true,
+                ..Turn::default()
+            });
+            (last, world.admissible()?)
+        } else {
+            (world.step(out.sent.as_deref().unwrap_or(action))?, Vec::new())
+        };
+        let seen = interface::incoming(&self.state, action, &turn, &listed);
+        self.fold(Event::Observed { step, call, turn: Box::new(turn.clone()), seen: seen.clone() });
+        if let Some(seen) = seen {
+            turn.observation = seen;
+        }
+        Ok((turn, !out.list))
+    }
+}

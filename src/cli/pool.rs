@@ -1,0 +1,300 @@
+//! Pool files: logs of lesson operations, one JSON object a line, only added to. Two programs that add at the same time
+//! lose no lesson: every line goes in as a whole at the end of the file, and lines are merged by the ids of their lessons.
+
+use super::fault::{Fault, FaultKind};
+use crate::domain::{
+    Author, Kind, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope, Seq, hex,
+};
+use crate::engine::{Cause, Envelope, Event, LessonWish, State};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// One line of a pool file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PoolLine {
+    /// Version of the format.
+    pub v: u32,
+    /// When it was written.
+    pub at: Timestamp,
+    /// The session it was promoted from; empty where it was typed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub session: String,
+    /// The change, with old and new words.
+    #[serde(flatten)]
+    pub op: LessonOp,
+}
+
+/// A pool file, read.
+#[derive(Clone, Debug, Default)]
+pub struct PoolFile {
+    /// Its lines, in order.
+    pub lines: Vec<PoolLine>,
+    state: State,
+}
+
+impl PoolFile {
+    /// Reads a pool; one that is not there yet is empty. A torn last line does not count.
+    ///
+    /// # Errors
+    /// A [`Fault`] with file and line.
+    pub fn read(path: &Path) -> Result<Self, Fault> {
+        let text = match fs::read(path) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(e) => return Err(Fault::file(path, "the pool could not be read", &e)),
+        };
+        let mut pool = Self::default();
+        let torn = !text.ends_with('\n');
+        let count = text.lines().count();
+        for (number, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let read: PoolLine = match serde_json::from_str(line) {
+                Ok(read) => read,
+                Err(_) if torn && number + 1 == count => break,
+                Err(e) => {
+                    return Err(Fault::new(
+                        FaultKind::File,
+                        format!("{}:{}: not a line of a pool file: {e}", path.display(), number + 1),
+                        "mend or take out the line; `retrospect lessons import` reads plain texts",
+                    ));
+                }
+            };
+            pool.take(read);
+        }
+        Ok(pool)
+    }
+
+    /// Folds a line in. A lesson that is there already is not added twice.
+    pub fn take(&mut self, line: PoolLine) -> bool {
+        let known = self.state.pool.get(line.op.id()).is_some();
+        if known == matches!(line.op, LessonOp::Add { .. }) || self.lines.contains(&line) {
+            return false;
+        }
+        let seq = Seq(self.lines.len() as u64 + 1);
+        let event = Event::LessonChanged { op: Box::new(line.op.clone()), by: Author::Symbolic };
+        self.state.apply(&Envelope { seq, at: line.at, cause: Cause::Policy, more: false, event });
+        self.lines.push(line);
+        true
+    }
+
+    /// Every lesson, retired ones too.
+    pub fn lessons(&self) -> impl Iterator<Item = &Lesson> {
+        self.state.pool.all()
+    }
+
+    /// The lesson of a number in the list, or of an id or the beginning of one.
+    ///
+    /// # Errors
+    /// A usage [`Fault`] when there is none.
+    pub fn find(&self, text: &str) -> Result<&Lesson, Fault> {
+        let all: Vec<&Lesson> = self.state.pool.all().collect();
+        find(all.iter().copied(), text)
+    }
+}
+
+/// A lesson by its number or the beginning of its id.
+pub(super) fn find<'a>(
+    lessons: impl Iterator<Item = &'a Lesson> + Clone,
+    text: &str,
+) -> Result<&'a Lesson, Fault> {
+    let number: Option<u32> = text.parse().ok().filter(|n| *n < 100_000);
+    let by_number = number.and_then(|n| lessons.clone().find(|l| l.number == n));
+    let by_id = || lessons.clone().find(|l| text.len() >= 4 && l.id.0.starts_with(text));
+    by_number.or_else(by_id).ok_or_else(|| {
+        Fault::usage(
+            format!("there is no lesson {text:?}"),
+            "`retrospect lessons list` shows numbers and ids",
+        )
+    })
+}
+
+/// Adds lines at the end of a pool file, under a lock, in one write.
+///
+/// # Errors
+/// A [`Fault`] when the file cannot be written.
+pub fn append(path: &Path, lines: &[PoolLine]) -> Result<(), Fault> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        fs::create_dir_all(parent).map_err(|e| Fault::file(parent, "could not be made", &e))?;
+    }
+    let mut options = fs::OpenOptions::new();
+    options.create(true).append(true).read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    let write = || -> std::io::Result<()> {
+        let mut file = options.open(path)?;
+        file.lock()?;
+        let mut text = String::new();
+        if !ends_with_newline(path)? {
+            // A torn line of a killed program stays alone on its line.
+            text.push('\n');
+        }
+        for line in lines {
+            text.push_str(&serde_json::to_string(line).unwrap_or_default());
+            text.push('\n');
+        }
+        file.write_all(text.as_bytes())?;
+        file.sync_data()
+    };
+    write().map_err(|e| Fault::file(path, "the pool could not be written", &e))
+}
+
+fn ends_with_newline(path: &Path) -> std::io::Result<bool> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let mut file = fs::File::open(path)?;
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last[0] == b'\n')
+}
+
+/// The id of a lesson that was typed into a pool: a hash of time, program and words.
+pub(super) fn typed_id(at: Timestamp, kind: Kind, text: &LessonText) -> LessonId {
+    let mut hash = Sha256::new();
+    hash.update(at.as_nanosecond().to_le_bytes());
+    hash.update(std::process::id().to_le_bytes());
+    hash.update(kind.name().as_bytes());
+    hash.update(text.text.as_bytes());
+    hash.update([0]);
+    hash.update(text.solution.as_deref().unwrap_or("").as_bytes());
+    LessonId(hex(&hash.finalize()[..6]))
+}
+
+/// The lessons of a pool file that are in force, as a run's beginning.
+///
+/// # Errors
+/// A [`Fault`] with file and line; also for a file that is not there.
+pub fn wishes(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
+    if !path.exists() {
+        return Err(Fault::usage(
+            format!("--pool {}: there is no such file", path.display()),
+            "`retrospect lessons add` or `lessons promote` makes one",
+        ));
+    }
+    let pool = PoolFile::read(path)?;
+    let source = path.display().to_string();
+    let wish = |l: &Lesson| LessonWish::Add {
+        kind: l.kind,
+        scope: l.scope,
+        text: l.text().clone(),
+        rule: l.rule.clone(),
+        evidence: l.evidence.clone(),
+    };
+    Ok(pool.lessons().filter(|l| l.in_force()).map(|l| (source.clone(), wish(l))).collect())
+}
+
+/// The lessons of a plain text, one a line: `mistake -> solution` is an Error lesson, all else an Abstract one. Empty
+/// lines and lines that begin with `#` do not count; a list mark before the words is left out.
+///
+/// # Errors
+/// A [`Fault`] when the file cannot be read or holds no lesson.
+pub fn constitution(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
+    let text =
+        fs::read_to_string(path).map_err(|e| Fault::file(path, "the lessons could not be read", &e))?;
+    let source = path.display().to_string();
+    let lessons: Vec<(String, LessonWish)> = plain(&text)
+        .into_iter()
+        .map(|(kind, text)| {
+            let (rule, evidence) = (None, String::new());
+            (source.clone(), LessonWish::Add { kind, scope: Scope::Environment, text, rule, evidence })
+        })
+        .collect();
+    if lessons.is_empty() {
+        return Err(Fault::new(
+            FaultKind::File,
+            format!("{source}: there is no lesson in it"),
+            "write one sentence a line; `mistake -> solution` for an Error lesson",
+        ));
+    }
+    Ok(lessons)
+}
+
+/// Kinds and words of a plain text.
+pub(super) fn plain(text: &str) -> Vec<(Kind, LessonText)> {
+    text.lines()
+        .map(str::trim)
+        .filter(|l| !l.is_empty() && !l.starts_with('#'))
+        .map(|line| {
+            let line = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).unwrap_or(line).trim();
+            match line.split_once(" -> ").or_else(|| line.split_once(" → ")) {
+                Some((mistake, solution)) => {
+                    (Kind::Error, LessonText::error(mistake.trim(), solution.trim()))
+                }
+                None => (Kind::Abstract, LessonText::plain(line)),
+            }
+        })
+        .filter(|(_, text)| !text.text.is_empty())
+        .collect()
+}
+
+/// A new lesson as a line.
+pub(super) fn add_line(
+    at: Timestamp,
+    kind: Kind,
+    scope: Scope,
+    text: LessonText,
+    origin: LessonOrigin,
+) -> PoolLine {
+    let id = typed_id(at, kind, &text);
+    let op = LessonOp::Add { id, kind, scope, origin, text, evidence: String::new(), rule: None };
+    PoolLine { v: 1, at, session: String::new(), op }
+}
+
+/// A session's lesson as lines: as it was first, with the changes that brought it to its words and status of now.
+pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Vec<PoolLine> {
+    let line = |op| PoolLine { v: 1, at, session: session.to_owned(), op };
+    // What ends with the episode in a session has to outlive it in a pool.
+    let scope = if lesson.scope == Scope::Episode { Scope::Environment } else { lesson.scope };
+    let mut lines = Vec::new();
+    if let Some(first) = lesson.versions.first() {
+        lines.push(line(LessonOp::Add {
+            id: lesson.id.clone(),
+            kind: lesson.kind,
+            scope,
+            origin: lesson.origin,
+            text: first.text.clone(),
+            evidence: lesson.evidence.clone(),
+            rule: lesson.rule.clone(),
+        }));
+    }
+    for pair in lesson.versions.windows(2) {
+        lines.push(line(LessonOp::Edit {
+            id: lesson.id.clone(),
+            was: pair[0].text.clone(),
+            text: pair[1].text.clone(),
+        }));
+    }
+    if lesson.status != LessonStatus::On && lesson.in_force() {
+        lines.push(line(LessonOp::Status {
+            id: lesson.id.clone(),
+            was: LessonStatus::On,
+            status: lesson.status,
+        }));
+    }
+    lines
+}
+
+/// The pool file that is meant.
+pub(super) fn path(config: &super::config::Config) -> PathBuf {
+    use etcetera::BaseStrategy as _;
+    config.path("pool").unwrap_or_else(|| {
+        etcetera::choose_base_strategy().map_or_else(
+            |_| PathBuf::from("pool.jsonl"),
+            |s| s.data_dir().join("retrospect").join("pool.jsonl"),
+        )
+    })
+}

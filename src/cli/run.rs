@@ -1,0 +1,228 @@
+//! `run`, and the built-in episode of a bare `retrospect`.
+
+use super::args::{self, Drive, OnError, Screen};
+use super::breaks::Break;
+use super::config::Config;
+use super::fault::{Fault, FaultKind};
+use super::out::Out;
+use super::place;
+use super::setup::{Plan, meta, plan};
+use super::tell::{Teller, Voice};
+use super::watch::{Ended, run_to_end};
+use crate::driver::Driver;
+use crate::engine::State;
+use crate::report::{Tally, summary_line};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// `run`.
+pub(super) fn run(mut config: Config, args: &args::Run, out: Out) -> Result<(), Fault> {
+    config.flag("run.on_error", args.drive.on_error.map(policy_word))?;
+    let plan = plan(&mut config, &args.world, &args.how)?;
+    begin(&config, plan, &args.drive, &args.screen, out)
+}
+
+fn policy_word(policy: OnError) -> &'static str {
+    match policy {
+        OnError::Stop => "stop",
+        OnError::SkipTask => "skip-task",
+    }
+}
+
+/// What a failed call comes to.
+pub(super) fn policy(config: &Config) -> OnError {
+    if config.text("run.on_error") == "skip-task" { OnError::SkipTask } else { OnError::Stop }
+}
+
+/// A bare `retrospect`: the built-in episode.
+pub(super) fn first(mut config: Config, screen: &Screen, out: Out) -> Result<(), Fault> {
+    let plan = plan(&mut config, &args::World::default(), &args::How::default())?;
+    begin(&config, plan, &Drive::default(), screen, out)
+}
+
+/// Starts a planned run with a screen, line by line, or without a person.
+fn begin(config: &Config, plan: Plan, drive: &Drive, screen: &Screen, mut out: Out) -> Result<(), Fault> {
+    let breaks = drive.breaks.iter().map(|b| Break::parse(b)).collect::<Result<Vec<_>, _>>()?;
+    let jobs = drive.jobs.unwrap_or(1);
+    if jobs > 1 {
+        independent(&plan, drive, screen)?;
+    }
+    let alone = drive.headless || drive.json || drive.quiet || jobs > 1;
+    if !alone && screen.plain {
+        let root = place::root(config);
+        let (handle, thread, session) = Driver::start(
+            &root,
+            meta(&plan.spec, 0),
+            plan.spec.clone(),
+            plan.pool.clone(),
+            plan.launch.clone(),
+        )?;
+        return super::plain::interact(handle, thread, session.dir, &breaks, plan.worlds, out);
+    }
+    if !alone && super::terminal() {
+        return super::screen::start(config, plan, screen, breaks, out);
+    }
+    if !alone {
+        out.note("no terminal here: playing without a screen and printing the transcript");
+    }
+    if plan.spec.actor == "human" {
+        return Err(Fault::usage(
+            "--actor human needs a person: there is no screen here",
+            "use --plain to play line by line",
+        ));
+    }
+    let voice = match (drive.json, drive.quiet, jobs > 1) {
+        (true, ..) => Voice::Json,
+        (_, true, _) => Voice::Silent,
+        (_, _, true) => Voice::Outcomes,
+        _ => Voice::Transcript,
+    };
+    headless(config, &plan, &breaks, jobs, voice, out)
+}
+
+/// Independent runs must not share lessons, nor a terminal.
+fn independent(plan: &Plan, drive: &Drive, screen: &Screen) -> Result<(), Fault> {
+    if screen.plain || !(drive.headless || drive.json || drive.quiet) {
+        return Err(Fault::usage(
+            "--jobs runs several sessions at once, and a screen shows one",
+            "add --headless or --json",
+        ));
+    }
+    if plan.spec.method != "react" && plan.spec.mentor != "none" && plan.spec.tasks.len() > 1 {
+        return Err(Fault::usage(
+            format!(
+                "--jobs: with method {} lessons cross from task to task, so its tasks cannot run at the same time",
+                plan.spec.method
+            ),
+            "leave --jobs away, or take --method react or --mentor none",
+        ));
+    }
+    Ok(())
+}
+
+struct Done {
+    ended: Result<Ended, Fault>,
+    state: Option<State>,
+    dir: Option<PathBuf>,
+}
+
+fn headless(
+    config: &Config,
+    plan: &Plan,
+    breaks: &[Break],
+    jobs: u16,
+    voice: Voice,
+    out: Out,
+) -> Result<(), Fault> {
+    let root = place::root(config);
+    let shared = Arc::new(Mutex::new(out));
+    let done = if jobs > 1 {
+        parallel(config, plan, breaks, jobs, voice, &root, &shared)
+    } else {
+        vec![one(config, plan, breaks, voice, &root, &shared, None)]
+    };
+    let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    finish(&done, voice, &mut out)
+}
+
+/// Plays one session from beginning to end. `salt` tells sessions of one command apart and marks their lines.
+fn one(
+    config: &Config,
+    plan: &Plan,
+    breaks: &[Break],
+    voice: Voice,
+    root: &std::path::Path,
+    out: &Arc<Mutex<Out>>,
+    salt: Option<u64>,
+) -> Done {
+    let about = meta(&plan.spec, salt.unwrap_or(0));
+    let started = Driver::start(root, about, plan.spec.clone(), plan.pool.clone(), plan.launch.clone());
+    let (handle, thread, session) = match started {
+        Ok(started) => started,
+        Err(error) => return Done { ended: Err(error.into()), state: None, dir: None },
+    };
+    let label = salt.map(|_| session.meta.session.clone());
+    let mut teller = Teller::new(voice, out.clone(), &session.dir, label, plan.worlds.clone());
+    let ended = run_to_end(&handle, thread, &mut teller, breaks, policy(config));
+    Done { ended, state: Some(teller.state), dir: Some(session.dir) }
+}
+
+fn parallel(
+    config: &Config,
+    plan: &Plan,
+    breaks: &[Break],
+    jobs: u16,
+    voice: Voice,
+    root: &std::path::Path,
+    out: &Arc<Mutex<Out>>,
+) -> Vec<Done> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Done)>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(task) = plan.spec.tasks.get(number) else { break };
+                    let mut own = plan.clone();
+                    own.spec.tasks = vec![task.clone()];
+                    let of = one(config, &own, breaks, voice, root, out, Some(number as u64 + 1));
+                    let over = matches!(of.ended, Ok(Ended::Interrupted) | Err(_));
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((number, of));
+                    if over {
+                        // The others end after the task they are at.
+                        next.store(usize::MAX / 2, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|d| d.0);
+    done.into_iter().map(|d| d.1).collect()
+}
+
+fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), Fault> {
+    if let Some(fault) = done.iter().find_map(|d| d.ended.as_ref().err()) {
+        return Err(fault.clone());
+    }
+    let worst = done
+        .iter()
+        .filter_map(|d| d.ended.as_ref().ok())
+        .max_by_key(|e| match e {
+            Ended::Finished => 0,
+            Ended::Stopped(_) => 1,
+            Ended::Interrupted => 2,
+        })
+        .cloned()
+        .unwrap_or(Ended::Finished);
+    let tally = Tally::of(done.iter().filter_map(|d| d.state.as_ref()));
+    let paths: Vec<String> =
+        done.iter().filter_map(|d| d.dir.as_ref()).map(|d| d.display().to_string()).collect();
+    if voice == Voice::Json {
+        out.line(&summary_line(&tally, worst.word(), &paths))?;
+    } else {
+        out.line(&tally.sentence())?;
+        if let [one] = paths.as_slice() {
+            out.line(&format!("session: {one}"))?;
+        } else {
+            out.line(&format!(
+                "{} sessions, the first: {}",
+                paths.len(),
+                paths.first().map_or("-", String::as_str)
+            ))?;
+        }
+    }
+    outcome(&worst, paths.first().map(String::as_str))
+}
+
+/// The exit of a session that was driven without a screen.
+pub(super) fn outcome(ended: &Ended, path: Option<&str>) -> Result<(), Fault> {
+    let resume = format!("go on with `retrospect resume {}`", path.unwrap_or("--last"));
+    match ended {
+        Ended::Finished => Ok(()),
+        Ended::Stopped(why) => Err(Fault::new(FaultKind::Stopped, format!("stopped: {why}"), resume)),
+        Ended::Interrupted => Err(Fault::new(FaultKind::Interrupted, "interrupted", resume)),
+    }
+}

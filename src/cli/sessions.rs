@@ -1,0 +1,103 @@
+//! `sessions`.
+
+use super::config::Config;
+use super::fault::Fault;
+use super::out::Out;
+use super::{args, place};
+use crate::journal::{Standing, list};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Row<'a> {
+    session: String,
+    path: String,
+    created: Option<String>,
+    standing: Option<Standing>,
+    env: Option<&'a str>,
+    method: Option<&'a str>,
+    actor: Option<&'a str>,
+    goal: Option<&'a str>,
+    episodes: Option<u32>,
+    won: Option<u32>,
+    steps: Option<u32>,
+    progress: Option<f64>,
+    lessons: Option<u32>,
+    over: Option<bool>,
+    error: Option<String>,
+}
+
+/// `sessions`: the newest first.
+pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) -> Result<(), Fault> {
+    let root = place::root(config);
+    let found = list(&root);
+    if found.is_empty() && !args.json {
+        out.note(&format!("{}: no session here yet; `retrospect run` makes one", root.display()));
+    }
+    for (dir, read) in &found {
+        let name = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let row = match read {
+            Ok((session, summary)) => Row {
+                session: name,
+                path: dir.display().to_string(),
+                created: Some(session.meta.created.to_string()),
+                standing: Some(summary.standing(session)),
+                env: Some(&session.meta.env),
+                method: Some(&session.meta.method),
+                actor: Some(&session.meta.actor),
+                goal: Some(&summary.goal),
+                episodes: Some(summary.episodes),
+                won: Some(summary.won),
+                steps: Some(summary.steps),
+                progress: Some(summary.progress),
+                lessons: Some(summary.lessons),
+                over: Some(summary.over),
+                error: None,
+            },
+            Err(error) => Row {
+                session: name,
+                path: dir.display().to_string(),
+                created: None,
+                standing: None,
+                env: None,
+                method: None,
+                actor: None,
+                goal: None,
+                episodes: None,
+                won: None,
+                steps: None,
+                progress: None,
+                lessons: None,
+                over: None,
+                error: Some(error.to_string()),
+            },
+        };
+        if args.json {
+            out.line(&serde_json::to_string(&row).unwrap_or_default())?;
+        } else {
+            out.line(&crate::text::one_line(&text(&row)))?;
+        }
+    }
+    Ok(())
+}
+
+fn text(row: &Row<'_>) -> String {
+    if let Some(error) = &row.error {
+        return format!("{}  broken: {error}", row.session);
+    }
+    let standing = match row.standing {
+        Some(Standing::Live) => "being written now",
+        Some(Standing::Crashed) => "crashed, can be resumed",
+        _ if row.over == Some(true) => "finished",
+        _ => "stopped, can be resumed",
+    };
+    format!(
+        "{}  {standing}; {}, {} won of {}, progress {:.2}, {} lessons; {}",
+        row.session,
+        row.method.unwrap_or(""),
+        row.won.unwrap_or(0),
+        row.episodes.unwrap_or(0),
+        row.progress.unwrap_or(0.0),
+        row.lessons.unwrap_or(0),
+        row.goal.unwrap_or("")
+    )
+}

@@ -1,0 +1,253 @@
+//! From flags and configuration to everything a run needs.
+
+use super::args::{How, World};
+use super::config::{Config, From};
+use super::fault::{Fault, FaultKind};
+use super::pool;
+use crate::domain::{Autonomy, RunSpec, SettingOrigin, Settings, Task};
+use crate::driver::worlds::{self, Selection, WorldOptions};
+use crate::driver::{self, Launch, OpenWorld};
+use crate::engine::LessonWish;
+use crate::journal::{Meta, VERSION, session_name};
+use crate::method::{self, Fixed, PaperOrCode, SETTINGS};
+use crate::prompt::{self, Templates};
+use crate::provider::rules::Rules;
+use crate::provider::{Provider, ProviderError, Scripted};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A run before it begins.
+#[derive(Clone)]
+pub(super) struct Plan {
+    pub(super) spec: RunSpec,
+    pub(super) pool: Vec<(String, LessonWish)>,
+    pub(super) launch: Launch,
+    pub(super) worlds: WorldOptions,
+}
+
+/// The actors of this version, for messages.
+const ACTORS: &str = "rules (built in) and human";
+
+/// Puts a run together.
+pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan, Fault> {
+    for (name, text) in [
+        ("run.env", &world.env),
+        ("run.method", &how.method),
+        ("run.actor", &how.actor),
+        ("run.mentor", &how.mentor),
+        ("run.interface", &how.interface),
+        ("run.seed", &how.seed.map(|n| n.to_string())),
+        ("run.trials", &how.trials.map(|n| n.to_string())),
+        ("run.prompts", &how.prompts.as_ref().map(|p| p.display().to_string())),
+        ("run.as", &how.reading.map(|r| format!("{r:?}").to_lowercase())),
+    ] {
+        config.flag(name, text.as_deref())?;
+    }
+    let worlds = world_options(config);
+    let tasks = worlds::chosen(config.text("run.env"), &selection(world), &worlds)?;
+    let spec = spec(config, how, tasks)?;
+    let launch = launch(&spec, config, &worlds)?;
+    let mut lessons = Vec::new();
+    if let Some(file) = &how.pool {
+        lessons.extend(pool::wishes(file)?);
+    }
+    if let Some(file) = &how.constitution {
+        lessons.extend(pool::constitution(file)?);
+    }
+    Ok(Plan { spec, pool: lessons, launch, worlds })
+}
+
+/// Which tasks are meant.
+pub(super) fn selection(world: &World) -> Selection {
+    Selection {
+        tasks: world.task.clone(),
+        list: world.tasks.clone(),
+        split: world.split.clone(),
+        only: world.only,
+    }
+}
+
+/// Where worlds are looked for.
+pub(super) fn world_options(config: &Config) -> WorldOptions {
+    WorldOptions { data: config.path("data") }
+}
+
+fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> {
+    let method = config.text("run.method").to_owned();
+    let reading = if config.text("run.as") == "code" { PaperOrCode::Code } else { PaperOrCode::Paper };
+    let (mut limits, mut settings, loop_detector) = method::defaults(&method, reading);
+    if let Some(name) = &how.preset {
+        for (setting, value) in config.preset(name)?.to_vec() {
+            set(&mut settings, &setting, &value, SettingOrigin::Config)?;
+        }
+    }
+    for text in &how.set {
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            Fault::usage(format!("--set {text:?}: expected NAME=VALUE"), "such as --set r_freq=5")
+        })?;
+        let value = value.parse().map_or_else(|_| word(value), |n: u64| json!(n));
+        set(&mut settings, name.trim(), &value, SettingOrigin::Flag)?;
+    }
+    if let Some(steps) = how.max_steps {
+        limits.steps = steps;
+    }
+    let mentor = config.text("run.mentor").to_owned();
+    check_mentor(&mentor)?;
+    if mentor == "none" && method == "omnireflect" {
+        settings.set("reflect", "never", origin(config.from("run.mentor")));
+    }
+    let actor = config.text("run.actor").to_owned();
+    Ok(RunSpec {
+        autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
+        method,
+        actor,
+        mentor,
+        interface: config.text("run.interface").to_owned(),
+        tasks,
+        trials: u32::try_from(config.number("run.trials")).unwrap_or(u32::MAX),
+        seed: config.number("run.seed"),
+        limits,
+        loop_detector,
+        settings,
+    })
+}
+
+fn word(text: &str) -> Value {
+    match text {
+        "true" | "on" => json!(true),
+        "false" | "off" => json!(false),
+        other => json!(other),
+    }
+}
+
+fn origin(from: &From) -> SettingOrigin {
+    match from {
+        From::Default => SettingOrigin::Ours,
+        From::File(..) | From::Variable(_) => SettingOrigin::Config,
+        From::Flag(_) => SettingOrigin::Flag,
+    }
+}
+
+/// Sets a setting that the method has, to a value of its kind.
+fn set(settings: &mut Settings, name: &str, value: &Value, origin: SettingOrigin) -> Result<(), Fault> {
+    let hint = "`retrospect config show` lists the settings";
+    let Some(spec) = SETTINGS.iter().find(|s| s.name == name) else {
+        return Err(Fault::usage(super::config::unknown_setting(name), hint));
+    };
+    if !settings.0.contains_key(name) {
+        return Err(Fault::usage(
+            format!("setting {name} is for {}, not for this method", spec.methods.join(", ")),
+            "choose the method with --method",
+        ));
+    }
+    let allowed = match spec.default {
+        Fixed::Number(_) => value.is_u64().then_some(()).ok_or_else(|| "a whole number".to_owned()),
+        Fixed::Switch(_) => value.is_boolean().then_some(()).ok_or_else(|| "true or false".to_owned()),
+        Fixed::Word(_, words) => {
+            words.iter().any(|w| value == w).then_some(()).ok_or_else(|| words.join(", "))
+        }
+    };
+    allowed.map_err(|words| Fault::usage(format!("setting {name} = {value}: expected {words}"), hint))?;
+    settings.set(name, value.clone(), origin);
+    Ok(())
+}
+
+fn check_mentor(mentor: &str) -> Result<(), Fault> {
+    match mentor {
+        "symbolic" | "none" => Ok(()),
+        m if m.starts_with("openai:") => Err(no_servers("mentor", m, "symbolic (rules) and none")),
+        m => Err(Fault::usage(
+            format!("there is no mentor {m:?}; there are symbolic (rules) and none"),
+            "choose one with --mentor",
+        )),
+    }
+}
+
+fn no_servers(role: &str, name: &str, there_are: &str) -> Fault {
+    Fault::usage(
+        format!("--{role} {name}: this version has no model servers yet; the {role}s there are: {there_are}"),
+        format!("choose one of them with --{role}"),
+    )
+}
+
+/// Who answers for an actor's name.
+fn actor(name: &str) -> Result<Arc<dyn Provider>, Fault> {
+    match name {
+        "rules" => Ok(Arc::new(Rules::new())),
+        "human" => Ok(Arc::new(Scripted::new(|_| {
+            Err(ProviderError {
+                what: "a person acts in this run, there is no model to ask".to_owned(),
+                next: "play the step yourself".to_owned(),
+            })
+        }))),
+        a if a.starts_with("openai:") => Err(no_servers("actor", a, ACTORS)),
+        a if a.starts_with("recorded:") => Err(Fault::usage(
+            format!(
+                "--actor {a}: this version cannot act from a recording yet; the actors there are: {ACTORS}"
+            ),
+            "choose one of them with --actor",
+        )),
+        a => Err(Fault::usage(
+            format!("there is no actor {a:?}; there are {ACTORS}"),
+            "choose one with --actor",
+        )),
+    }
+}
+
+/// The parts around the engine for a run, new or taken up again.
+pub(super) fn launch(spec: &RunSpec, config: &Config, worlds: &WorldOptions) -> Result<Launch, Fault> {
+    check_mentor(&spec.mentor)?;
+    let actor = actor(&spec.actor)?;
+    let templates = Arc::new(templates(config.path("run.prompts").as_deref())?);
+    let policy = method::policy(spec, templates)
+        .map_err(|e| Fault::new(FaultKind::Method, e.to_string(), "choose another with --method or --set"))?;
+    let options = worlds.clone();
+    let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
+    Ok(Launch { policy, render: prompt::render, actor, mentor: None, open })
+}
+
+fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
+    let Some(folder) = folder else { return Ok(Templates::builtin()) };
+    let mut files = Vec::new();
+    let entries =
+        std::fs::read_dir(folder).map_err(|e| Fault::file(folder, "the templates could not be read", &e))?;
+    for path in entries.flatten().map(|e| e.path()).filter(|p| p.is_file()) {
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        if name.starts_with('.') {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).map_err(|e| Fault::file(&path, "could not be read", &e))?;
+        files.push((name, text));
+    }
+    files.sort();
+    Templates::with_overrides(files).map_err(|e| {
+        Fault::new(
+            FaultKind::Method,
+            format!("{}/{e}", folder.display()),
+            "mend the template, or take it out of the folder",
+        )
+    })
+}
+
+/// What is written down of a new session before its first event.
+pub(super) fn meta(spec: &RunSpec, salt: u64) -> Meta {
+    let created = driver::now();
+    let first = spec.tasks.first();
+    let env = first.map_or("", |t| t.env.as_str());
+    let words = match spec.tasks.as_slice() {
+        [one] => format!("{env} {}", one.id.rsplit_once("json_").map_or(one.id.as_str(), |p| p.1)),
+        many => format!("{env} {} tasks", many.len()),
+    };
+    Meta {
+        v: VERSION,
+        session: session_name(created, &words, u64::from(std::process::id()) << 16 | salt),
+        created,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        env: env.to_owned(),
+        method: spec.method.clone(),
+        actor: spec.actor.clone(),
+        title: words,
+        bookmark: None,
+    }
+}

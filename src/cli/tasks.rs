@@ -1,0 +1,73 @@
+//! `tasks`.
+
+use super::args;
+use super::config::Config;
+use super::fault::{Fault, FaultKind};
+use super::out::Out;
+use super::setup::{selection, world_options};
+use crate::domain::Task;
+use crate::driver::worlds;
+use crate::env::household::{TaskId, export_folder};
+use serde::Serialize;
+use std::path::Path;
+
+#[derive(Serialize)]
+struct Row<'a> {
+    env: &'a str,
+    task: &'a str,
+    goal: &'a str,
+    #[serde(rename = "type")]
+    task_type: Option<&'a str>,
+    seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
+}
+
+/// `tasks`.
+pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Out) -> Result<(), Fault> {
+    config.flag("run.env", args.world.env.as_deref())?;
+    let env = config.text("run.env").to_owned();
+    if args.write.is_some() && env != "household" {
+        return Err(Fault::usage(
+            format!("--write: the games of {env} are files already"),
+            "--write is for the built-in world: --env household",
+        ));
+    }
+    let found = worlds::tasks(&env, &selection(&args.world), &world_options(config))?;
+    let wide = found.iter().map(|t| t.id.len()).max().unwrap_or(0).min(60);
+    for task in &found {
+        let folder = args.write.as_deref().map(|dir| write(dir, task)).transpose()?;
+        if args.json {
+            let row = Row {
+                env: &task.env,
+                task: &task.id,
+                goal: &task.goal,
+                task_type: task.task_type.as_deref(),
+                seed: task.seed,
+                folder,
+            };
+            out.line(&serde_json::to_string(&row).unwrap_or_default())?;
+        } else if let Some(folder) = folder {
+            out.line(&folder)?;
+        } else {
+            out.line(&crate::text::clean(&format!("{:<wide$}  {}", task.id, task.goal)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a generated game as the folder that ALFWorld's loader looks for.
+fn write(dir: &Path, task: &Task) -> Result<String, Fault> {
+    let generated = |e: String| {
+        Fault::new(FaultKind::World, format!("{}: {e}", task.id), "report this; the task cannot be generated")
+    };
+    let id = TaskId::parse(&task.id).map_err(|e| generated(e.to_string()))?;
+    let game = export_folder(&id).map_err(|e| generated(e.to_string()))?;
+    let folder = dir.join(&game.folder);
+    std::fs::create_dir_all(&folder).map_err(|e| Fault::file(&folder, "could not be made", &e))?;
+    for (name, text) in &game.files {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|e| Fault::file(&path, "could not be written", &e))?;
+    }
+    Ok(folder.display().to_string())
+}

@@ -1,0 +1,163 @@
+//! Tells a session's events as they come: transcript, JSON lines, or nothing but the end.
+
+use super::fault::Fault;
+use super::out::Out;
+use crate::domain::Seq;
+use crate::driver::worlds::{self, WorldOptions};
+use crate::engine::{Envelope, Event, State};
+use crate::env::Environment;
+use crate::report::{Aside, Lines, Transcript};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How events are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Voice {
+    /// As lines of text.
+    Transcript,
+    /// As JSON lines.
+    Json,
+    /// One line an episode.
+    Outcomes,
+    /// Not at all.
+    Silent,
+}
+
+/// Follows one session. It folds the events itself, so that every line is told from the state it belongs to.
+pub(super) struct Teller {
+    voice: Voice,
+    /// The state after the last event that was told.
+    pub(super) state: State,
+    out: Arc<Mutex<Out>>,
+    transcript: Transcript,
+    lines: Lines,
+    path: String,
+    shadow: Shadow,
+    /// Shown in the progress line before the step.
+    label: String,
+}
+
+impl Teller {
+    /// A teller of the session in this folder. `session` is its name where several share one output.
+    pub(super) fn new(
+        voice: Voice,
+        out: Arc<Mutex<Out>>,
+        dir: &Path,
+        session: Option<String>,
+        worlds: WorldOptions,
+    ) -> Self {
+        Self {
+            voice,
+            state: State::default(),
+            out,
+            transcript: Transcript::default(),
+            label: session.as_ref().map(|s| format!("{s} ")).unwrap_or_default(),
+            lines: Lines { session },
+            path: dir.display().to_string(),
+            shadow: Shadow { worlds, world: None, sent: None },
+        }
+    }
+
+    /// Takes events in that nobody needs to hear of again: those before a resume.
+    pub(super) fn catch_up(&mut self, events: &[Arc<Envelope>]) {
+        for envelope in events {
+            self.state.apply(envelope);
+            if self.voice == Voice::Json {
+                self.shadow.follow(envelope);
+            }
+            // The transcript keeps count of what was told.
+            let _ = self.transcript.event(envelope, &self.state);
+        }
+    }
+
+    /// Tells one event.
+    pub(super) fn event(&mut self, envelope: &Envelope) -> Result<(), Fault> {
+        self.state.apply(envelope);
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.voice {
+            Voice::Transcript => out.text(&self.transcript.event(envelope, &self.state))?,
+            Voice::Json => {
+                let aside = self.shadow.follow(envelope);
+                if let Some(line) = self.lines.event(envelope, &self.state, &self.path, || aside) {
+                    out.line(&line)?;
+                }
+            }
+            Voice::Outcomes => {
+                if matches!(envelope.event, Event::EpisodeEnded { .. }) {
+                    out.line(self.transcript.event(envelope, &self.state).trim_end())?;
+                }
+            }
+            Voice::Silent => {}
+        }
+        if matches!(envelope.event, Event::Observed { .. } | Event::EpisodeEnded { .. })
+            && !(self.voice == Voice::Transcript && out.terminal())
+        {
+            out.progress(&self.progress());
+        }
+        Ok(())
+    }
+
+    /// The events since the last told one.
+    pub(super) fn since(&self) -> Seq {
+        self.state.head
+    }
+
+    fn progress(&self) -> String {
+        let (done, won) = (self.state.past.len(), self.state.past.iter().filter(|e| e.won).count());
+        let tasks = self.state.run.as_ref().map_or(1, |r| r.tasks.len() as u64 * u64::from(r.trials));
+        let step = self.state.open_episode().map_or(0, |e| e.steps.len());
+        let filled = (done as u64 * 20 / tasks.max(1)).min(20) as usize;
+        format!(
+            "{}[{}{}] {done}/{tasks} episodes, {won} won, step {step}",
+            self.label,
+            "#".repeat(filled),
+            ".".repeat(20 - filled)
+        )
+    }
+}
+
+/// A second copy of a deterministic world that takes the same actions, so that JSON lines can say what the world would
+/// accept and shows of itself: neither stands in the journal. Where it cannot follow, both are empty.
+struct Shadow {
+    worlds: WorldOptions,
+    world: Option<Box<dyn Environment>>,
+    sent: Option<String>,
+}
+
+impl Shadow {
+    fn follow(&mut self, envelope: &Envelope) -> Aside {
+        match &envelope.event {
+            Event::EpisodeStarted { task, .. } => {
+                self.world = worlds::open(task, &self.worlds).ok().filter(|w| w.info().deterministic);
+                self.sent = None;
+            }
+            Event::WorldReset { .. } => {
+                if self.world.as_mut().is_some_and(|w| w.reset().is_err()) {
+                    self.world = None;
+                }
+                return self.look();
+            }
+            Event::ActionTaken { executed, call: Some(_), list: false, .. } => {
+                self.sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
+            }
+            Event::Observed { .. } => {
+                if let (Some(world), Some(sent)) = (&mut self.world, self.sent.take())
+                    && world.step(&sent).is_err()
+                {
+                    self.world = None;
+                }
+                return self.look();
+            }
+            _ => {}
+        }
+        Aside::default()
+    }
+
+    fn look(&mut self) -> Aside {
+        let nothing = || serde_json::Value::Object(serde_json::Map::new());
+        match &mut self.world {
+            Some(world) => Aside { admissible: world.admissible().unwrap_or_default(), world: world.peek() },
+            None => Aside { admissible: Vec::new(), world: nothing() },
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The command line as a whole.
+
+use super::args::Cli;
+use clap::CommandFactory as _;
+
+#[test]
+fn the_command_line_is_well_formed() {
+    Cli::command().debug_assert();
+}
+
+/// The help texts are an interface: a change is seen here first.
+#[test]
+fn help_texts() {
+    let mut program = Cli::command();
+    program.build();
+    let mut texts = program.render_help().to_string();
+    for verb in program.get_subcommands_mut() {
+        texts.push_str(&format!("\n\n==== {}\n{}", verb.get_name().to_owned(), verb.render_help()));
+    }
+    insta::assert_snapshot!(texts);
+}

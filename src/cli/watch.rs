@@ -1,0 +1,178 @@
+//! Drives a session without a person: starts it, tells what happens, and ends it in order.
+
+use super::args::OnError;
+use super::breaks::Break;
+use super::fault::{Fault, FaultKind};
+use super::tell::Teller;
+use crate::domain::EndReason;
+use crate::driver::{Handle, Health};
+use crate::engine::{Command, Event, Pace, State};
+
+/// How it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// The run is over.
+    Finished,
+    /// It stopped before its end and can be resumed; why.
+    Stopped(String),
+    /// A signal came.
+    Interrupted,
+}
+
+impl Ended {
+    /// The word in the summary line.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Stopped(_) => "stopped",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A runtime for waiting on one session.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Fault> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| {
+        Fault::new(
+            FaultKind::Session,
+            format!("the system gave no runtime: {e}"),
+            "close other programs, then try again",
+        )
+    })
+}
+
+/// Runs a session to its end. The driver is told to quit and its last events are told before this returns.
+pub(super) fn run_to_end(
+    handle: &Handle,
+    thread: std::thread::JoinHandle<()>,
+    teller: &mut Teller,
+    breaks: &[Break],
+    on_error: OnError,
+) -> Result<Ended, Fault> {
+    let ended = runtime()?.block_on(watch(handle, teller, breaks, on_error));
+    handle.quit();
+    // A driver that panicked has said so itself; what it wrote is whole.
+    let _ = thread.join();
+    let rest = tell_news(handle, teller, &[]);
+    let ended = ended?;
+    rest?;
+    Ok(ended)
+}
+
+/// Waits for SIGINT, SIGTERM or SIGHUP.
+pub(super) async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut term), Ok(mut hup)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+        else {
+            let _ = tokio::signal::ctrl_c().await;
+            return;
+        };
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = term.recv() => {}
+            _ = hup.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}
+
+async fn watch(
+    handle: &Handle,
+    teller: &mut Teller,
+    breaks: &[Break],
+    on_error: OnError,
+) -> Result<Ended, Fault> {
+    let mut news = handle.store.news();
+    let stop = interrupted();
+    tokio::pin!(stop);
+    // With conditions to watch for, the run goes proposal by proposal, so that it stands where the condition held.
+    let go = if breaks.is_empty() { Command::Run } else { Command::Step };
+    let refused = |r: crate::engine::Refusal| Fault::new(FaultKind::Session, r.why, r.next);
+    if !handle.store.head().over {
+        handle.ask(go.clone()).await.map_err(refused)?;
+    }
+    loop {
+        if let Some(held) = tell_news(handle, teller, breaks)? {
+            return Ok(Ended::Stopped(format!("the condition {held} held")));
+        }
+        let state = &teller.state;
+        if let Health::Halted(why) = handle.store.live().health {
+            return Err(Fault::new(
+                FaultKind::File,
+                format!("the journal could not be written: {why}"),
+                "make room on the disk, then go on with `retrospect resume`",
+            ));
+        }
+        if state.over && state.open_episode().is_none() {
+            return Ok(Ended::Finished);
+        }
+        if let Some(trouble) = trouble(state) {
+            match on_error {
+                OnError::Stop => return Ok(Ended::Stopped(trouble)),
+                OnError::SkipTask => {
+                    handle.ask(Command::EndEpisode(EndReason::Error)).await.map_err(refused)?;
+                    if state_stands(&handle.store.head()) {
+                        handle.ask(go.clone()).await.map_err(refused)?;
+                    }
+                    continue;
+                }
+            }
+        }
+        if state_stands(state) && handle.store.head().head == state.head {
+            if breaks.is_empty() {
+                return Ok(Ended::Stopped("the run stands still and waits for a person".to_owned()));
+            }
+            handle.ask(go.clone()).await.map_err(refused)?;
+            continue;
+        }
+        tokio::select! {
+            biased;
+            () = &mut stop => return Ok(Ended::Interrupted),
+            changed = news.changed() => {
+                if changed.is_err() || handle.store.live().health == Health::Ended {
+                    tell_news(handle, teller, breaks)?;
+                    return Ok(if teller.state.over { Ended::Finished } else { Ended::Stopped("the session was closed".to_owned()) });
+                }
+            }
+        }
+    }
+}
+
+/// Nothing moves of itself any more.
+fn state_stands(state: &State) -> bool {
+    state.calls.is_empty() && state.pace == Pace::Paused && state.grant.is_none()
+}
+
+/// The failed call or the difference that waits for a decision, in words.
+fn trouble(state: &State) -> Option<String> {
+    if let Some((_, failure)) = &state.trouble {
+        return Some(format!("{}: {}; {}", failure.place, failure.what, failure.next));
+    }
+    state.divergence.as_ref().map(|(episode, step, recorded, now)| {
+        format!(
+            "episode {episode} step {step}: the rebuilt world says {now:?} where the journal has {recorded:?}"
+        )
+    })
+}
+
+/// Tells what is new; the first condition that held, if one did.
+pub(super) fn tell_news(
+    handle: &Handle,
+    teller: &mut Teller,
+    breaks: &[Break],
+) -> Result<Option<Break>, Fault> {
+    let fresh = handle.store.timeline().since(teller.since()).to_vec();
+    let mut held = None;
+    for envelope in fresh {
+        teller.event(&envelope)?;
+        if held.is_none() && !matches!(envelope.event, Event::Closed) {
+            held = breaks.iter().find(|b| b.holds(&envelope)).cloned();
+        }
+    }
+    Ok(held)
+}

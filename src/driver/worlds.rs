@@ -1,0 +1,141 @@
+//! Where worlds and tasks come from: the one place that turns names on the command line into files and games.
+//!
+//! A task's id stands in the journal, so it has to find the same game again: for `household` the name alone decides, for
+//! `alfworld` it is the path below the data folder (or the whole path, for a game that lies elsewhere).
+
+mod alfworld;
+mod household;
+mod list;
+
+#[cfg(test)]
+mod tests;
+
+pub use list::Selection;
+
+use crate::domain::Task;
+use crate::env::{EnvError, Environment};
+use std::path::{Path, PathBuf};
+
+/// The environments of this program, in the order in which screens list them.
+pub const NAMES: &[&str] = &["household", "alfworld"];
+
+/// What opening and listing depend on besides the task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorldOptions {
+    /// The folder of ALFWorld's data.
+    pub data: Option<PathBuf>,
+}
+
+/// Why a world or a list of tasks is not to be had.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// No environment has this name.
+    #[error("there is no environment {env:?}; there are {list}", list = NAMES.join(", "))]
+    UnknownEnv {
+        /// What was asked for.
+        env: String,
+    },
+    /// The environment has no such task.
+    #[error("{env} has no task {task:?}: {why}")]
+    UnknownTask {
+        /// The environment.
+        env: String,
+        /// What was asked for.
+        task: String,
+        /// Why it is none.
+        why: String,
+    },
+    /// ALFWorld's data are needed.
+    #[error("{what}")]
+    NoData {
+        /// What is missing.
+        what: String,
+    },
+    /// A file or folder could not be read.
+    #[error("{path}: could not be read: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// A list of tasks is not understood.
+    #[error("{path}:{line}: {reason}")]
+    List {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The world itself.
+    #[error(transparent)]
+    Env(#[from] EnvError),
+}
+
+impl WorldError {
+    /// What to do next.
+    pub fn next(&self) -> &'static str {
+        match self {
+            Self::UnknownEnv { .. } => "choose one of them with --env",
+            Self::UnknownTask { .. } => "`retrospect tasks --env ENV` lists the tasks",
+            Self::NoData { .. } => {
+                "set ALFWORLD_DATA or --data to the folder that holds json_2.1.1, or play the built-in --env household"
+            }
+            Self::Io { .. } => "check the path and its permissions",
+            Self::List { .. } => "write one task id a line, or JSON lines with a `task`",
+            Self::Env(EnvError::Broken { .. }) => "mend or replace the file, or choose another task",
+            Self::Env(_) => "choose another task",
+        }
+    }
+}
+
+/// Opens the world of a task; it has still to be reset.
+///
+/// # Errors
+/// [`EnvError::Broken`] for a damaged game, [`EnvError::Refused`] for a task that is not to be found.
+pub fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
+    match task.env.as_str() {
+        "household" => household::open(task),
+        "alfworld" => alfworld::open(task, options),
+        other => Err(refused(&WorldError::UnknownEnv { env: other.to_owned() })),
+    }
+}
+
+/// The task that a text names in an environment.
+///
+/// # Errors
+/// [`WorldError`] when there is none.
+pub fn find(env: &str, text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
+    match env {
+        "household" => household::find(text),
+        "alfworld" => alfworld::find(text, options),
+        _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
+    }
+}
+
+/// The tasks that a list shows, with their goals. For ALFWorld those its own loader would keep.
+///
+/// # Errors
+/// [`WorldError`] when the environment or its data are not there.
+pub fn tasks(env: &str, selection: &Selection, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+    list::select(env, selection, options, true)
+}
+
+/// The tasks a run is to play, without goals: those are read when each is reset. Nothing selected is the preselected
+/// task of the built-in world.
+///
+/// # Errors
+/// [`WorldError`] as [`tasks`]; also for an ALFWorld run that names no task, file or split.
+pub fn chosen(env: &str, selection: &Selection, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+    list::select(env, selection, options, false)
+}
+
+fn refused(error: &WorldError) -> EnvError {
+    EnvError::Refused { what: format!("{error}; {}", error.next()) }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
+    std::fs::read(path).map_err(|source| WorldError::Io { path: path.to_owned(), source })
+}

@@ -1,0 +1,204 @@
+//! Real games below a data folder, kept or left out as ALFWorld's own loader does it.
+
+use super::{WorldError, WorldOptions, read, refused};
+use crate::domain::Task;
+use crate::env::alfworld::{Game, Targets, TaskType, World};
+use crate::env::{EnvError, Environment};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// The splits, by the names of their folders.
+pub(super) const SPLITS: &[&str] = &["train", "valid_seen", "valid_unseen"];
+const GAME: &str = "game.tw-pddl";
+const TRAJ: &str = "traj_data.json";
+/// Folders below each other that are looked into; real data need five.
+const DEPTH: usize = 8;
+
+/// Opens the game of a task.
+pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
+    let file = locate(&task.id, options).map_err(|e| refused(&e))?;
+    let label = file.display().to_string();
+    let bytes = read(&file).map_err(|e| refused(&e))?;
+    let traj = file.with_file_name(TRAJ);
+    // A game without its traj_data, or one whose traj_data say nothing of targets, is measured by its own goal.
+    let targets = match std::fs::read(&traj) {
+        Ok(bytes) => Some(Targets::of_traj_data(&traj.display().to_string(), &bytes)?),
+        Err(_) => None,
+    };
+    Ok(Box::new(World::new(Game::load(&label, &bytes)?, targets.as_ref())?))
+}
+
+/// The task of a game file, its folder, or a name below the data.
+pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
+    let file = locate(text, options)?;
+    let task_type = std::fs::read(file.with_file_name(TRAJ))
+        .ok()
+        .and_then(|bytes| serde_json::from_slice::<Traj>(&bytes).ok())
+        .map(|t| t.task_type);
+    Ok(task(name(&file, options), String::new(), task_type))
+}
+
+fn task(id: String, goal: String, task_type: Option<String>) -> Task {
+    Task { env: "alfworld".to_owned(), id, goal, task_type, seed: 0 }
+}
+
+/// The id of a game: its folder's path below the data, else its whole path.
+fn name(file: &Path, options: &WorldOptions) -> String {
+    let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let data = options.data.as_deref().and_then(|d| d.canonicalize().ok());
+    let below = data
+        .and_then(|d| whole.strip_prefix(d).map(Path::to_owned).ok())
+        .filter(|p| p.components().count() > 1);
+    let kept = below.unwrap_or(whole);
+    let folder =
+        if kept.file_name().is_some_and(|n| n == GAME) { kept.parent().unwrap_or(&kept) } else { &kept };
+    folder.to_string_lossy().replace('\\', "/")
+}
+
+fn locate(text: &str, options: &WorldOptions) -> Result<PathBuf, WorldError> {
+    let unknown =
+        |why: String| WorldError::UnknownTask { env: "alfworld".to_owned(), task: text.to_owned(), why };
+    if text.is_empty() {
+        return Err(unknown(
+            "an id is a game.tw-pddl, its folder, or a name below the data folder".to_owned(),
+        ));
+    }
+    let mut bases = vec![PathBuf::new()];
+    if let Some(data) = &options.data {
+        bases.push(data.clone());
+        for root in versions(data) {
+            bases.extend(SPLITS.iter().map(|split| root.join(split)));
+            bases.push(root);
+        }
+    }
+    for base in &bases {
+        let path = base.join(text);
+        if path.is_file() {
+            return Ok(path);
+        }
+        if path.join(GAME).is_file() {
+            return Ok(path.join(GAME));
+        }
+        let mut trials: Vec<PathBuf> =
+            subfolders(&path).into_iter().map(|d| d.join(GAME)).filter(|f| f.is_file()).collect();
+        trials.sort();
+        match trials.as_slice() {
+            [] => {}
+            [only] => return Ok(only.clone()),
+            [first, ..] => {
+                return Err(unknown(format!(
+                    "it has {} trials; name one, such as {}",
+                    trials.len(),
+                    name(first, options)
+                )));
+            }
+        }
+    }
+    match &options.data {
+        None => Err(unknown(
+            "no such file or folder, and ALFWORLD_DATA is not set, so there is no data folder to look in"
+                .to_owned(),
+        )),
+        Some(data) => {
+            Err(unknown(format!("neither here nor below {} is there a game of this name", data.display())))
+        }
+    }
+}
+
+/// The data folder itself and the `json_*` folders in it.
+fn versions(data: &Path) -> Vec<PathBuf> {
+    let mut roots: Vec<PathBuf> = subfolders(data)
+        .into_iter()
+        .filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("json_")))
+        .collect();
+    roots.sort();
+    roots.insert(0, data.to_owned());
+    roots
+}
+
+fn subfolders(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(path) else { return Vec::new() };
+    entries.flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect()
+}
+
+#[derive(Deserialize)]
+struct Traj {
+    task_type: String,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    solvable: Option<bool>,
+    #[serde(default)]
+    grammar: String,
+}
+
+/// The games of a split (or of all of them) that ALFWorld's loader keeps: `traj_data.json` is there, the path has neither
+/// `movable` nor `Sliced` in it, the type is one of the six, and the game says that it is solvable. Sorted by path.
+pub(super) fn list(split: Option<&str>, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+    let Some(data) = &options.data else {
+        return Err(WorldError::NoData {
+            what: "ALFWorld's games are not part of this program, and ALFWORLD_DATA is not set".to_owned(),
+        });
+    };
+    if !data.is_dir() {
+        return Err(WorldError::NoData { what: format!("{}: there is no such data folder", data.display()) });
+    }
+    let roots = match split {
+        None => vec![data.clone()],
+        Some(split) => {
+            let found: Vec<PathBuf> =
+                versions(data).into_iter().map(|root| root.join(split)).filter(|p| p.is_dir()).collect();
+            if found.is_empty() {
+                return Err(WorldError::NoData {
+                    what: format!(
+                        "{}: there is no split {split:?} in it; splits are {}",
+                        data.display(),
+                        SPLITS.join(", ")
+                    ),
+                });
+            }
+            found
+        }
+    };
+    let mut folders = Vec::new();
+    for root in roots {
+        walk(&root, DEPTH, &mut folders);
+    }
+    folders.sort();
+    Ok(folders.into_iter().filter_map(|folder| kept(&folder, data, options)).collect())
+}
+
+fn walk(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    if dir.join(TRAJ).is_file() {
+        found.push(dir.to_owned());
+    }
+    let Some(depth) = depth.checked_sub(1) else { return };
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    for entry in entries.flatten() {
+        if entry.file_type().is_ok_and(|t| t.is_dir()) {
+            walk(&entry.path(), depth, found);
+        }
+    }
+}
+
+fn kept(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Task> {
+    let below = folder.strip_prefix(data).unwrap_or(folder).to_string_lossy();
+    if below.contains("movable") || below.contains("Sliced") {
+        return None;
+    }
+    let traj: Traj = serde_json::from_slice(&std::fs::read(folder.join(TRAJ)).ok()?).ok()?;
+    TaskType::of_name(&traj.task_type)?;
+    let file = folder.join(GAME);
+    let head: Head = serde_json::from_slice(&std::fs::read(&file).ok()?).ok()?;
+    head.solvable.filter(|s| *s)?;
+    Some(task(name(&file, options), goal(&head.grammar), Some(traj.task_type)))
+}
+
+/// The goal sentence as it stands in the grammar; playing the game gives the same one.
+fn goal(grammar: &str) -> String {
+    let Some((_, rest)) = grammar.split_once("Your task is to: ") else { return String::new() };
+    let sentence = rest.split(['"', '\n', ';']).next().unwrap_or_default().trim_end();
+    sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
+}

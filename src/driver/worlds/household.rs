@@ -1,0 +1,67 @@
+//! The generated world: a task's name is its game.
+
+use super::{WorldError, refused};
+use crate::domain::Task;
+use crate::env::alfworld::{Game, Targets, World};
+use crate::env::household::{Difficulty, Kind, TaskId, generate};
+use crate::env::{EnvError, Environment};
+
+/// Generates the game and opens it.
+pub(super) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
+    let id = TaskId::parse(&task.id).map_err(|e| refused(&unknown(&task.id, &e.to_string())))?;
+    let game = generate(&id)?;
+    let label = format!("household {id}");
+    let targets = Targets::of_traj_data(&label, game.traj_json.as_bytes())?;
+    let game = Game::load(&label, game.game_json.as_bytes())?;
+    Ok(Box::new(World::new(game, Some(&targets))?))
+}
+
+/// The task of a name.
+pub(super) fn find(text: &str) -> Result<Task, WorldError> {
+    let id = TaskId::parse(text).map_err(|e| unknown(text, &e.to_string()))?;
+    Ok(task(id, String::new()))
+}
+
+/// The task with its goal.
+pub(super) fn described(id: TaskId) -> Result<Task, WorldError> {
+    Ok(task(id, generate(&id)?.goal))
+}
+
+pub(super) fn task(id: TaskId, goal: String) -> Task {
+    Task {
+        env: "household".to_owned(),
+        id: id.to_string(),
+        goal,
+        task_type: Some(id.kind.task_type().to_owned()),
+        seed: u64::from(id.seed),
+    }
+}
+
+/// The tasks of a pattern such as `normal/*/1-20`: `*` is any difficulty or kind, the seeds are a number or a range.
+/// Kinds take turns, so that the first few are of every kind. None when the text is no pattern.
+pub(super) fn pattern(text: &str) -> Option<Vec<TaskId>> {
+    let mut parts = text.strip_prefix("household/").unwrap_or(text).split('/');
+    let (difficulty, kind, seeds, None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else {
+        return None;
+    };
+    let difficulties: Vec<Difficulty> =
+        Difficulty::ALL.into_iter().filter(|d| difficulty == "*" || d.word() == difficulty).collect();
+    let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|k| kind == "*" || k.word() == kind).collect();
+    let (first, last) = seeds.split_once('-').unwrap_or((seeds, seeds));
+    let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+    const MOST: u32 = 100_000;
+    if difficulties.is_empty() || kinds.is_empty() || last < first || last - first >= MOST {
+        return None;
+    }
+    let mut ids = Vec::new();
+    for difficulty in difficulties {
+        for seed in first..=last {
+            ids.extend(kinds.iter().map(|kind| TaskId { difficulty, kind: *kind, seed }));
+        }
+    }
+    Some(ids)
+}
+
+fn unknown(task: &str, why: &str) -> WorldError {
+    WorldError::UnknownTask { env: "household".to_owned(), task: task.to_owned(), why: why.to_owned() }
+}

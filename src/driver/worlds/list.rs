@@ -1,0 +1,147 @@
+//! Which tasks of an environment are meant.
+
+use super::{WorldError, WorldOptions, alfworld, household};
+use crate::domain::Task;
+use crate::env::household::PRESELECTED;
+use serde::Deserialize;
+use std::path::Path;
+
+/// A choice among the tasks of an environment, as on the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Single tasks by name; they come first.
+    pub tasks: Vec<String>,
+    /// A file of tasks, or the name of a set.
+    pub list: Option<String>,
+    /// A split of ALFWorld's data.
+    pub split: Option<String>,
+    /// Only the first of them.
+    pub only: Option<u32>,
+}
+
+impl Selection {
+    fn is_empty(&self) -> bool {
+        self.tasks.is_empty() && self.list.is_none() && self.split.is_none()
+    }
+}
+
+pub(super) fn select(
+    env: &str,
+    selection: &Selection,
+    options: &WorldOptions,
+    described: bool,
+) -> Result<Vec<Task>, WorldError> {
+    if !super::NAMES.contains(&env) {
+        return Err(WorldError::UnknownEnv { env: env.to_owned() });
+    }
+    if let Some(split) = &selection.split
+        && env == "household"
+    {
+        return Err(WorldError::UnknownTask {
+            env: env.to_owned(),
+            task: split.clone(),
+            why: "the built-in world has no splits; use --tasks 'normal/*/1-20' for a set".to_owned(),
+        });
+    }
+    let mut found = Vec::new();
+    for text in &selection.tasks {
+        found.push(super::find(env, text, options)?);
+    }
+    if let Some(list) = &selection.list {
+        found.extend(listed(env, list, options)?);
+    }
+    if let Some(split) = &selection.split {
+        found.extend(alfworld::list(Some(split), options)?);
+    }
+    if selection.is_empty() {
+        found = match (env, described) {
+            ("household", true) => crate::env::household::tasks()?,
+            ("household", false) => vec![household::task(PRESELECTED, String::new())],
+            (_, true) => alfworld::list(None, options)?,
+            (_, false) => {
+                return Err(WorldError::UnknownTask {
+                    env: env.to_owned(),
+                    task: String::new(),
+                    why: "say which: --task T, --tasks FILE or --split S".to_owned(),
+                });
+            }
+        };
+    }
+    found.truncate(selection.only.map_or(usize::MAX, |n| n as usize));
+    if described && env == "household" {
+        for task in found.iter_mut().filter(|t| t.goal.is_empty()) {
+            if let Ok(id) = crate::env::household::TaskId::parse(&task.id) {
+                *task = household::described(id)?;
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(WorldError::UnknownTask {
+            env: env.to_owned(),
+            task: selection.list.clone().or(selection.split.clone()).unwrap_or_default(),
+            why: "the selection holds no task that the loader keeps".to_owned(),
+        });
+    }
+    Ok(found)
+}
+
+/// A file of tasks, else a set by its name.
+fn listed(env: &str, list: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+    let path = Path::new(list);
+    if path.is_file() {
+        return from_file(env, path, options);
+    }
+    if env == "household"
+        && let Some(ids) = household::pattern(list)
+    {
+        return Ok(ids.into_iter().map(|id| household::task(id, String::new())).collect());
+    }
+    if env == "alfworld" && alfworld::SPLITS.contains(&list) {
+        return alfworld::list(Some(list), options);
+    }
+    Err(WorldError::UnknownTask {
+        env: env.to_owned(),
+        task: list.to_owned(),
+        why: match env {
+            "household" => "it is neither a file nor a set such as `normal/*/1-20` (easy|normal|hard|*, \
+                            put|look|clean|heat|cool|two|*, numbers)"
+                .to_owned(),
+            _ => format!("it is neither a file nor a split ({})", alfworld::SPLITS.join(", ")),
+        },
+    })
+}
+
+#[derive(Deserialize)]
+struct Row {
+    task: String,
+    #[serde(default)]
+    env: Option<String>,
+    #[serde(default)]
+    seed: Option<u64>,
+}
+
+fn from_file(env: &str, path: &Path, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+    let text = String::from_utf8_lossy(&super::read(path)?).into_owned();
+    let broken =
+        |line: usize, reason: String| WorldError::List { path: path.to_owned(), line: line + 1, reason };
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let row = if line.starts_with('{') {
+            serde_json::from_str(line)
+                .map_err(|e| broken(number, format!("not a JSON object with a `task`: {e}")))?
+        } else {
+            Row { task: line.to_owned(), env: None, seed: None }
+        };
+        let of = row.env.as_deref().unwrap_or(env);
+        let mut task = super::find(of, &row.task, options).map_err(|e| broken(number, e.to_string()))?;
+        if let Some(seed) = row.seed {
+            task.seed = seed;
+        }
+        found.push(task);
+    }
+    Ok(found)
+}

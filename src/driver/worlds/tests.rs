@@ -1,0 +1,153 @@
+//! Names, files and filters.
+
+use super::*;
+use std::fs;
+
+fn household() -> WorldOptions {
+    WorldOptions::default()
+}
+
+fn pick(list: &str) -> Selection {
+    Selection { list: Some(list.to_owned()), ..Selection::default() }
+}
+
+/// A folder of generated games in ALFWorld's layout, with some that its loader leaves out.
+fn data() -> (tempfile::TempDir, WorldOptions) {
+    let dir = tempfile::tempdir().unwrap();
+    let put = |below: &str, seed: u32, change: fn(String) -> String| {
+        let id = format!("easy/heat/{seed}").parse().unwrap();
+        let game = crate::env::household::generate(&id).unwrap();
+        let folder = dir.path().join("json_2.1.1").join(below);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("game.tw-pddl"), change(game.game_json)).unwrap();
+        fs::write(folder.join("traj_data.json"), game.traj_json).unwrap();
+    };
+    let same: fn(String) -> String = |s| s;
+    put("valid_seen/a-1/trial_1", 1, same);
+    put("valid_unseen/b-1/trial_1", 2, same);
+    put("valid_unseen/b-1/trial_2", 3, same);
+    put("valid_unseen/movable-1/trial_1", 4, same);
+    put("valid_unseen/AppleSliced-1/trial_1", 5, same);
+    put("valid_unseen/c-1/unsolvable", 6, |s| s.replace("\"solvable\":true", "\"solvable\":false"));
+    put("valid_unseen/c-1/no_key", 7, |s| s.replace("\"solvable\":true,", ""));
+    let options = WorldOptions { data: Some(dir.path().to_owned()) };
+    (dir, options)
+}
+
+fn ids(tasks: &[Task]) -> Vec<&str> {
+    tasks.iter().map(|t| t.id.as_str()).collect()
+}
+
+#[test]
+fn the_filters_are_those_of_the_real_loader() {
+    let (_dir, options) = data();
+    let all = tasks("alfworld", &Selection::default(), &options).unwrap();
+    assert_eq!(
+        ids(&all),
+        [
+            "json_2.1.1/valid_seen/a-1/trial_1",
+            "json_2.1.1/valid_unseen/b-1/trial_1",
+            "json_2.1.1/valid_unseen/b-1/trial_2"
+        ]
+    );
+    let unseen = Selection { split: Some("valid_unseen".to_owned()), ..Selection::default() };
+    let unseen = tasks("alfworld", &unseen, &options).unwrap();
+    assert_eq!(unseen.len(), 2);
+    assert_eq!(unseen[0].task_type.as_deref(), Some("pick_heat_then_place_in_recep"));
+    let mut world = open(&unseen[0], &options).unwrap();
+    let first = world.reset().unwrap().observation;
+    assert!(first.contains(&format!("Your task is to: {}.", unseen[0].goal)), "{first}");
+}
+
+#[test]
+fn a_game_is_found_by_file_folder_and_name() {
+    let (dir, options) = data();
+    let folder = dir.path().join("json_2.1.1/valid_seen/a-1/trial_1");
+    let file = folder.join("game.tw-pddl");
+    for text in [
+        file.to_str().unwrap(),
+        folder.to_str().unwrap(),
+        "json_2.1.1/valid_seen/a-1/trial_1",
+        "valid_seen/a-1/trial_1",
+        "a-1/trial_1",
+        "a-1",
+    ] {
+        assert_eq!(
+            find("alfworld", text, &options).unwrap().id,
+            "json_2.1.1/valid_seen/a-1/trial_1",
+            "{text}"
+        );
+    }
+    let outside = find("alfworld", folder.to_str().unwrap(), &household()).unwrap();
+    assert!(Path::new(&outside.id).is_absolute() && open(&outside, &household()).is_ok());
+}
+
+#[test]
+fn what_is_not_there_is_said_with_the_way_on() {
+    let (_dir, options) = data();
+    let cases: [(&str, &str, &WorldOptions, &str); 6] = [
+        ("alfworld", "b-1", &options, "it has 2 trials"),
+        ("alfworld", "nowhere", &options, "is there a game of this name"),
+        ("alfworld", "nowhere", &household(), "ALFWORLD_DATA is not set"),
+        ("alfworld", "", &options, "an id is a game.tw-pddl"),
+        ("household", "normal/boil/1", &household(), "normal/heat/17"),
+        ("moonbase", "1", &household(), "there are household, alfworld"),
+    ];
+    for (env, text, options, words) in cases {
+        let error = find(env, text, options).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+        assert!(!error.next().is_empty());
+    }
+    let no_split = Selection { split: Some("valid_maybe".to_owned()), ..Selection::default() };
+    let error = tasks("alfworld", &no_split, &options).unwrap_err().to_string();
+    assert!(error.contains("valid_seen, valid_unseen"), "{error}");
+    assert!(chosen("alfworld", &Selection::default(), &options).unwrap_err().to_string().contains("--split"));
+    assert!(tasks("household", &no_split, &options).unwrap_err().to_string().contains("no splits"));
+}
+
+#[test]
+fn sets_of_the_built_in_world() {
+    let first =
+        chosen("household", &Selection { only: Some(7), ..pick("normal/*/1-20") }, &household()).unwrap();
+    assert_eq!(
+        ids(&first),
+        [
+            "normal/put/1",
+            "normal/look/1",
+            "normal/clean/1",
+            "normal/heat/1",
+            "normal/cool/1",
+            "normal/two/1",
+            "normal/put/2"
+        ]
+    );
+    assert_eq!(chosen("household", &pick("*/cool/3"), &household()).unwrap().len(), 3);
+    assert_eq!(chosen("household", &pick("hard/two/5-9"), &household()).unwrap().len(), 5);
+    assert_eq!(ids(&chosen("household", &Selection::default(), &household()).unwrap()), ["easy/heat/23"]);
+    for bad in ["normal/*", "x/*/1", "normal/*/9-1", "normal/*/a-b", "normal/*/0-4294967295"] {
+        assert!(chosen("household", &pick(bad), &household()).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_file_of_tasks_is_read_line_by_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("tasks.txt");
+    fs::write(&file, "# mine\neasy/put/1\n\n{\"task\":\"hard/two/2\",\"seed\":9}\n").unwrap();
+    let found = chosen("household", &pick(file.to_str().unwrap()), &household()).unwrap();
+    assert_eq!(ids(&found), ["easy/put/1", "hard/two/2"]);
+    assert_eq!(found[1].seed, 9);
+    fs::write(&file, "easy/put/1\nnonsense\n").unwrap();
+    let error = chosen("household", &pick(file.to_str().unwrap()), &household()).unwrap_err().to_string();
+    assert!(error.contains("tasks.txt:2:"), "{error}");
+    fs::write(&file, "{\"id\":1}\n").unwrap();
+    let error = chosen("household", &pick(file.to_str().unwrap()), &household()).unwrap_err().to_string();
+    assert!(error.contains("tasks.txt:1:") && error.contains("task"), "{error}");
+}
+
+#[test]
+fn listed_tasks_have_their_goals() {
+    for task in tasks("household", &pick("normal/*/1"), &household()).unwrap() {
+        assert!(!task.goal.is_empty(), "{}", task.id);
+    }
+}

@@ -1,0 +1,208 @@
+//! The world as others see it: progress, what is shown, what is true, snapshots.
+
+use super::{kitchen, kitchen_with};
+use crate::domain::merge_patch;
+use crate::env::Environment;
+use crate::env::alfworld::{Targets, TaskType, World};
+use serde_json::{Value, json};
+
+#[test]
+fn targets_come_from_the_goal_or_from_the_file_beside_the_game() {
+    let world = kitchen();
+    let of_goal = world.game().targets().clone();
+    assert_eq!(of_goal.task_type, Some(TaskType::PickHeatThenPlaceInRecep));
+    assert_eq!((of_goal.object.as_str(), of_goal.parent.as_str()), ("apple", "fridge"));
+    let file = br#"{"task_type": "look_at_obj_in_light", "pddl_params": {"object_target": "AlarmClock", "toggle_target": "DeskLamp"}}"#;
+    let of_file = Targets::of_traj_data("traj_data.json", file).unwrap();
+    assert_eq!(of_file.task_type, Some(TaskType::LookAtObjInLight));
+    assert_eq!((of_file.object.as_str(), of_file.toggle.as_str()), ("alarmclock", "desklamp"));
+    assert!(
+        Targets::of_traj_data("traj_data.json", b"{}")
+            .unwrap_err()
+            .to_string()
+            .starts_with("traj_data.json: line 1")
+    );
+}
+
+#[test]
+fn every_goal_shape_is_recognised() {
+    let goal = "(heatable ?o) (objectType ?o AppleType) (receptacleType ?r FridgeType) (isHot ?o) (inReceptacle ?o ?r)";
+    let clean = "(objectType ?o KnifeType) (receptacleType ?r DrawerType) (isClean ?o) (inReceptacle ?o ?r)";
+    let cool =
+        "(objectType ?o AppleType) (receptacleType ?r CounterTopType) (isCool ?o) (inReceptacle ?o ?r)";
+    let put = "(inReceptacle ?o ?r) (objectType ?o MugType) (receptacleType ?r DrawerType)";
+    let two = "(objectType ?o MugType) (receptacleType ?r DrawerType) (inReceptacle ?o ?r) (exists (?p - object) (and (not (= ?o ?p)) (objectType ?p MugType) (inReceptacle ?p ?r)))";
+    let lamp = "(exists (?t - object ?a - agent ?l - location) (and (objectType ?t DeskLampType) (toggleable ?t) (isToggled ?t) (receptacleAtLocation ?r ?l) (atLocation ?a ?l) (inReceptacle ?t ?r))) (exists (?a - agent) (and (objectType ?o MugType) (holds ?a ?o)))";
+    for (shape, task_type, object) in [
+        (goal, TaskType::PickHeatThenPlaceInRecep, "apple"),
+        (clean, TaskType::PickCleanThenPlaceInRecep, "knife"),
+        (cool, TaskType::PickCoolThenPlaceInRecep, "apple"),
+        (put, TaskType::PickAndPlaceSimple, "mug"),
+        (two, TaskType::PickTwoObjAndPlace, "mug"),
+        (lamp, TaskType::LookAtObjInLight, "mug"),
+    ] {
+        let game = kitchen_with(&[(goal, shape)]);
+        assert_eq!(game.task_type(), Some(task_type));
+        assert_eq!(game.targets().object, object);
+    }
+}
+
+#[test]
+fn progress_counts_each_pattern_once_and_is_whole_only_when_won() {
+    let mut world = kitchen();
+    assert_eq!(world.reset().unwrap().progress, 0.0);
+    let mut rates = Vec::new();
+    for action in [
+        "go to microwave 1",
+        "go to fridge 1",
+        "open fridge 1",
+        "take apple 1 from fridge 1",
+        "go to microwave 1",
+        "heat apple 1 with microwave 1",
+        "go to fridge 1",
+        "move apple 1 to fridge 1",
+        "take apple 1 from fridge 1",
+    ] {
+        let turn = world.step(action).unwrap();
+        assert_eq!((turn.won, turn.reward), (turn.progress == 1.0, f64::from(u8::from(turn.won))));
+        rates.push(turn.progress);
+    }
+    assert_eq!(rates, [0.0, 0.0, 0.25, 0.5, 0.5, 0.75, 0.75, 1.0, 0.75]);
+}
+
+#[test]
+fn both_wordings_of_placing_count() {
+    let two = Targets {
+        task_type: Some(TaskType::PickTwoObjAndPlace),
+        object: "mug".to_owned(),
+        parent: "drawer".to_owned(),
+        toggle: String::new(),
+    };
+    for wording in ["You move the {o.name} to the {r.name}.", "You put the {o.name} in/on the {r.name}."] {
+        let game = kitchen_with(&[("You move the {o.name} to the {r.name}.", wording)]);
+        let mut world = World::new(game, Some(&two)).unwrap();
+        world.reset().unwrap();
+        let mut last = 0.0;
+        for action in [
+            "go to cabinet 1",
+            "take mug 2 from cabinet 1",
+            "move mug 2 to cabinet 1",
+            "take mug 2 from cabinet 1",
+            "move mug 2 to drawer 1",
+        ] {
+            last = world.step(action).unwrap().progress;
+        }
+        assert_eq!(last, 0.75, "{wording}");
+    }
+}
+
+#[test]
+fn what_is_shown_follows_the_texts_and_tells_no_secrets() {
+    let mut world = kitchen();
+    let start = world.reset().unwrap();
+    assert_eq!(
+        start.shown,
+        json!({"receptacles": ["cabinet 2", "cabinet 1", "countertop 1", "drawer 1", "fridge 1", "microwave 1", "sinkbasin 1"]})
+    );
+    let mut known = start.shown;
+    for (action, patch) in [
+        ("go to fridge 1", json!({"place": "fridge 1", "seen": {"fridge 1": {"open": false}}})),
+        ("examine fridge 1", Value::Null),
+        ("open fridge 1", json!({"seen": {"fridge 1": {"open": true, "items": ["apple 1"]}}})),
+        ("take apple 1 from fridge 1", json!({"holding": "apple 1", "seen": {"fridge 1": {"items": []}}})),
+        ("close fridge 1", json!({"seen": {"fridge 1": {"open": false}}})),
+        ("sing", Value::Null),
+        ("go to sinkbasin 1", json!({"place": "sinkbasin 1", "seen": {"sinkbasin 1": {"items": []}}})),
+        (
+            "move apple 1 to sinkbasin 1",
+            json!({"holding": null, "seen": {"sinkbasin 1": {"items": ["apple 1"]}}}),
+        ),
+        ("inventory", Value::Null),
+    ] {
+        let turn = world.step(action).unwrap();
+        assert_eq!(turn.shown, patch, "{action}");
+        merge_patch(&mut known, &turn.shown);
+    }
+    assert_eq!(known["place"], "sinkbasin 1");
+    assert_eq!(known.get("holding"), None);
+}
+
+#[test]
+fn truth_patched_step_by_step_equals_the_whole_truth() {
+    let mut world = kitchen();
+    let mut truth = world.reset().unwrap().truth;
+    assert_eq!(
+        truth["receptacles"]["fridge 1"],
+        json!({"loc": "loc 3", "open": false, "items": ["apple 1"]})
+    );
+    assert_eq!(truth["receptacles"]["drawer 1"], json!({"loc": "loc 2", "items": ["desklamp 1"]}));
+    for action in [
+        "go to fridge 1",
+        "open fridge 1",
+        "take apple 1 from fridge 1",
+        "go to cabinet 1",
+        "go to sinkbasin 1",
+        "move apple 1 to sinkbasin 1",
+    ] {
+        merge_patch(&mut truth, &world.step(action).unwrap().truth);
+        assert_eq!(truth, world.truth.whole(&world), "{action}");
+    }
+    assert_eq!(truth["place"], "sinkbasin 1");
+}
+
+#[test]
+fn a_snapshot_is_of_its_own_game_only() {
+    let mut world = kitchen();
+    world.reset().unwrap();
+    let snapshot = kitchen().snapshot().unwrap();
+    assert!(world.restore(&snapshot).is_err());
+    let mut other = World::new(world.game().clone(), None).unwrap();
+    world.step("go to fridge 1").unwrap();
+    let snapshot = world.snapshot().unwrap();
+    other.restore(&snapshot).unwrap();
+    assert_eq!(other.admissible().unwrap(), world.admissible().unwrap());
+    assert_eq!(other.step("open fridge 1").unwrap(), world.step("open fridge 1").unwrap());
+    assert_eq!(world.peek(), json!({"inventory": []}));
+}
+
+/// Random walks: going back to any snapshot and taking the same actions gives the same turns; and the lists kept step by step are those of a fresh world.
+#[test]
+fn going_back_and_on_is_the_same_as_never_having_left() {
+    let mut random = 12345_u64;
+    let mut next = |below: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize % below
+    };
+    for _ in 0..30 {
+        let mut world = kitchen();
+        world.reset().unwrap();
+        let mut taken: Vec<String> = Vec::new();
+        let mut marks = Vec::new();
+        for _ in 0..40 {
+            if next(5) == 0 {
+                marks.push((taken.len(), world.snapshot().unwrap()));
+            }
+            let offered = world.admissible().unwrap();
+            let action = offered[next(offered.len())].clone();
+            world.step(&action).unwrap();
+            taken.push(action);
+        }
+        let (end, listed) = (world.truth.whole(&world), world.admissible().unwrap());
+        for (at, snapshot) in marks.iter().rev() {
+            world.restore(snapshot).unwrap();
+            let mut fresh = World::new(world.game().clone(), None).unwrap();
+            fresh.reset().unwrap();
+            for action in &taken[..*at] {
+                fresh.step(action).unwrap();
+            }
+            assert_eq!(world.admissible().unwrap(), fresh.admissible().unwrap());
+            for action in &taken[*at..] {
+                assert_eq!(world.step(action).unwrap(), fresh.step(action).unwrap());
+            }
+            assert_eq!(
+                (world.truth.whole(&world), world.admissible().unwrap()),
+                (end.clone(), listed.clone())
+            );
+        }
+    }
+}

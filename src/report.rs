@@ -1,0 +1,27 @@
+//! A session told to people and to other programs: transcript, Markdown, JSON, one HTML file, a picture.
+//!
+//! Everything here is a pure function of the events of a branch; nothing opens a file or looks at a clock. The room sits
+//! beside `timeline`: it knows the nouns, the events and the fold, and nothing of methods, drivers or screens.
+
+mod carried;
+mod html;
+mod json;
+mod lines;
+mod markdown;
+mod record;
+#[cfg(feature = "tui")]
+mod svg;
+mod transcript;
+
+#[cfg(test)]
+mod tests;
+
+pub use carried::{Carried, NotAReport, carried, carry};
+pub use html::html;
+pub use json::json;
+pub use lines::{Aside, Lines, Tally, TurnLine, summary_line, turn_line};
+pub use markdown::markdown;
+pub use record::{At, BadAt, EpisodeRecord, Record};
+#[cfg(feature = "tui")]
+pub use svg::{SvgColors, svg};
+pub use transcript::{Transcript, transcript};

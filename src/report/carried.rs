@@ -1,0 +1,61 @@
+//! The journal inside an HTML report, so that the report can be opened as the session it was made from.
+
+use std::collections::BTreeMap;
+
+/// The files of a session, by their path below its folder (`meta.toml`, `branches/trunk.jsonl`, ...).
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Carried {
+    /// Version of this block.
+    pub v: u32,
+    /// Texts by path.
+    pub files: BTreeMap<String, String>,
+}
+
+/// A file is no report that carries a session.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAReport {
+    /// There is no block.
+    #[error(
+        "it carries no retrospect session; only what `retrospect export --format html` wrote can be opened"
+    )]
+    NoBlock,
+    /// The block is cut off or not understood.
+    #[error("the session it carries is damaged: {0}; export it again from the session's folder")]
+    Damaged(String),
+    /// The block is of a later version.
+    #[error("the session it carries is of version {0}, newer than this program; take a newer retrospect")]
+    Newer(u32),
+}
+
+const OPEN: &str = "<script type=\"application/json\" id=\"retrospect-session\">";
+const CLOSE: &str = "</script>";
+
+/// The block, as a data element that no browser runs. No `<` occurs in it, so nothing in a journal can end it early.
+pub fn carry(files: &BTreeMap<String, String>) -> String {
+    let carried = Carried { v: 1, files: files.clone() };
+    let json = serde_json::to_string(&carried).unwrap_or_default().replace('<', "\\u003c");
+    format!("{OPEN}{json}{CLOSE}")
+}
+
+/// Takes the files out of a report again, byte for byte. Paths that would leave the session's folder are refused.
+///
+/// # Errors
+/// [`NotAReport`].
+pub fn carried(page: &str) -> Result<Carried, NotAReport> {
+    let (_, rest) = page.split_once(OPEN).ok_or(NotAReport::NoBlock)?;
+    let (json, _) = rest.split_once(CLOSE).ok_or_else(|| NotAReport::Damaged("it is cut off".to_owned()))?;
+    let carried: Carried = serde_json::from_str(json).map_err(|e| NotAReport::Damaged(e.to_string()))?;
+    if carried.v > 1 {
+        return Err(NotAReport::Newer(carried.v));
+    }
+    let safe = |path: &str| {
+        path == "meta.toml"
+            || path.strip_prefix("branches/").and_then(|p| p.strip_suffix(".jsonl")).is_some_and(|stem| {
+                !stem.is_empty() && stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+            })
+    };
+    match carried.files.keys().find(|path| !safe(path)) {
+        Some(path) => Err(NotAReport::Damaged(format!("`{path}` is no file of a session"))),
+        None => Ok(carried),
+    }
+}

@@ -1,0 +1,362 @@
+//! One HTML file that needs nothing: no network, no script; light and dark; opened at the marked step; and with the
+//! journal inside, so that it can be opened as a session again.
+//!
+//! The marked step carries `autofocus`: a browser brings it into view when the address names no other place.
+
+use super::record::word;
+use super::transcript::author;
+use super::{At, EpisodeRecord, Record, carry};
+use crate::domain::{By, Fate, Kind, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ShownAs, Step};
+use crate::text::clean;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The page. `at` is the step to open at; `files` are the session's files, carried along where given.
+pub fn html(record: &Record, at: At, files: &BTreeMap<String, String>) -> String {
+    let goal = record.episode(at.episode).or(record.episodes.last()).map_or("", |e| &e.episode.task.goal);
+    let title = escape(if goal.is_empty() { &record.session } else { goal });
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title} · retrospect</title>\n<style>\n{}</style>\n\
+         </head>\n<body>\n<h1>{title}</h1>\n",
+        include_str!("html/page.css")
+    );
+    facts(&mut out, record, at);
+    if record.episodes.len() > 1 {
+        contents(&mut out, record);
+    }
+    lessons(&mut out, record);
+    for episode in &record.episodes {
+        self::episode(&mut out, record, episode, at);
+    }
+    settings(&mut out, record);
+    if files.is_empty() {
+        out.push_str("<p class=\"soft\">This page carries no journal.</p>\n");
+    } else {
+        out.push_str(
+            "<p class=\"soft\">This page carries the session's journal: <code>retrospect open FILE.html</code> opens it \
+             again, read-only.</p>\n",
+        );
+        out.push_str(&carry(files));
+        out.push('\n');
+    }
+    out.push_str("</body>\n</html>\n");
+    out
+}
+
+fn facts(out: &mut String, record: &Record, at: At) {
+    let _ = writeln!(out, "<p>{}</p>", escape(&super::Tally::of([&*record.end]).sentence()));
+    out.push_str("<dl>\n");
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(value));
+    };
+    row("session", &record.session);
+    if let Some(began) = record.began {
+        row("began", &format!("{began:.0}"));
+    }
+    if let Some(spec) = &record.spec {
+        row("method", &spec.method);
+        row("actor", &spec.actor);
+        row("mentor", &spec.mentor);
+        row("interface", &spec.interface);
+        row("seed", &spec.seed.to_string());
+    }
+    out.push_str("</dl>\n");
+    if exists(record, at) {
+        let _ = writeln!(
+            out,
+            "<p>Opened at <a href=\"#{}\">step {} of episode {}</a>.</p>",
+            anchor(at),
+            at.step,
+            at.episode
+        );
+    }
+}
+
+fn exists(record: &Record, at: At) -> bool {
+    record.episode(at.episode).is_some_and(|e| at.step as usize <= e.episode.steps.len())
+}
+
+fn anchor(at: At) -> String {
+    format!("s{}-{}", at.episode, at.step)
+}
+
+fn contents(out: &mut String, record: &Record) {
+    out.push_str(
+        "<h2>Episodes</h2>\n<div class=\"wide\"><table>\n<tr><th>no.</th><th>task</th><th>trial</th><th>outcome</th>\
+         <th>progress</th></tr>\n",
+    );
+    for told in &record.episodes {
+        let e = &told.episode;
+        let _ = writeln!(
+            out,
+            "<tr><td>{n}</td><td><a href=\"#e{n}\">{}</a></td><td>{}</td><td>{}{}</td><td>{}</td></tr>",
+            escape(&e.task.id),
+            e.trial,
+            escape(&told.verdict()),
+            if e.assisted { " · assisted" } else { "" },
+            bar(e.progress),
+            n = e.number
+        );
+    }
+    out.push_str("</table></div>\n");
+}
+
+fn bar(progress: f64) -> String {
+    let percent = (progress.clamp(0.0, 1.0) * 100.0).round();
+    format!("<span class=\"bar\"><i style=\"width:{percent}%\"></i></span> {progress:.2}")
+}
+
+fn episode(out: &mut String, record: &Record, told: &EpisodeRecord, at: At) {
+    let e = &told.episode;
+    let open = if e.number == at.episode || record.episodes.len() == 1 { " open" } else { "" };
+    let _ = writeln!(
+        out,
+        "<details class=\"episode\" id=\"e{n}\"{open}><summary>Episode {n}: {} · trial {} · {}</summary>",
+        escape(&e.task.id),
+        e.trial,
+        escape(&told.verdict()),
+        n = e.number
+    );
+    if !e.task.goal.is_empty() {
+        let _ = writeln!(out, "<p>Goal: {}</p>", escape(&e.task.goal));
+    }
+    if e.assisted {
+        out.push_str("<p class=\"soft\">A person had a hand in this episode; it is in no rate.</p>\n");
+    }
+    let mut progress = 0.0;
+    if let Some(reset) = &e.reset {
+        progress = reset.progress;
+        open_step(out, At { episode: e.number, step: 0 }, at);
+        let _ = writeln!(
+            out,
+            "<div class=\"obs\">{}</div></div></section>",
+            escape(reset.seen.as_deref().unwrap_or(&reset.raw))
+        );
+    }
+    for step in told.steps() {
+        open_step(out, At { episode: e.number, step: step.number }, at);
+        self::step(out, record, step, &mut progress);
+        out.push_str("</div></section>\n");
+    }
+    for (_, failure) in &told.failures {
+        let _ = writeln!(
+            out,
+            "<p class=\"bad\">A call failed ({}): {}</p>",
+            escape(&failure.place),
+            escape(&failure.what)
+        );
+    }
+    for remark in record.remarks(e.number) {
+        let _ = writeln!(out, "<div class=\"card\">{}</div>", escape(remark));
+    }
+    out.push_str("</details>\n");
+}
+
+fn open_step(out: &mut String, here: At, at: At) {
+    let marked = if here == at { (" marked", " tabindex=\"-1\" autofocus") } else { ("", "") };
+    let id = anchor(here);
+    let _ = writeln!(
+        out,
+        "<section class=\"step{}\" id=\"{id}\"{}><a class=\"no\" href=\"#{id}\">{}</a><div>",
+        marked.0, marked.1, here.step
+    );
+}
+
+fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
+    for (was, why) in &step.rejections {
+        let _ = writeln!(out, "<p class=\"soft\">rejected <code>{}</code>: {}</p>", escape(was), escape(why));
+    }
+    if let Some(thought) = &step.thought {
+        let (note, rewritten) = match step.executed.as_ref().map(|e| &e.fate) {
+            Some(Fate::Dropped) => (" <span class=\"soft\">(dropped from later prompts)</span>", None),
+            Some(Fate::Rewritten(words)) => {
+                (" <span class=\"soft\">(later prompts have the next line)</span>", Some(words))
+            }
+            _ => ("", None),
+        };
+        let _ = writeln!(out, "<div class=\"think\">{}{note}</div>", escape(thought));
+        if let Some(words) = rewritten {
+            let _ = writeln!(out, "<div class=\"think\">{}</div>", escape(words));
+        }
+    }
+    if let Some(done) = &step.executed {
+        if !(done.action.starts_with("think:") && done.by == By::Actor) {
+            let _ = writeln!(out, "<div class=\"act\">{}</div>", escape(&done.action));
+        }
+        if done.by == By::Person {
+            let _ = writeln!(
+                out,
+                "<p class=\"soft\">put in by a person in place of <code>{}</code>, shown as {}</p>",
+                escape(step.proposed.as_deref().unwrap_or("nothing")),
+                if done.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" }
+            );
+        }
+        if let (Some(sent), Some(rule)) = (&done.sent, &done.rule) {
+            let _ = writeln!(
+                out,
+                "<p class=\"soft\">sent as <code>{}</code> (rule {})</p>",
+                escape(sent),
+                escape(rule)
+            );
+        }
+    } else if let Some(proposed) = &step.proposed {
+        let _ = writeln!(
+            out,
+            "<div class=\"act\">{} <span class=\"soft\">(proposed)</span></div>",
+            escape(proposed)
+        );
+    }
+    if let Some(answer) = &step.answer {
+        let _ = writeln!(
+            out,
+            "<div class=\"obs\">{}</div>",
+            escape(answer.seen.as_deref().unwrap_or(&answer.raw))
+        );
+        if (answer.progress - *progress).abs() > f64::EPSILON {
+            let class = if answer.progress > *progress { "good" } else { "bad" };
+            let _ =
+                writeln!(out, "<p class=\"{class}\">progress {:.2} → {:.2}</p>", *progress, answer.progress);
+            *progress = answer.progress;
+        }
+    }
+    for note in step.notes.iter().filter(|n| n.kind == NoteKind::Mistake) {
+        let _ = writeln!(
+            out,
+            "<p class=\"bad\">{}: {}</p>",
+            escape(&note.detector.replace('_', " ")),
+            escape(&note.evidence)
+        );
+    }
+    for reflection in record.reflections(step) {
+        self::reflection(out, reflection);
+    }
+    for remark in &step.remarks {
+        let _ = writeln!(out, "<div class=\"card\">{}</div>", escape(remark));
+    }
+}
+
+fn reflection(out: &mut String, reflection: &Reflection) {
+    let _ = writeln!(
+        out,
+        "<div class=\"card\"><b>{} reflection</b> <span class=\"soft\">by {}</span><ul>",
+        reflection.kind.name(),
+        author(reflection.author)
+    );
+    for item in &reflection.items {
+        let _ = writeln!(out, "<li>{}</li>", words(&item.text));
+    }
+    out.push_str("</ul></div>\n");
+}
+
+fn words(text: &LessonText) -> String {
+    match &text.solution {
+        Some(solution) => format!("{} → {}", escape(&text.text), escape(solution)),
+        None => escape(&text.text),
+    }
+}
+
+fn lessons(out: &mut String, record: &Record) {
+    const KINDS: [Kind; 9] = [
+        Kind::Abstract,
+        Kind::Error,
+        Kind::Progress,
+        Kind::Plan,
+        Kind::Experience,
+        Kind::Lesson,
+        Kind::Positive,
+        Kind::Negative,
+        Kind::Advice,
+    ];
+    let all = record.lessons();
+    if all.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "<details open><summary><b>Lessons</b> ({} in force of {})</summary>",
+        all.iter().filter(|l| l.in_force()).count(),
+        all.len()
+    );
+    for kind in KINDS {
+        let mut of_kind = all.iter().filter(|l| l.kind == kind).peekable();
+        if of_kind.peek().is_none() {
+            continue;
+        }
+        let _ = writeln!(out, "<h2>{}</h2>\n<div class=\"wide\"><table>", kind.name());
+        for lesson in of_kind {
+            lesson_row(out, lesson);
+        }
+        out.push_str("</table></div>\n");
+    }
+    out.push_str("</details>\n");
+}
+
+fn lesson_row(out: &mut String, lesson: &Lesson) {
+    let class = if lesson.status == LessonStatus::Retired { " class=\"soft\"" } else { "" };
+    let source = match lesson.learnt_at {
+        (0, _) => "loaded".to_owned(),
+        (e, s) => format!("<a href=\"#s{e}-{s}\">{e}.{s}</a>"),
+    };
+    let _ = writeln!(
+        out,
+        "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{}, {}, {}, version {}, in {} prompts</td></tr>",
+        lesson.number,
+        words(lesson.text()),
+        word(&lesson.origin),
+        word(&lesson.scope),
+        word(&lesson.status),
+        lesson.version(),
+        lesson.uses
+    );
+}
+
+fn settings(out: &mut String, record: &Record) {
+    let Some(spec) = &record.spec else { return };
+    if spec.settings.0.is_empty() && record.changed.is_empty() {
+        return;
+    }
+    out.push_str(
+        "<details><summary><b>Settings</b></summary>\n<div class=\"wide\"><table>\n\
+         <tr><th>name</th><th>value</th><th>from</th></tr>\n",
+    );
+    for (name, setting) in &spec.settings.0 {
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td><code>{}</code></td><td>{}</td></tr>",
+            escape(name),
+            escape(&setting.value.to_string()),
+            word(&setting.origin)
+        );
+    }
+    for (seq, name, value) in &record.changed {
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td><code>{}</code></td><td>a person, event {seq}</td></tr>",
+            escape(name),
+            escape(&value.to_string())
+        );
+    }
+    out.push_str("</table></div></details>\n");
+}
+
+/// Text as text: cleaned of control characters, and with nothing left that HTML reads as its own.
+fn escape(text: &str) -> String {
+    let text = clean(text);
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.trim_end().chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,139 @@
+//! The whole trajectory as one JSON document, for programs.
+
+use super::Record;
+use super::record::EpisodeRecord;
+use crate::domain::{EpisodeSummary, Executed, Lesson, Note, Reflection, RunSpec, Seen, Seq, Step, Usage};
+use serde::Serialize;
+use serde_json::Value;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    v: u32,
+    session: &'a str,
+    began: Option<String>,
+    run: Option<&'a RunSpec>,
+    settings_changed: Vec<Changed<'a>>,
+    episodes: Vec<EpisodeJson<'a>>,
+    lessons: Vec<&'a Lesson>,
+    tally: super::lines::Tally,
+}
+
+#[derive(Serialize)]
+struct Changed<'a> {
+    seq: Seq,
+    name: &'a str,
+    value: &'a Value,
+}
+
+#[derive(Serialize)]
+struct EpisodeJson<'a> {
+    episode: u32,
+    task: &'a crate::domain::Task,
+    trial: u32,
+    role: crate::domain::EpisodeRole,
+    began: Option<String>,
+    ended: Option<String>,
+    start: Option<&'a Seen>,
+    steps: Vec<StepJson<'a>>,
+    reflections: Vec<&'a Reflection>,
+    failures: Vec<FailureJson<'a>>,
+    remarks: Vec<&'a str>,
+    outcome: Option<&'a EpisodeSummary>,
+}
+
+#[derive(Serialize)]
+struct FailureJson<'a> {
+    seq: Seq,
+    #[serde(flatten)]
+    failure: &'a crate::engine::Failure,
+}
+
+#[derive(Serialize)]
+struct StepJson<'a> {
+    step: u32,
+    thought: Option<&'a str>,
+    proposed: Option<&'a str>,
+    executed: Option<&'a Executed>,
+    answer: Option<&'a Seen>,
+    notes: &'a [Note],
+    rejections: Vec<RejectionJson<'a>>,
+    complaints: &'a [String],
+    remarks: &'a [String],
+    lessons_in_prompt: u32,
+    usage: &'a Usage,
+    events: (Seq, Seq),
+}
+
+#[derive(Serialize)]
+struct RejectionJson<'a> {
+    proposed: &'a str,
+    reason: &'a str,
+}
+
+/// The document, indented, with a line break at its end. Field names are those of the journal.
+pub fn json(record: &Record) -> String {
+    let document = Document {
+        format: "retrospect-trajectory",
+        v: 1,
+        session: &record.session,
+        began: record.began.map(|t| t.to_string()),
+        run: record.spec.as_deref(),
+        settings_changed: record
+            .changed
+            .iter()
+            .map(|(seq, name, value)| Changed { seq: *seq, name, value })
+            .collect(),
+        episodes: record.episodes.iter().map(|e| episode(record, e)).collect(),
+        lessons: record.lessons(),
+        tally: super::lines::Tally::of([&*record.end]),
+    };
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn episode<'a>(record: &'a Record, told: &'a EpisodeRecord) -> EpisodeJson<'a> {
+    let e = &told.episode;
+    EpisodeJson {
+        episode: e.number,
+        task: &e.task,
+        trial: e.trial,
+        role: e.role,
+        began: told.began.map(|t| t.to_string()),
+        ended: told.ended.map(|t| t.to_string()),
+        start: e.reset.as_ref(),
+        steps: told.steps().map(step).collect(),
+        reflections: record
+            .end
+            .reflections
+            .iter()
+            .map(AsRef::as_ref)
+            .filter(|r: &&Reflection| r.episode == e.number)
+            .collect(),
+        failures: told.failures.iter().map(|(seq, failure)| FailureJson { seq: *seq, failure }).collect(),
+        remarks: record.remarks(e.number),
+        outcome: e.outcome.as_deref(),
+    }
+}
+
+fn step(s: &Step) -> StepJson<'_> {
+    StepJson {
+        step: s.number,
+        thought: s.thought.as_deref(),
+        proposed: s.proposed.as_deref(),
+        executed: s.executed.as_ref(),
+        answer: s.answer.as_ref(),
+        notes: &s.notes,
+        rejections: s
+            .rejections
+            .iter()
+            .map(|(proposed, reason)| RejectionJson { proposed, reason })
+            .collect(),
+        complaints: &s.complaints,
+        remarks: &s.remarks,
+        lessons_in_prompt: s.lessons,
+        usage: &s.usage,
+        events: (s.first_seq, s.last_seq),
+    }
+}

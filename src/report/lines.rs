@@ -1,0 +1,335 @@
+//! One JSON object a line: what `play --json` answers and `run --json` tells. Scripts rely on names and order of the
+//! fields, so each line is a struct that serialises in the order it is written in.
+
+use crate::domain::{Author, By, EndReason, EpisodeRole, EpisodeSummary, Item, Kind, RunSpec, Task, Turn};
+use crate::engine::{Envelope, Event, State};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// The fields that `play` and `run` share for a step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TurnLine<'a> {
+    step: u32,
+    action: Option<&'a str>,
+    observation: &'a str,
+    reward: f64,
+    progress: f64,
+    done: bool,
+    won: bool,
+    valid: bool,
+    admissible: &'a [String],
+    world: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goal: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<&'a str>,
+}
+
+/// What a second look at the world adds to a turn: it stands in no journal.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Aside {
+    /// The commands the world would accept now, in its own order.
+    pub admissible: Vec<String>,
+    /// What it shows of itself.
+    pub world: Value,
+}
+
+/// A reply of `play --json`. The reset is step 0 without an action, and carries goal and task id in `start`.
+pub fn turn_line<'a>(
+    step: u32,
+    action: Option<&'a str>,
+    turn: &'a Turn,
+    aside: &'a Aside,
+    start: Option<(&'a str, &'a str)>,
+) -> TurnLine<'a> {
+    TurnLine {
+        step,
+        action,
+        observation: &turn.observation,
+        reward: turn.reward,
+        progress: turn.progress,
+        done: turn.done,
+        won: turn.won,
+        valid: turn.valid,
+        admissible: &aside.admissible,
+        world: &aside.world,
+        goal: start.map(|s| s.0),
+        task: start.map(|s| s.1),
+    }
+}
+
+/// Tells a run as lines; `session` stands in every line where several runs share one output.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    /// Name of the session, where lines of several are mixed.
+    pub session: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    line: Line<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'a> {
+    Run {
+        name: &'a str,
+        path: &'a str,
+        env: &'a str,
+        method: &'a str,
+        actor: &'a str,
+        mentor: &'a str,
+        interface: &'a str,
+        seed: u64,
+        trials: u32,
+        tasks: Vec<&'a str>,
+        max_steps: u32,
+        settings: &'a crate::domain::Settings,
+    },
+    EpisodeStart {
+        episode: u32,
+        task: &'a str,
+        trial: u32,
+        role: EpisodeRole,
+        goal: &'a str,
+        task_type: Option<&'a str>,
+        observation: &'a str,
+        progress: f64,
+        admissible: &'a [String],
+        world: &'a Value,
+    },
+    Step {
+        episode: u32,
+        step: u32,
+        action: Option<&'a str>,
+        observation: &'a str,
+        reward: f64,
+        progress: f64,
+        done: bool,
+        won: bool,
+        valid: bool,
+        admissible: &'a [String],
+        world: &'a Value,
+        thought: Option<&'a str>,
+        proposed: Option<&'a str>,
+        by: By,
+    },
+    Reflection {
+        episode: u32,
+        step: u32,
+        kind: Kind,
+        author: Author,
+        items: &'a [Item],
+    },
+    EpisodeEnd {
+        episode: u32,
+        task: &'a str,
+        trial: u32,
+        won: bool,
+        steps: u32,
+        moves: u32,
+        progress: f64,
+        calls: u32,
+        tokens: u64,
+        reason: EndReason,
+        assisted: bool,
+    },
+}
+
+impl Lines {
+    /// The line of an event, without its line break; none for events that are not told. `aside` is asked for only where
+    /// the line has a place for it, `path` is the session's folder.
+    pub fn event(
+        &self,
+        envelope: &Envelope,
+        after: &State,
+        path: &str,
+        aside: impl FnOnce() -> Aside,
+    ) -> Option<String> {
+        let look;
+        let line = match &envelope.event {
+            Event::RunStarted { session, spec } => run(session, spec, path),
+            Event::WorldReset { turn, goal, .. } => {
+                let episode = after.episode.as_deref()?;
+                look = aside();
+                Line::EpisodeStart {
+                    episode: episode.number,
+                    task: &episode.task.id,
+                    trial: episode.trial,
+                    role: episode.role,
+                    goal,
+                    task_type: episode.task.task_type.as_deref(),
+                    observation: &turn.observation,
+                    progress: turn.progress,
+                    admissible: &look.admissible,
+                    world: &look.world,
+                }
+            }
+            Event::Observed { step, turn, .. } => {
+                let episode = after.episode.as_deref()?;
+                let told = episode.step(*step)?;
+                look = aside();
+                Line::Step {
+                    episode: episode.number,
+                    step: *step,
+                    action: told.action(),
+                    observation: &turn.observation,
+                    reward: turn.reward,
+                    progress: turn.progress,
+                    done: turn.done,
+                    won: turn.won,
+                    valid: turn.valid,
+                    admissible: &look.admissible,
+                    world: &look.world,
+                    thought: told.thought.as_deref(),
+                    proposed: told.proposed.as_deref(),
+                    by: told.executed.as_ref().map_or(By::Actor, |e| e.by),
+                }
+            }
+            Event::Reflected { reflection } => Line::Reflection {
+                episode: reflection.episode,
+                step: reflection.step,
+                kind: reflection.kind,
+                author: reflection.author,
+                items: &reflection.items,
+            },
+            Event::EpisodeEnded { summary } => end(summary),
+            _ => return None,
+        };
+        serde_json::to_string(&Told { line, session: self.session.as_deref() }).ok()
+    }
+}
+
+fn run<'a>(session: &'a str, spec: &'a RunSpec, path: &'a str) -> Line<'a> {
+    Line::Run {
+        name: session,
+        path,
+        env: spec.tasks.first().map_or("", |t| t.env.as_str()),
+        method: &spec.method,
+        actor: &spec.actor,
+        mentor: &spec.mentor,
+        interface: &spec.interface,
+        seed: spec.seed,
+        trials: spec.trials,
+        tasks: spec.tasks.iter().map(|t: &Task| t.id.as_str()).collect(),
+        max_steps: spec.limits.steps,
+        settings: &spec.settings,
+    }
+}
+
+fn end(summary: &EpisodeSummary) -> Line<'_> {
+    Line::EpisodeEnd {
+        episode: summary.number,
+        task: &summary.task.id,
+        trial: summary.trial,
+        won: summary.won,
+        steps: summary.steps,
+        moves: summary.moves,
+        progress: summary.progress,
+        calls: summary.calls,
+        tokens: summary.tokens,
+        reason: summary.reason,
+        assisted: summary.assisted,
+    }
+}
+
+/// How a run ended, for its last line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Tally {
+    /// Episodes that ended.
+    pub episodes: u32,
+    /// Those a person had a hand in; they are in no rate.
+    pub assisted: u32,
+    /// Unassisted test episodes that were won.
+    pub won: u32,
+    /// Unassisted test episodes.
+    pub counted: u32,
+    /// `won` over `counted`; none where nothing counts.
+    pub success_rate: Option<f64>,
+    /// Mean progress of the counted episodes; none where nothing counts.
+    pub progress_rate: Option<f64>,
+    /// Steps of all episodes.
+    pub steps: u64,
+    /// World actions of all episodes.
+    pub moves: u64,
+    /// Calls of all episodes.
+    pub calls: u64,
+    /// Tokens of all episodes.
+    pub tokens: u64,
+    /// Lessons in force at the end.
+    pub lessons: u32,
+}
+
+impl Tally {
+    /// Counts the ended episodes of these states together.
+    pub fn of<'a>(states: impl IntoIterator<Item = &'a State>) -> Self {
+        let mut tally = Self::default();
+        let mut progress = 0.0;
+        for state in states {
+            tally.lessons += state.pool.all().filter(|l| l.in_force()).count() as u32;
+            for episode in &state.past {
+                tally.episodes += 1;
+                tally.steps += u64::from(episode.steps);
+                tally.moves += u64::from(episode.moves);
+                tally.calls += u64::from(episode.calls);
+                tally.tokens += episode.tokens;
+                if episode.assisted {
+                    tally.assisted += 1;
+                } else if episode.role == EpisodeRole::Test {
+                    tally.counted += 1;
+                    tally.won += u32::from(episode.won);
+                    progress += episode.progress;
+                }
+            }
+        }
+        if tally.counted > 0 {
+            tally.success_rate = Some(f64::from(tally.won) / f64::from(tally.counted));
+            tally.progress_rate = Some(progress / f64::from(tally.counted));
+        }
+        tally
+    }
+
+    /// In one sentence.
+    pub fn sentence(&self) -> String {
+        let percent = |r: Option<f64>| format!("{:.1} %", r.unwrap_or(0.0) * 100.0);
+        let mut told =
+            format!("{}, {}", counted(u64::from(self.episodes), "episode"), counted(self.steps, "step"));
+        if self.counted > 0 {
+            let _ = write!(
+                told,
+                ", {} of {} won ({}), progress {}",
+                self.won,
+                self.counted,
+                percent(self.success_rate),
+                percent(self.progress_rate)
+            );
+        }
+        if self.assisted > 0 {
+            let _ = write!(told, "; {} assisted by a person, in no rate", self.assisted);
+        }
+        told
+    }
+}
+
+/// A number with its noun: `1 step`, `2 steps`.
+pub(super) fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The last line of `run --json`. `ended` says how: `finished`, `limit`, `error` or `interrupted`.
+pub fn summary_line(tally: &Tally, ended: &str, paths: &[String]) -> String {
+    #[derive(Serialize)]
+    struct Summary<'a> {
+        r#type: &'static str,
+        ended: &'a str,
+        #[serde(flatten)]
+        tally: &'a Tally,
+        paths: &'a [String],
+    }
+    serde_json::to_string(&Summary { r#type: "summary", ended, tally, paths }).unwrap_or_default()
+}

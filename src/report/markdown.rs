@@ -1,0 +1,238 @@
+//! The whole trajectory as Markdown, to read, to paste into an issue, to keep in git.
+
+use super::record::word;
+use super::transcript::author;
+use super::{EpisodeRecord, Record};
+use crate::domain::{By, Fate, Lesson, NoteKind, ShownAs, Step};
+use crate::text::clean;
+use std::fmt::Write as _;
+
+/// The document. Text from outside stands in code, so that none of it is taken for Markdown.
+pub fn markdown(record: &Record) -> String {
+    let mut out = String::new();
+    let title = record.episodes.last().map_or("", |e| e.episode.task.goal.as_str());
+    let _ = writeln!(out, "# {}\n", inert(if title.is_empty() { &record.session } else { title }));
+    facts(&mut out, record);
+    if record.episodes.len() > 1 {
+        contents(&mut out, record);
+    }
+    for episode in &record.episodes {
+        self::episode(&mut out, record, episode);
+    }
+    lessons(&mut out, record);
+    settings(&mut out, record);
+    out
+}
+
+fn facts(out: &mut String, record: &Record) {
+    let _ = writeln!(out, "- session: {}", code(&record.session));
+    if let Some(spec) = &record.spec {
+        let _ = writeln!(
+            out,
+            "- method: {}, actor: {}, mentor: {}, interface: {}",
+            code(&spec.method),
+            code(&spec.actor),
+            code(&spec.mentor),
+            code(&spec.interface)
+        );
+        let _ =
+            writeln!(out, "- seed: {}, trials: {}, cap: {} steps", spec.seed, spec.trials, spec.limits.steps);
+    }
+    if let Some(began) = record.began {
+        let _ = writeln!(out, "- began: {began:.0}");
+    }
+    let _ = writeln!(out, "- result: {}\n", super::lines::Tally::of([&*record.end]).sentence());
+}
+
+fn contents(out: &mut String, record: &Record) {
+    out.push_str("| episode | task | trial | outcome | assisted |\n|---|---|---|---|---|\n");
+    for told in &record.episodes {
+        let e = &told.episode;
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} |",
+            e.number,
+            code(&e.task.id).replace('|', "\\|"),
+            e.trial,
+            told.verdict(),
+            if e.assisted { "yes" } else { "" }
+        );
+    }
+    out.push('\n');
+}
+
+fn episode(out: &mut String, record: &Record, told: &EpisodeRecord) {
+    let e = &told.episode;
+    let _ =
+        writeln!(out, "## Episode {}: {} {}, trial {}\n", e.number, e.task.env, code(&e.task.id), e.trial);
+    let _ = writeln!(out, "{}{}\n", told.verdict(), if e.assisted { ", assisted by a person" } else { "" });
+    if let Some(reset) = &e.reset {
+        fence(out, "", reset.seen.as_deref().unwrap_or(&reset.raw));
+    }
+    let mut progress = e.reset.as_ref().map_or(0.0, |r| r.progress);
+    for step in told.steps() {
+        self::step(out, record, step, &mut progress);
+    }
+    for (_, failure) in &told.failures {
+        let _ = writeln!(out, "- a call failed ({}): {}\n", failure.place, code(&failure.what));
+    }
+    for remark in record.remarks(e.number) {
+        let _ = writeln!(out, "> {}\n", inert(remark));
+    }
+}
+
+fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
+    let _ = writeln!(out, "### Step {}\n", step.number);
+    for (was, why) in &step.rejections {
+        let _ = writeln!(out, "- rejected {}: {}", code(was), code(why));
+    }
+    if let Some(thought) = &step.thought {
+        let fate = step.executed.as_ref().map(|e| &e.fate);
+        let note = match fate {
+            Some(Fate::Dropped) => " (dropped from later prompts)",
+            Some(Fate::Rewritten(_)) => " (rewritten in later prompts)",
+            _ => "",
+        };
+        let _ = writeln!(out, "- thought{note}: {}", code(thought));
+        if let Some(Fate::Rewritten(words)) = fate {
+            let _ = writeln!(out, "- thought as later prompts have it: {}", code(words));
+        }
+    }
+    if let Some(done) = &step.executed {
+        let _ = writeln!(out, "- action: {}", code(&done.action));
+        if done.by == By::Person {
+            let shown = if done.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" };
+            let was = step.proposed.as_deref().unwrap_or("nothing");
+            let _ = writeln!(out, "- put in by a person in place of {}, shown as {shown}", code(was));
+        }
+        if let (Some(sent), Some(rule)) = (&done.sent, &done.rule) {
+            let _ = writeln!(out, "- sent as {} (rule {})", code(sent), code(rule));
+        }
+    } else if let Some(proposed) = &step.proposed {
+        let _ = writeln!(out, "- proposed: {}", code(proposed));
+    }
+    out.push('\n');
+    if let Some(answer) = &step.answer {
+        fence(out, "", answer.seen.as_deref().unwrap_or(&answer.raw));
+        if (answer.progress - *progress).abs() > f64::EPSILON {
+            let _ = writeln!(out, "Progress {:.2} → {:.2}\n", progress, answer.progress);
+            *progress = answer.progress;
+        }
+    }
+    for note in step.notes.iter().filter(|n| n.kind != NoteKind::Fact) {
+        let _ = writeln!(
+            out,
+            "- {} {}: {}",
+            word(&note.kind),
+            note.detector.replace('_', " "),
+            code(&note.evidence)
+        );
+    }
+    for reflection in record.reflections(step) {
+        let _ = writeln!(out, "- **{} reflection** ({})", reflection.kind.name(), author(reflection.author));
+        for item in &reflection.items {
+            let _ = write!(out, "  - {}", code(&item.text.text));
+            if let Some(solution) = &item.text.solution {
+                let _ = write!(out, " → {}", code(solution));
+            }
+            out.push('\n');
+        }
+    }
+    for remark in &step.remarks {
+        let _ = writeln!(out, "> {}", inert(remark));
+    }
+    if out.ends_with("\n\n") {
+        return;
+    }
+    out.push('\n');
+}
+
+fn lessons(out: &mut String, record: &Record) {
+    let lessons = record.lessons();
+    if lessons.is_empty() {
+        return;
+    }
+    out.push_str("## Lessons\n\n");
+    for lesson in lessons {
+        lesson_line(out, lesson);
+    }
+    out.push('\n');
+}
+
+fn lesson_line(out: &mut String, lesson: &Lesson) {
+    let _ = write!(out, "{}. {}: {}", lesson.number, lesson.kind.name(), code(&lesson.text().text));
+    if let Some(solution) = &lesson.text().solution {
+        let _ = write!(out, " → {}", code(solution));
+    }
+    let _ = writeln!(
+        out,
+        " ({}, scope {}, {}, version {}, in {} prompts, learnt at {}.{})",
+        word(&lesson.origin),
+        word(&lesson.scope),
+        word(&lesson.status),
+        lesson.version(),
+        lesson.uses,
+        lesson.learnt_at.0,
+        lesson.learnt_at.1
+    );
+}
+
+fn settings(out: &mut String, record: &Record) {
+    let Some(spec) = &record.spec else { return };
+    if spec.settings.0.is_empty() && record.changed.is_empty() {
+        return;
+    }
+    out.push_str("## Settings\n\n| name | value | from |\n|---|---|---|\n");
+    for (name, setting) in &spec.settings.0 {
+        let _ = writeln!(
+            out,
+            "| {name} | {} | {} |",
+            code(&setting.value.to_string()).replace('|', "\\|"),
+            word(&setting.origin)
+        );
+    }
+    for (seq, name, value) in &record.changed {
+        let _ = writeln!(
+            out,
+            "| {name} | {} | a person, event {seq} |",
+            code(&value.to_string()).replace('|', "\\|")
+        );
+    }
+}
+
+/// Words that stand outside of code, on one line and with no HTML and no emphasis in them.
+fn inert(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '\n' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '*' | '_' | '`' | '[' | ']' | '|' | '\\' | '#' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text on one line as code, with a fence longer than any in it.
+fn code(text: &str) -> String {
+    let flat = clean(text).trim().replace('\n', " ");
+    if flat.is_empty() {
+        return "(empty)".to_owned();
+    }
+    let ticks = "`".repeat(longest_run(&flat) + 1);
+    let pad = if flat.starts_with('`') || flat.ends_with('`') { " " } else { "" };
+    format!("{ticks}{pad}{flat}{pad}{ticks}")
+}
+
+/// A text of several lines as a code block.
+fn fence(out: &mut String, language: &str, text: &str) {
+    let text = clean(text);
+    let ticks = "`".repeat((longest_run(&text) + 1).max(3));
+    let _ = writeln!(out, "{ticks}{language}\n{}\n{ticks}\n", text.trim_end());
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}

@@ -1,0 +1,218 @@
+//! The whole of a session: every episode with its steps, which the state alone does not keep.
+
+use super::lines::counted;
+use crate::domain::{EpisodeSummary, Lesson, Reflection, RunSpec, Seq, Step};
+use crate::engine::{Envelope, Episode, Event, Failure, State};
+use jiff::Timestamp;
+use serde_json::Value;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// A place in a session: episode and step, both counted from 1; step 0 is the first observation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct At {
+    /// Episode.
+    pub episode: u32,
+    /// Step.
+    pub step: u32,
+}
+
+/// A text is not a place in a session.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no place in a session: expected EPISODE.STEP, as in `1.14`, or a step number alone")]
+pub struct BadAt {
+    /// What was given.
+    pub text: String,
+}
+
+/// An episode with all its steps.
+#[derive(Clone, Debug)]
+pub struct EpisodeRecord {
+    /// Its state after its last event.
+    pub episode: Arc<Episode>,
+    /// When it began.
+    pub began: Option<Timestamp>,
+    /// When its last event was stamped.
+    pub ended: Option<Timestamp>,
+    /// Calls that failed in it.
+    pub failures: Vec<(Seq, Failure)>,
+}
+
+/// Everything a session holds, folded once from its events.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Its name.
+    pub session: String,
+    /// What it was started with.
+    pub spec: Option<Arc<RunSpec>>,
+    /// Settings that were changed while it ran, in order.
+    pub changed: Vec<(Seq, String, Value)>,
+    /// Its episodes, in order; the last may be open.
+    pub episodes: Vec<EpisodeRecord>,
+    /// The state after the last event.
+    pub end: Arc<State>,
+    /// Time of the first event.
+    pub began: Option<Timestamp>,
+}
+
+impl Record {
+    /// Folds the events of a branch from its first on.
+    pub fn of(events: &[Arc<Envelope>]) -> Self {
+        let mut state = State::default();
+        let mut episodes: Vec<EpisodeRecord> = Vec::new();
+        let mut changed = Vec::new();
+        for envelope in events {
+            if matches!(envelope.event, Event::EpisodeStarted { .. }) {
+                seal(&mut episodes, &state);
+            }
+            state.apply(envelope);
+            match &envelope.event {
+                Event::EpisodeStarted { .. } => {
+                    if let Some(episode) = &state.episode {
+                        episodes.push(EpisodeRecord {
+                            episode: episode.clone(),
+                            began: Some(envelope.at),
+                            ended: None,
+                            failures: Vec::new(),
+                        });
+                    }
+                }
+                Event::SettingChanged { name, value } => {
+                    changed.push((envelope.seq, name.clone(), value.clone()));
+                }
+                Event::CallFailed { failure, .. } => {
+                    if let Some(last) = episodes.last_mut() {
+                        last.failures.push((envelope.seq, failure.clone()));
+                    }
+                }
+                _ => {}
+            }
+            if let Some(last) = episodes.last_mut()
+                && state.open_episode().is_some() | matches!(envelope.event, Event::EpisodeEnded { .. })
+            {
+                last.ended = Some(envelope.at);
+            }
+        }
+        seal(&mut episodes, &state);
+        Self {
+            session: state.session.clone(),
+            spec: state.run.clone(),
+            changed,
+            episodes,
+            end: Arc::new(state),
+            began: events.first().map(|e| e.at),
+        }
+    }
+
+    /// An episode by its number.
+    pub fn episode(&self, number: u32) -> Option<&EpisodeRecord> {
+        self.episodes.iter().find(|e| e.episode.number == number)
+    }
+
+    /// The place to open at when none is asked for: the last mistake that a reflection followed, else the last step.
+    pub fn interesting(&self) -> At {
+        let reflected = self.end.reflections.iter().rev().find(|r| r.kind == crate::domain::Kind::Error);
+        if let Some(r) = reflected
+            && r.step > 0
+        {
+            return At { episode: r.episode, step: r.step };
+        }
+        let last = self.episodes.last().map(|e| &e.episode);
+        At { episode: last.map_or(1, |e| e.number), step: last.map_or(0, |e| e.steps.len() as u32) }
+    }
+
+    /// All lessons there ever were, retired ones too.
+    pub fn lessons(&self) -> Vec<&Lesson> {
+        self.end.pool.all().collect()
+    }
+
+    /// The reflections written after a step.
+    pub fn reflections<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Reflection> {
+        step.reflections.iter().filter_map(|i| self.end.reflections.get(*i as usize)).map(Arc::as_ref)
+    }
+
+    /// Remarks of a person on an episode as a whole.
+    pub fn remarks(&self, episode: u32) -> Vec<&str> {
+        self.end.remarks.iter().filter(|r| r.0 == episode).map(|r| r.1.as_str()).collect()
+    }
+
+    /// The summaries of ended episodes.
+    pub fn outcomes(&self) -> impl Iterator<Item = &EpisodeSummary> {
+        self.end.past.iter().map(Arc::as_ref)
+    }
+}
+
+impl EpisodeRecord {
+    /// Its steps.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.episode.steps.iter().map(Arc::as_ref)
+    }
+
+    /// How it went, in a few words.
+    pub fn verdict(&self) -> String {
+        match &self.episode.outcome {
+            Some(o) if o.won => format!("won after {}", counted(o.steps.into(), "step")),
+            Some(o) => {
+                format!("{} after {}, progress {:.2}", reason(o), counted(o.steps.into(), "step"), o.progress)
+            }
+            None => {
+                format!("open at step {}, progress {:.2}", self.episode.steps.len(), self.episode.progress)
+            }
+        }
+    }
+}
+
+/// Why an episode that was not won ended.
+fn reason(outcome: &EpisodeSummary) -> &'static str {
+    use crate::domain::EndReason as R;
+    match outcome.reason {
+        R::Won => "won",
+        R::Done => "ended by the world without the goal",
+        R::StepLimit => "not won: the cap on steps",
+        R::MoveLimit => "not won: the cap on moves",
+        R::TimeLimit => "not won: the cap on time",
+        R::Loop => "not won: the same action twice in a row",
+        R::Person => "ended by a person",
+        R::Error => "given up after an error",
+    }
+}
+
+/// The state knows the last episode better than the copy that was taken when it began.
+fn seal(episodes: &mut [EpisodeRecord], state: &State) {
+    if let (Some(last), Some(episode)) = (episodes.last_mut(), &state.episode) {
+        last.episode = episode.clone();
+    }
+}
+
+impl FromStr for At {
+    type Err = BadAt;
+
+    fn from_str(text: &str) -> Result<Self, BadAt> {
+        let bad = || BadAt { text: text.to_owned() };
+        let (episode, step) = match text.split_once('.') {
+            Some((episode, step)) => (episode.parse().map_err(|_error| bad())?, step),
+            None => (1, text),
+        };
+        let step = step.parse().map_err(|_error| bad())?;
+        if episode == 0 {
+            return Err(bad());
+        }
+        Ok(Self { episode, step })
+    }
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.episode, self.step)
+    }
+}
+
+/// The word a one-word enum is written with in the journal, its underscores as blanks.
+pub(super) fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word.replace('_', " "),
+        Ok(other) => other.to_string(),
+        Err(_) => String::new(),
+    }
+}

@@ -1,0 +1,341 @@
+//! A drawn screen as a picture: text runs in a monospaced font, with frames and blocks drawn as shapes so that lines
+//! join in every viewer.
+
+use crate::text::clean;
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::{Color, Modifier};
+use std::fmt::Write as _;
+use unicode_width::UnicodeWidthStr as _;
+
+/// The colours that a terminal would have brought along.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SvgColors {
+    /// Text that asks for no colour.
+    pub ink: (u8, u8, u8),
+    /// The page behind it.
+    pub paper: (u8, u8, u8),
+    /// The sixteen colours of a terminal, in ANSI order.
+    pub ansi: [(u8, u8, u8); 16],
+}
+
+/// Width and height of a cell, and the baseline in it, in pixels.
+const W: f64 = 8.4;
+const H: f64 = 18.0;
+const BASE: f64 = 13.4;
+
+impl SvgColors {
+    /// A dark terminal.
+    pub fn dark() -> Self {
+        Self {
+            ink: (0xe4, 0xe7, 0xee),
+            paper: (0x14, 0x17, 0x1d),
+            ansi: [
+                (0x2a, 0x30, 0x3b),
+                (0xff, 0x7b, 0x84),
+                (0x7b, 0xd3, 0x9b),
+                (0xe6, 0xc0, 0x6a),
+                (0x7f, 0xa9, 0xff),
+                (0xcd, 0x9b, 0xf5),
+                (0x6f, 0xd0, 0xd6),
+                (0xc4, 0xca, 0xd6),
+                (0x7d, 0x87, 0x99),
+                (0xff, 0x9f, 0xa6),
+                (0x9c, 0xe6, 0xb6),
+                (0xf5, 0xd6, 0x8c),
+                (0xa3, 0xc2, 0xff),
+                (0xdf, 0xbc, 0xfb),
+                (0x97, 0xe4, 0xe8),
+                (0xff, 0xff, 0xff),
+            ],
+        }
+    }
+
+    /// A light terminal.
+    pub fn light() -> Self {
+        Self {
+            ink: (0x1d, 0x23, 0x30),
+            paper: (0xff, 0xff, 0xff),
+            ansi: [
+                (0x1d, 0x23, 0x30),
+                (0xad, 0x25, 0x30),
+                (0x1b, 0x6e, 0x3c),
+                (0x8a, 0x5d, 0x00),
+                (0x1c, 0x4f, 0xb0),
+                (0x7a, 0x2f, 0xa0),
+                (0x0f, 0x6b, 0x73),
+                (0x55, 0x5e, 0x70),
+                (0x6b, 0x74, 0x86),
+                (0xc2, 0x30, 0x3c),
+                (0x20, 0x80, 0x46),
+                (0x9c, 0x6a, 0x00),
+                (0x25, 0x5f, 0xcc),
+                (0x8c, 0x3c, 0xb8),
+                (0x14, 0x7c, 0x86),
+                (0x3a, 0x42, 0x52),
+            ],
+        }
+    }
+
+    fn of(&self, color: Color, or: (u8, u8, u8)) -> (u8, u8, u8) {
+        let ansi = |i: usize| self.ansi.get(i).copied().unwrap_or(or);
+        match color {
+            Color::Reset => or,
+            Color::Black => ansi(0),
+            Color::Red => ansi(1),
+            Color::Green => ansi(2),
+            Color::Yellow => ansi(3),
+            Color::Blue => ansi(4),
+            Color::Magenta => ansi(5),
+            Color::Cyan => ansi(6),
+            Color::Gray => ansi(7),
+            Color::DarkGray => ansi(8),
+            Color::LightRed => ansi(9),
+            Color::LightGreen => ansi(10),
+            Color::LightYellow => ansi(11),
+            Color::LightBlue => ansi(12),
+            Color::LightMagenta => ansi(13),
+            Color::LightCyan => ansi(14),
+            Color::White => ansi(15),
+            Color::Rgb(r, g, b) => (r, g, b),
+            Color::Indexed(i) if i < 16 => ansi(usize::from(i)),
+            Color::Indexed(i) if i < 232 => {
+                let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
+                let i = i - 16;
+                (level(i / 36), level(i / 6 % 6), level(i % 6))
+            }
+            Color::Indexed(i) => {
+                let grey = 8 + 10 * (i - 232);
+                (grey, grey, grey)
+            }
+        }
+    }
+}
+
+/// What two neighbouring cells must share to be one run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Look {
+    ink: (u8, u8, u8),
+    paper: (u8, u8, u8),
+    modifier: Modifier,
+}
+
+/// The picture; `title` is what a screen reader says of it.
+pub fn svg(buffer: &Buffer, colors: &SvgColors, title: &str) -> String {
+    let (columns, rows) = (buffer.area.width, buffer.area.height);
+    let (width, height) = (f64::from(columns) * W + 16.0, f64::from(rows) * H + 16.0);
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.1} {height:.1}\" width=\"{width:.0}\" \
+         height=\"{height:.0}\" role=\"img\" aria-label=\"{}\" font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, \
+         Consolas, monospace\" font-size=\"14\">\n<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{}\"/>\n\
+         <g transform=\"translate(8 8)\" fill=\"{}\">",
+        escape(title),
+        hex(colors.paper),
+        hex(colors.ink)
+    );
+    for y in 0..rows {
+        row(&mut out, buffer, colors, y, columns);
+    }
+    out.push_str("</g>\n</svg>\n");
+    out
+}
+
+fn row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, columns: u16) {
+    let cells: Vec<(Look, String, u16)> = (0..columns)
+        .filter_map(|x| buffer.cell((buffer.area.x + x, buffer.area.y + y)))
+        .map(|cell| {
+            let symbol = clean(cell.symbol()).replace('\n', " ");
+            let wide = u16::try_from(symbol.width()).unwrap_or(1).max(1);
+            (look_of(cell, colors), symbol, wide)
+        })
+        .collect();
+    papers(out, &cells, colors, y);
+    let mut x = 0;
+    while let Some((look, symbol, wide)) = cells.get(usize::from(x)) {
+        let same = |n: u16| cells.get(usize::from(x + n)).is_some_and(|c| c.0 == *look);
+        let (left, top) = (f64::from(x) * W, f64::from(y) * H);
+        if let Some(mut shape) = shape(symbol, left, top) {
+            let mut n = 1;
+            if symbol == "─" {
+                // A long line is one stroke, not one a cell.
+                while same(n) && cells[usize::from(x + n)].1 == "─" {
+                    n += 1;
+                }
+                shape.path = format!("M{left:.1} {:.1}h{:.1}", top + H / 2.0, f64::from(n) * W);
+            }
+            let _ = write!(out, "<path d=\"{}\" {}/>", shape.path, shape.paint(look.ink));
+            x += n;
+        } else if *wide > 1 {
+            text(out, symbol, x, y, *look, colors);
+            x += wide;
+        } else {
+            let mut run = symbol.clone();
+            let mut n = 1;
+            while same(n)
+                && cells[usize::from(x + n)].2 == 1
+                && shape(&cells[usize::from(x + n)].1, 0.0, 0.0).is_none()
+            {
+                run.push_str(&cells[usize::from(x + n)].1);
+                n += 1;
+            }
+            text(out, &run, x, y, *look, colors);
+            x += n;
+        }
+    }
+    out.push('\n');
+}
+
+/// The backgrounds of a row, one rectangle for neighbours of one colour.
+fn papers(out: &mut String, cells: &[(Look, String, u16)], colors: &SvgColors, y: u16) {
+    let mut x = 0;
+    for group in cells.chunk_by(|a, b| a.0.paper == b.0.paper) {
+        if let Some((look, ..)) = group.first()
+            && look.paper != colors.paper
+        {
+            let _ = write!(
+                out,
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{H}\" fill=\"{}\"/>",
+                f64::from(x) * W,
+                f64::from(y) * H,
+                f64::from(group.len() as u32) * W,
+                hex(look.paper)
+            );
+        }
+        x += group.len() as u32;
+    }
+}
+
+fn look_of(cell: &Cell, colors: &SvgColors) -> Look {
+    let (mut ink, mut paper) = (colors.of(cell.fg, colors.ink), colors.of(cell.bg, colors.paper));
+    if cell.modifier.contains(Modifier::REVERSED) {
+        std::mem::swap(&mut ink, &mut paper);
+    }
+    if cell.modifier.contains(Modifier::HIDDEN) {
+        ink = paper;
+    }
+    let kept =
+        Modifier::BOLD | Modifier::DIM | Modifier::ITALIC | Modifier::UNDERLINED | Modifier::CROSSED_OUT;
+    Look { ink, paper, modifier: cell.modifier & kept }
+}
+
+fn text(out: &mut String, run: &str, start: u16, y: u16, look: Look, colors: &SvgColors) {
+    let lead = run.len() - run.trim_start_matches(' ').len();
+    let words = run.trim_matches(' ');
+    if words.is_empty() {
+        return;
+    }
+    let _ = write!(
+        out,
+        "<text x=\"{:.1}\" y=\"{:.1}\" textLength=\"{:.1}\" xml:space=\"preserve\"",
+        (f64::from(start) + lead as f64) * W,
+        f64::from(y) * H + BASE,
+        words.width() as f64 * W
+    );
+    if look.ink != colors.ink {
+        let _ = write!(out, " fill=\"{}\"", hex(look.ink));
+    }
+    for (modifier, attribute) in [
+        (Modifier::BOLD, " font-weight=\"bold\""),
+        (Modifier::ITALIC, " font-style=\"italic\""),
+        (Modifier::DIM, " opacity=\"0.65\""),
+    ] {
+        if look.modifier.contains(modifier) {
+            out.push_str(attribute);
+        }
+    }
+    let lines = [(Modifier::UNDERLINED, "underline"), (Modifier::CROSSED_OUT, "line-through")]
+        .iter()
+        .filter(|(m, _)| look.modifier.contains(*m))
+        .map(|l| l.1)
+        .collect::<Vec<_>>()
+        .join(" ");
+    if !lines.is_empty() {
+        let _ = write!(out, " text-decoration=\"{lines}\"");
+    }
+    let _ = write!(out, ">{}</text>", escape(words));
+}
+
+/// A character that is drawn, not written.
+struct Shape {
+    path: String,
+    filled: bool,
+    heavy: bool,
+}
+
+impl Shape {
+    fn paint(&self, ink: (u8, u8, u8)) -> String {
+        if self.filled {
+            format!("fill=\"{}\"", hex(ink))
+        } else {
+            format!(
+                "fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"",
+                hex(ink),
+                if self.heavy { 2.2 } else { 1.1 }
+            )
+        }
+    }
+}
+
+fn shape(symbol: &str, x: f64, y: f64) -> Option<Shape> {
+    let mut chars = symbol.chars();
+    let (c, None) = (chars.next()?, chars.next()) else { return None };
+    if let Some(path) = block(c, x, y) {
+        return Some(Shape { path, filled: true, heavy: false });
+    }
+    // Arms of frame characters: left, right, up, down.
+    let (arms, heavy) = match c {
+        '─' | '╴' | '╶' => ([1, 1, 0, 0], false),
+        '│' => ([0, 0, 1, 1], false),
+        '┌' | '╭' => ([0, 1, 0, 1], false),
+        '┐' | '╮' => ([1, 0, 0, 1], false),
+        '└' | '╰' => ([0, 1, 1, 0], false),
+        '┘' | '╯' => ([1, 0, 1, 0], false),
+        '├' => ([0, 1, 1, 1], false),
+        '┤' => ([1, 0, 1, 1], false),
+        '┬' => ([1, 1, 0, 1], false),
+        '┴' => ([1, 1, 1, 0], false),
+        '┼' => ([1, 1, 1, 1], false),
+        '━' => ([1, 1, 0, 0], true),
+        '┃' => ([0, 0, 1, 1], true),
+        '┏' => ([0, 1, 0, 1], true),
+        '┓' => ([1, 0, 0, 1], true),
+        '┗' => ([0, 1, 1, 0], true),
+        '┛' => ([1, 0, 1, 0], true),
+        _ => return None,
+    };
+    let (cx, cy) = (x + W / 2.0, y + H / 2.0);
+    let ends = [(x, cy), (x + W, cy), (cx, y), (cx, y + H)];
+    let mut path = String::new();
+    for (arm, (ex, ey)) in arms.iter().zip(ends) {
+        if *arm == 1 {
+            let _ = write!(path, "M{cx:.1} {cy:.1}L{ex:.1} {ey:.1}");
+        }
+    }
+    Some(Shape { path, filled: false, heavy })
+}
+
+/// Block elements as rectangles.
+fn block(symbol: char, x: f64, y: f64) -> Option<String> {
+    let eighths = |row: &str| row.chars().position(|b| b == symbol).map(|n| (n as f64 + 1.0) / 8.0);
+    let (left, top, wide, high) = if let Some(part) = eighths("▁▂▃▄▅▆▇█") {
+        (x, y + H * (1.0 - part), W, H * part)
+    } else if let Some(part) = eighths("▏▎▍▌▋▊▉") {
+        (x, y, W * part, H)
+    } else if symbol == '▀' {
+        (x, y, W, H / 2.0)
+    } else if symbol == '▐' {
+        (x + W / 2.0, y, W / 2.0, H)
+    } else {
+        return None;
+    };
+    Some(format!("M{left:.1} {top:.1}h{wide:.1}v{high:.1}h-{wide:.1}z"))
+}
+
+fn hex((r, g, b): (u8, u8, u8)) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,141 @@
+//! The exports on a small session that has a person, a mistake, a reflection and hostile text in it.
+
+use super::*;
+use crate::engine::Envelope;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const SESSION: &str = r#"
+{"type":"run_started","session":"s1","spec":{"method":"omnireflect","actor":"rules","mentor":"symbolic","interface":"raw","tasks":[{"env":"household","id":"easy/heat/23","goal":""}],"trials":1,"seed":0,"autonomy":"auto","limits":{"steps":50},"loop_detector":false,"settings":{"frequency":{"value":5,"origin":"paper"}}}}
+{"type":"episode_started","episode":1,"task":{"env":"household","id":"easy/heat/23"},"trial":1,"role":"test","call":1}
+{"type":"world_reset","call":1,"turn":{"observation":"You are in a room.\n\nYour task is to: heat <b>apple</b>.","reward":0,"progress":0,"done":false,"won":false,"valid":true},"goal":"heat <b>apple</b>"}
+{"type":"prompt_sent","call":2,"asked":"actor","episode":1,"step":1,"seed":7,"segments":[],"tokens":10,"sha256":"00"}
+{"type":"proposed","step":1,"thought":"The stove \u001b[31mis hot\u001b[0m.","action":"go to stoveburner 1"}
+{"type":"action_overridden","step":1,"was":"go to stoveburner 1","action":"go to microwave 1","shown_as":"human_edit","thought":"dropped"}
+{"type":"action_taken","step":1,"call":3,"action":"go to microwave 1","by":"person","shown_as":"human_edit","fate":{"thought":"dropped"}}
+{"type":"observed","step":1,"call":3,"turn":{"observation":"You arrive. </script><!-- `x`","reward":0,"progress":0.5,"done":false,"won":false,"valid":true}}
+{"type":"noted","step":1,"notes":[{"detector":"wrong_appliance","kind":"mistake","evidence":"go to stoveburner 1"}]}
+{"type":"reflected","kind":"error","author":"symbolic","episode":1,"step":1,"items":[{"text":{"text":"Went to a stove.","solution":"Heat in a microwave."}}]}
+{"type":"lesson_changed","op":"add","id":"aa","kind":"error","scope":"environment","origin":"symbolic","text":{"text":"Went to a stove.","solution":"Heat in a microwave."},"by":"symbolic"}
+{"type":"episode_ended","summary":{"number":1,"task":{"env":"household","id":"easy/heat/23","goal":"heat <b>apple</b>"},"trial":1,"role":"test","won":false,"reason":"step_limit","steps":1,"moves":1,"progress":0.5,"calls":1,"tokens":10,"assisted":true,"span":[2,12]}}
+{"type":"run_ended"}
+"#;
+
+fn events() -> Vec<Arc<Envelope>> {
+    SESSION
+        .lines()
+        .filter(|l| !l.is_empty())
+        .enumerate()
+        .map(|(n, line)| {
+            let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
+            value["seq"] = (n + 1).into();
+            value["at"] = "2026-11-20T10:40:00Z".into();
+            let cause = if line.contains("overridden") { "person" } else { "policy" };
+            value["cause"] = cause.into();
+            Arc::new(serde_json::from_value(value).unwrap())
+        })
+        .collect()
+}
+
+fn files() -> BTreeMap<String, String> {
+    [("meta.toml", "v = 1\n"), ("branches/trunk.jsonl", SESSION)]
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .into()
+}
+
+#[test]
+fn a_transcript_tells_every_word_once_and_no_control_sequence() {
+    let told = transcript(&events());
+    insta::assert_snapshot!(told);
+    assert!(!told.contains('\u{1b}'));
+}
+
+#[test]
+fn markdown_has_the_whole_trajectory() {
+    insta::assert_snapshot!(markdown(&Record::of(&events())));
+}
+
+#[test]
+fn json_has_the_whole_trajectory() {
+    let text = json(&Record::of(&events()));
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let step = &value["episodes"][0]["steps"][0];
+    assert_eq!(value["format"], "retrospect-trajectory");
+    assert_eq!(step["proposed"], "go to stoveburner 1");
+    assert_eq!(step["executed"]["action"], "go to microwave 1");
+    assert_eq!(step["answer"]["raw"], "You arrive. </script><!-- `x`");
+    assert_eq!(step["notes"][0]["detector"], "wrong_appliance");
+    assert_eq!(value["episodes"][0]["reflections"][0]["kind"], "error");
+    assert_eq!(value["lessons"][0]["versions"][0]["text"]["solution"], "Heat in a microwave.");
+    assert_eq!(value["episodes"][0]["outcome"]["reason"], "step_limit");
+    assert_eq!(value["run"]["settings"]["frequency"]["value"], 5);
+    assert_eq!(value["tally"]["assisted"], 1);
+    assert_eq!(value["tally"]["success_rate"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_page_is_whole_without_network_or_script_and_gives_its_session_back() {
+    let page = html(&Record::of(&events()), At { episode: 1, step: 1 }, &files());
+    insta::assert_snapshot!(page.split("</style>").nth(1).unwrap().split("<script").next().unwrap());
+    for outside in ["http://", "https://", "src=", "@import", "url(", "<link"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert_eq!(page.matches("<script").count(), 1, "one block of data, and nothing that runs");
+    assert_eq!(page.matches("</script>").count(), 1, "hostile text cannot end the block");
+    assert!(page.contains("prefers-color-scheme: dark"));
+    assert_eq!(page.matches("autofocus").count(), 1, "one marked step");
+    assert_eq!(carried(&page).unwrap().files, files());
+}
+
+#[test]
+fn what_is_no_report_is_said_to_be_none() {
+    let page = carry(&files());
+    let cases: [(&str, &str); 4] = [
+        ("<html></html>", "carries no retrospect session"),
+        (&page[..page.len() - 20], "damaged"),
+        (&page.replace("\"v\":1,\"files\"", "\"v\":9,\"files\""), "version 9"),
+        (&page.replace("branches/trunk.jsonl", "branches/../../x.jsonl"), "is no file of a session"),
+    ];
+    for (text, words) in cases {
+        let error = carried(text).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn run_lines_keep_their_fields_in_order() {
+    let mut state = crate::engine::State::default();
+    let lines: Vec<String> = events()
+        .iter()
+        .filter_map(|e| {
+            state.apply(e);
+            let aside =
+                || Aside { admissible: vec!["look".to_owned()], world: serde_json::json!({"inventory": []}) };
+            Lines::default().event(e, &state, "sessions/s1", aside)
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+    insta::assert_snapshot!(summary_line(&Tally::of([&state]), "finished", &["sessions/s1".to_owned()]));
+}
+
+#[test]
+fn places_are_read() {
+    assert_eq!("2.14".parse(), Ok(At { episode: 2, step: 14 }));
+    assert_eq!("14".parse(), Ok(At { episode: 1, step: 14 }));
+    for bad in ["", "0.1", "1.", "a.b", "1.2.3", "-1"] {
+        assert!(bad.parse::<At>().is_err(), "{bad}");
+    }
+}
+
+#[cfg(feature = "tui")]
+#[test]
+fn a_picture_joins_runs_and_draws_frames() {
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+    use ratatui::style::{Color, Modifier, Style};
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 24, 3));
+    buffer.set_string(0, 0, "┌─ a <goal> ─┐", Style::new());
+    buffer.set_string(0, 1, "│ 日本 red ▄", Style::new().fg(Color::Red).add_modifier(Modifier::BOLD));
+    buffer.set_string(0, 2, "sel", Style::new().add_modifier(Modifier::REVERSED));
+    insta::assert_snapshot!(svg(&buffer, &SvgColors::dark(), "a test"));
+}

@@ -1,0 +1,236 @@
+//! The session as lines of plain text: no frames, no colours, no cursor movement; fit for logs and screen readers.
+
+use super::lines::counted;
+use crate::domain::{Author, By, LessonOp, LessonText, NoteKind, Reflection};
+use crate::engine::{Envelope, Event, PauseReason, State};
+use crate::text::clean;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// Writes a transcript event by event, so that a run can be followed while it goes on.
+#[derive(Clone, Debug, Default)]
+pub struct Transcript {
+    /// Lines before the first episode are behind us.
+    begun: bool,
+    /// The progress that was told last.
+    progress: f64,
+}
+
+/// The whole transcript of a branch.
+pub fn transcript(events: &[Arc<Envelope>]) -> String {
+    let mut state = State::default();
+    let mut told = Transcript::default();
+    let mut out = String::new();
+    for envelope in events {
+        state.apply(envelope);
+        out.push_str(&told.event(envelope, &state));
+    }
+    out
+}
+
+impl Transcript {
+    /// What an event adds; `after` is the state after it. Empty for events that a reader need not know of, else whole
+    /// lines, each with its line break.
+    pub fn event(&mut self, envelope: &Envelope, after: &State) -> String {
+        let mut out = String::new();
+        self.tell(&mut out, envelope, after);
+        out
+    }
+
+    fn tell(&mut self, out: &mut String, envelope: &Envelope, after: &State) {
+        match &envelope.event {
+            Event::RunStarted { spec, .. } => {
+                line(
+                    out,
+                    "",
+                    &format!(
+                        "{} with actor {}, mentor {}, {}, seed {}",
+                        spec.method,
+                        spec.actor,
+                        spec.mentor,
+                        counted(spec.tasks.len() as u64, "task"),
+                        spec.seed
+                    ),
+                );
+            }
+            Event::PoolLoaded { source, lessons } => {
+                line(out, "", &format!("{} loaded from {source}", counted(u64::from(*lessons), "lesson")));
+            }
+            Event::EpisodeStarted { episode, task, trial, .. } => {
+                if std::mem::replace(&mut self.begun, true) {
+                    out.push('\n');
+                }
+                self.progress = 0.0;
+                line(out, "", &format!("Episode {episode}: {} {}, trial {trial}", task.env, task.id));
+            }
+            Event::WorldReset { turn, seen, goal, .. } => {
+                self.progress = turn.progress;
+                block(out, "    ", seen.as_deref().unwrap_or(&turn.observation));
+                if !goal.is_empty() {
+                    line(out, "Goal: ", goal);
+                }
+            }
+            Event::Proposed { step, thought, complaints, .. } => {
+                if let Some(thought) = thought {
+                    line(out, &format!("{step:>3} think  "), thought);
+                }
+                for complaint in complaints {
+                    line(out, "      (reply) ", complaint);
+                }
+            }
+            Event::ActionOverridden { step, was, action, .. } => {
+                let was = was.as_deref().unwrap_or("nothing");
+                line(out, &format!("{step:>3} override  "), &format!("{was} -> {action}"));
+            }
+            Event::ProposalRejected { step, was, reason } => {
+                line(out, &format!("{step:>3} rejected  "), &format!("{was}: {reason}"));
+            }
+            Event::AskedAgain { step } => line(out, &format!("{step:>3} "), "asked again"),
+            Event::ActionTaken { step, executed, .. } => {
+                if !executed.action.trim_start().starts_with("think:") || executed.by == By::Person {
+                    let by = if executed.by == By::Person { "  (by you)" } else { "" };
+                    line(out, &format!("{step:>3} > "), &format!("{}{by}", executed.action));
+                }
+                if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rule) {
+                    line(out, "      ", &format!("sent as `{sent}` by rule {rule}"));
+                }
+            }
+            Event::Observed { turn, seen, .. } => {
+                block(out, "      ", seen.as_deref().unwrap_or(&turn.observation));
+                if (turn.progress - self.progress).abs() > f64::EPSILON {
+                    line(out, "      ", &format!("progress {:.2} -> {:.2}", self.progress, turn.progress));
+                    self.progress = turn.progress;
+                }
+            }
+            Event::Noted { notes, .. } => {
+                for note in notes.iter().filter(|n| n.kind == NoteKind::Mistake) {
+                    line(out, "      ! ", &format!("{}: {}", note.detector.replace('_', " "), note.evidence));
+                }
+            }
+            Event::Reflected { reflection } => reflected(out, reflection),
+            Event::LessonChanged { op, by } => lesson(out, op, *by, after),
+            Event::Undone { .. } => line(out, "      ", "the last change of the lessons was taken back"),
+            Event::Redone { .. } => line(out, "      ", "the change of the lessons was made again"),
+            Event::Remarked { step, text } => line(out, &format!("{step:>3} remark  "), text),
+            Event::SettingChanged { name, value } => {
+                line(out, "      ", &format!("setting {name} = {value}"));
+            }
+            Event::CallFailed { failure, .. } => {
+                line(out, "      FAILED ", &format!("{}: {}; {}", failure.place, failure.what, failure.next));
+            }
+            Event::Diverged { episode, step, recorded, now } => {
+                line(
+                    out,
+                    "      DIFFERENT ",
+                    &format!(
+                        "episode {episode} step {step}: the rebuilt world says `{now}`, the journal `{recorded}`"
+                    ),
+                );
+            }
+            Event::EpisodeEnded { summary } => {
+                let how = if summary.won { "won" } else { "not won" };
+                let hand = if summary.assisted { ", assisted by a person" } else { "" };
+                line(
+                    out,
+                    "",
+                    &format!(
+                        "Episode {} {how}: {} after {}, {}, progress {:.2}{hand}",
+                        summary.number,
+                        reason(summary.reason),
+                        counted(summary.steps.into(), "step"),
+                        counted(summary.moves.into(), "move"),
+                        summary.progress
+                    ),
+                );
+            }
+            Event::RunEnded => {
+                let tally = after.past.iter().filter(|e| e.won).count();
+                line(
+                    out,
+                    "",
+                    &format!("Run over: {tally} of {} won", counted(after.past.len() as u64, "episode")),
+                );
+            }
+            Event::Paused { reason: PauseReason::Failure } => line(out, "      ", "paused: a call failed"),
+            Event::TextDefined { .. }
+            | Event::PromptDrafted { .. }
+            | Event::PromptSent { .. }
+            | Event::StepOpened { .. }
+            | Event::ReplyReceived { .. }
+            | Event::Approved { .. }
+            | Event::MemorySet { .. }
+            | Event::AutonomySet { .. }
+            | Event::Resumed
+            | Event::PauseRequested
+            | Event::Paused { .. }
+            | Event::StepGranted
+            | Event::StageGranted
+            | Event::CallCancelled { .. }
+            | Event::Retried { .. }
+            | Event::Closed
+            | Event::Reopened => {}
+        }
+    }
+}
+
+fn reflected(out: &mut String, reflection: &Reflection) {
+    let by = author(reflection.author);
+    line(out, "      * ", &format!("{} reflection ({by})", reflection.kind.name()));
+    for item in &reflection.items {
+        line(out, "        - ", &words(&item.text));
+    }
+}
+
+/// Lessons that a reflection just brought are told by it; what a person does to the pool is told here.
+fn lesson(out: &mut String, op: &LessonOp, by: Author, after: &State) {
+    if by != Author::Person {
+        return;
+    }
+    let number = after.pool.get(op.id()).map_or(0, |l| l.number);
+    let told = match op {
+        LessonOp::Add { kind, text, .. } => {
+            format!("lesson {number} added ({}): {}", kind.name(), words(text))
+        }
+        LessonOp::Edit { text, .. } => format!("lesson {number} now says: {}", words(text)),
+        LessonOp::Status { status, .. } => format!("lesson {number} is {}", super::record::word(status)),
+        LessonOp::Rescope { scope, .. } => {
+            format!("lesson {number} now has scope {}", super::record::word(scope))
+        }
+        LessonOp::Move { to, .. } => format!("lesson {number} moved to place {}", to + 1),
+        LessonOp::Recur { .. } => format!("lesson {number} was drawn again"),
+    };
+    line(out, "      ", &told);
+}
+
+fn words(text: &LessonText) -> String {
+    match &text.solution {
+        Some(solution) => format!("{} -> {solution}", text.text),
+        None => text.text.clone(),
+    }
+}
+
+/// Who wrote a reflection, in a word.
+pub(super) fn author(author: Author) -> &'static str {
+    match author {
+        Author::Symbolic => "rules",
+        Author::Mentor => "mentor",
+        Author::Person => "you",
+    }
+}
+
+fn reason(reason: crate::domain::EndReason) -> String {
+    super::record::word(&reason)
+}
+
+/// One line: a lead, then the text with its line breaks turned into blanks.
+fn line(out: &mut String, lead: &str, text: &str) {
+    let flat = clean(text).replace('\n', " ");
+    let _ = writeln!(out, "{lead}{}", flat.trim_end());
+}
+
+/// A text of several lines, each behind the lead; empty lines are left out.
+fn block(out: &mut String, lead: &str, text: &str) {
+    for part in clean(text).lines().filter(|l| !l.trim().is_empty()) {
+        let _ = writeln!(out, "{lead}{}", part.trim_end());
+    }
+}

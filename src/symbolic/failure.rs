@@ -1,0 +1,138 @@
+//! Why nothing happened. The world only says that; what was known before says why.
+
+use super::goal::Treatment;
+use super::situation::Situation;
+use super::words::{Act, Door, kind, listed, numbered, said};
+use crate::engine::Episode;
+use std::collections::BTreeMap;
+
+/// The reason, by the stable name of its detector, with the parts that sentences are built from.
+pub(super) fn why(
+    episode: &Episode,
+    act: &Act,
+    known: &Situation,
+) -> (&'static str, BTreeMap<String, String>) {
+    let mut parts = BTreeMap::new();
+    let mut part = |name: &str, value: &str| {
+        parts.insert(name.to_owned(), value.to_owned());
+    };
+    let names: Vec<&str> = match act {
+        Act::GoTo(a) | Act::Open(a) | Act::Close(a) | Act::Use(a) | Act::Examine(a) => vec![a],
+        Act::Take { object, place } | Act::Put { object, place, .. } | Act::Treat { object, place, .. } => {
+            vec![object, place]
+        }
+        Act::Slice { object, knife } => vec![object, knife],
+        Act::Plain | Act::Other => Vec::new(),
+    };
+    if let Some(bare) = names.iter().find(|n| !numbered(n)) {
+        part("name", bare);
+        return ("number_missing", parts);
+    }
+    let detector = match act {
+        Act::Other => "unknown_action",
+        Act::Plain => "unclear",
+        Act::Slice { object, knife } => {
+            part("object", kind(object));
+            if known.hand == *knife { "object_not_here" } else { "not_holding" }
+        }
+        Act::GoTo(place) => {
+            part("place", kind(place));
+            if *place == known.at {
+                "already_there"
+            } else if is_listed(episode, place) {
+                // A place that exists but cannot be gone to shares the location of the one where the agent is.
+                "already_there"
+            } else {
+                "unknown_place"
+            }
+        }
+        Act::Open(place) | Act::Close(place) => {
+            part("place", kind(place));
+            match (act, known.door) {
+                _ if *place != known.at => "not_at_place",
+                (_, Door::None) => "no_door",
+                (Act::Open(_), Door::Open) => "already_open",
+                (Act::Close(_), Door::Closed) => "already_closed",
+                _ => "unclear",
+            }
+        }
+        Act::Take { object, place } => {
+            part("object", kind(object));
+            part("place", kind(place));
+            if !known.hand.is_empty() {
+                part("holding", kind(&known.hand));
+                "hand_full"
+            } else if *place != known.at {
+                "not_at_place"
+            } else if known.door == Door::Closed {
+                "container_closed"
+            } else if shown_here(episode, known).iter().any(|t| t == object) {
+                "cannot_take"
+            } else {
+                "object_not_here"
+            }
+        }
+        Act::Put { object, place, old } => {
+            part("object", kind(object));
+            part("place", kind(place));
+            if known.hand != *object {
+                "not_holding"
+            } else if *place != known.at {
+                "not_at_place"
+            } else if known.door == Door::Closed {
+                "container_closed"
+            } else if known.old_words.is_some_and(|house| house != *old) {
+                part("said", if *old { "put" } else { "move" });
+                "wrong_form"
+            } else {
+                "does_not_fit"
+            }
+        }
+        Act::Treat { how, object, place } => {
+            part("object", kind(object));
+            part("place", kind(place));
+            part("how", how.verb());
+            treat_fails(*how, object, place, known)
+        }
+        Act::Use(lamp) => {
+            part("object", kind(lamp));
+            if known.lamp.as_ref().is_some_and(|(l, place)| l == lamp && *place != known.at) {
+                "not_at_place"
+            } else {
+                "object_not_here"
+            }
+        }
+        Act::Examine(what) => {
+            part("object", kind(what));
+            if is_listed(episode, what) && *what != known.at { "not_at_place" } else { "not_holding" }
+        }
+    };
+    (detector, parts)
+}
+
+fn treat_fails(how: Treatment, object: &str, place: &str, known: &Situation) -> &'static str {
+    if kind(place) != how.appliance() {
+        "wrong_appliance"
+    } else if known.hand != object {
+        "not_holding"
+    } else if place != known.at {
+        "not_at_place"
+    } else {
+        "cannot_treat"
+    }
+}
+
+/// Whether the first observation lists a place of this name. Where it lists none, every name may be right.
+fn is_listed(episode: &Episode, place: &str) -> bool {
+    let places = episode.reset.as_ref().map(|r| listed(&r.raw)).unwrap_or_default();
+    places.is_empty() || places.contains(&place)
+}
+
+/// The things that the last view of this place showed.
+fn shown_here(episode: &Episode, known: &Situation) -> Vec<String> {
+    episode
+        .step(known.shown_in)
+        .and_then(|s| s.answer.as_ref())
+        .map(|a| said(&a.raw).things)
+        .unwrap_or_default()
+}

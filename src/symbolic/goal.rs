@@ -1,0 +1,174 @@
+//! Goal sentences of ALFWorld's templates (spec/alfworld.md 9) and the sub-goals they come to.
+
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// What has to be done to the object before it is put down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Treatment {
+    /// With a microwave.
+    Heat,
+    /// With a fridge.
+    Cool,
+    /// At a sinkbasin.
+    Clean,
+}
+
+/// A goal that was understood. All names are types, without numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// Put one object, treated or not, or two of a type, in or on a place.
+    Place {
+        /// The object's type.
+        object: String,
+        /// The place's type.
+        target: String,
+        /// What has to be done to it first.
+        treatment: Option<Treatment>,
+        /// How many: 1 or 2.
+        count: usize,
+    },
+    /// Hold an object where a lamp is, and use the lamp.
+    Light {
+        /// The object's type.
+        object: String,
+        /// The lamp's type.
+        lamp: String,
+    },
+}
+
+/// One sub-goal of the ladder to the goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rung {
+    /// An object of the type was seen.
+    Seen,
+    /// One was taken.
+    Taken,
+    /// It was heated, cooled or cleaned.
+    Treated(Treatment),
+    /// It was put in or on the target.
+    Placed,
+    /// The lamp was seen.
+    LampSeen,
+    /// The lamp is on while the object is held where it stands (it may have been switched on before).
+    LampUsed,
+}
+
+impl Treatment {
+    /// The verb of the action.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Heat => "heat",
+            Self::Cool => "cool",
+            Self::Clean => "clean",
+        }
+    }
+
+    /// The type of the place that does it.
+    pub fn appliance(self) -> &'static str {
+        match self {
+            Self::Heat => "microwave",
+            Self::Cool => "fridge",
+            Self::Clean => "sinkbasin",
+        }
+    }
+
+    /// The treatment of a verb or of a goal's adjective.
+    pub fn of(word: &str) -> Option<Self> {
+        match word {
+            "heat" | "hot" => Some(Self::Heat),
+            "cool" | "cold" => Some(Self::Cool),
+            "clean" => Some(Self::Clean),
+            _ => None,
+        }
+    }
+}
+
+impl Goal {
+    /// Reads a goal sentence. Sentences of other forms (a person's words, sliced or movable things) give none; detectors
+    /// that need no goal still work then.
+    pub fn read(sentence: &str) -> Option<Self> {
+        static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+            [
+                r"^put (?:an?|some|the) (?:(?<adjective>clean|hot|cool|cold) )?(?<object>\w+) (?:in/on|in|on) (?:an? |the )?(?<target>\w+)$",
+                r"^(?<verb>clean|heat|cool) (?:an?|some|the) (?<object>\w+) and put it (?:in/on|in|on) (?:an? |the )?(?<target>\w+)$",
+                r"^(?:put|find) (?<two>two) (?<object>\w+) (?:and put them )?(?:in/on|in|on) (?:an? |the )?(?<target>\w+)$",
+                r"^(?:look at|examine) (?:an? |some |the )?(?<object>\w+) (?:under|with|using|by) (?:an? |the )?(?<lamp>\w*lamp)$",
+            ]
+            .iter()
+            .filter_map(|form| Regex::new(form).ok())
+            .collect()
+        });
+        let sentence = sentence.trim().trim_end_matches('.').to_lowercase();
+        let found = FORMS.iter().find_map(|form| form.captures(&sentence))?;
+        let word = |name: &str| found.name(name).map(|m| m.as_str().to_owned());
+        let object = word("object")?;
+        if let Some(lamp) = word("lamp") {
+            return Some(Self::Light { object, lamp });
+        }
+        let treatment = word("adjective").or_else(|| word("verb")).and_then(|w| Treatment::of(&w));
+        let count = if word("two").is_some() { 2 } else { 1 };
+        Some(Self::Place { object, target: word("target")?, treatment, count })
+    }
+
+    /// The type of the object it is about.
+    pub fn object(&self) -> &str {
+        match self {
+            Self::Place { object, .. } | Self::Light { object, .. } => object,
+        }
+    }
+
+    /// What has to be done to the object, if anything.
+    pub fn treatment(&self) -> Option<Treatment> {
+        match self {
+            Self::Place { treatment, .. } => *treatment,
+            Self::Light { .. } => None,
+        }
+    }
+
+    /// The type of the place where the object has to go, if it has to.
+    pub fn target(&self) -> Option<&str> {
+        match self {
+            Self::Place { target, .. } => Some(target),
+            Self::Light { .. } => None,
+        }
+    }
+
+    /// The type of the lamp, if one is needed.
+    pub fn lamp(&self) -> Option<&str> {
+        match self {
+            Self::Light { lamp, .. } => Some(lamp),
+            Self::Place { .. } => None,
+        }
+    }
+
+    /// The ladder of sub-goals, in order (Table 19, and by analogy for the types it does not list). The last rung of
+    /// `Light` is ours: seeing the lamp, Table 19's last pattern, does not solve the task.
+    pub fn ladder(&self) -> Vec<Rung> {
+        match self {
+            Self::Light { .. } => vec![Rung::Seen, Rung::Taken, Rung::LampSeen, Rung::LampUsed],
+            Self::Place { treatment, count, .. } => {
+                let mut once = vec![Rung::Seen, Rung::Taken];
+                once.extend(treatment.map(Rung::Treated));
+                once.push(Rung::Placed);
+                once.repeat(*count)
+            }
+        }
+    }
+}
+
+impl Rung {
+    /// Its word in notes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Seen => "seen",
+            Self::Taken => "taken",
+            Self::Treated(Treatment::Heat) => "heated",
+            Self::Treated(Treatment::Cool) => "cooled",
+            Self::Treated(Treatment::Clean) => "cleaned",
+            Self::Placed => "placed",
+            Self::LampSeen => "lamp_seen",
+            Self::LampUsed => "lamp_used",
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! From notes to reflections. A rule speaks only when a detector noted its evidence in this trajectory, and every lesson
+//! carries that evidence. Equal lessons are one lesson that recurs; what a person deleted is not drawn again.
+
+mod sentences;
+
+use super::detect::{known, reached};
+use super::goal::Goal;
+use crate::domain::{
+    Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Reflection, Scope,
+};
+use crate::engine::{Episode, LessonWish, State, Want};
+
+/// The rule behind a Progress lesson.
+const PROGRESS: &str = "progress";
+
+/// Which notes a reflection looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// Those of the last step.
+    LastStep,
+    /// The last of each detector after this step.
+    After(u32),
+    /// The last of each detector in this episode; only lessons that are not there yet are drawn (a person asked).
+    Begin,
+}
+
+/// A lesson that a rule draws.
+struct Drawn {
+    rule: String,
+    scope: Scope,
+    text: LessonText,
+    evidence: String,
+}
+
+/// The reflections of the symbolic rules after the last step, for these kinds, with the changes of the pool that keep
+/// them. A kind that was reflected on after this step already is left out, so that granting the wants settles it.
+pub fn reflect(state: &State, since: Since, kinds: &[Kind]) -> Vec<Want> {
+    let Some(episode) = state.episode.as_deref() else { return Vec::new() };
+    let notes = notes(episode, since);
+    let mut wants = Vec::new();
+    for kind in kinds {
+        if since != Since::Begin && state.reflected(*kind) {
+            continue;
+        }
+        let drawn = match kind {
+            Kind::Abstract => draw(&notes, sentences::general),
+            Kind::Error => draw(&notes, sentences::mistake),
+            Kind::Progress => progress(state, episode, &notes, since).into_iter().collect(),
+            _ => Vec::new(),
+        };
+        wants.extend(keep(state, episode, *kind, drawn, since));
+    }
+    wants
+}
+
+fn notes(episode: &Episode, since: Since) -> Vec<Note> {
+    let after = match since {
+        Since::LastStep => return episode.last().map(|s| s.notes.clone()).unwrap_or_default(),
+        Since::After(step) => step,
+        Since::Begin => 0,
+    };
+    let mut found: Vec<_> = episode.noted.values().filter(|t| t.last_step > after).collect();
+    // The tally has no order of its own; runs must not differ by it.
+    found.sort_by(|a, b| (a.last_step, &a.last.detector).cmp(&(b.last_step, &b.last.detector)));
+    found.into_iter().map(|t| t.last.clone()).collect()
+}
+
+fn draw(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, LessonText)>) -> Vec<Drawn> {
+    let mut drawn: Vec<Drawn> = Vec::new();
+    for note in notes {
+        for (rule, scope, text) in rule(note) {
+            if !drawn.iter().any(|d| d.rule == rule || d.text == text) {
+                drawn.push(Drawn { rule, scope, text, evidence: note.evidence.clone() });
+            }
+        }
+    }
+    drawn
+}
+
+/// Where the episode stands, when that changed: a sub-goal was reached, or the search goes astray.
+fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> Option<Drawn> {
+    let fires = |n: &&Note| {
+        n.kind == NoteKind::Progress
+            || matches!(n.detector.as_str(), "circling" | "left_target" | "wrong_object")
+    };
+    let cause = notes.iter().rfind(fires);
+    if cause.is_none() && since == Since::LastStep {
+        return None;
+    }
+    let goal = Goal::read(&episode.task.goal)?;
+    if reached(episode) >= goal.ladder().len() {
+        return None;
+    }
+    let text = sentences::standing(&goal, &known(episode))?;
+    let append = state.run.as_ref().is_some_and(|r| r.settings.word("progress", "replace") == "append");
+    let rule = if append { format!("{PROGRESS}.{text}") } else { PROGRESS.to_owned() };
+    let evidence = cause.map(|n| n.evidence.clone()).unwrap_or_default();
+    Some(Drawn { rule, scope: Scope::Episode, text: LessonText::plain(text), evidence })
+}
+
+/// The wants that keep what was drawn; none where nothing of it is new or recurs.
+fn keep(state: &State, episode: &Episode, kind: Kind, drawn: Vec<Drawn>, since: Since) -> Vec<Want> {
+    let (mut items, mut wishes) = (Vec::new(), Vec::new());
+    for lesson in drawn {
+        let Some(wish) = wish(state, kind, &lesson) else { continue };
+        if since == Since::Begin && matches!(wish, LessonWish::Recur { .. }) {
+            continue;
+        }
+        items.push(Item { text: lesson.text, rule: Some(lesson.rule), evidence: lesson.evidence });
+        wishes.push(Want::Lesson(wish));
+    }
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let reflection = Reflection {
+        kind,
+        author: Author::Symbolic,
+        episode: episode.number,
+        step: episode.answered(),
+        items,
+        seq: crate::domain::Seq::default(),
+    };
+    std::iter::once(Want::Reflect(Box::new(reflection))).chain(wishes).collect()
+}
+
+/// The change of the pool for a drawn lesson: a new lesson, a recurrence, or new words for Progress.
+fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonWish> {
+    let by_rule =
+        state.pool.all().filter(|l| l.kind == kind && l.rule.as_deref() == Some(drawn.rule.as_str()));
+    for lesson in by_rule {
+        let ended = lesson.status == LessonStatus::Retired;
+        if drawn.scope != Scope::Episode {
+            return (!ended).then(|| LessonWish::Recur { id: lesson.id.clone() });
+        }
+        if ended || lesson.learnt_at.0 != state.episode.as_ref().map_or(0, |e| e.number) {
+            continue;
+        }
+        // Where the same words stand there is nothing new to say; words that a person pinned are not replaced.
+        if *lesson.text() == drawn.text {
+            return None;
+        }
+        if lesson.status != LessonStatus::Pinned && drawn.rule == PROGRESS {
+            return Some(LessonWish::Edit { id: lesson.id.clone(), text: drawn.text.clone() });
+        }
+    }
+    if let Some(id) = same_words(state, kind, &drawn.text) {
+        return (drawn.scope != Scope::Episode).then_some(LessonWish::Recur { id });
+    }
+    Some(LessonWish::Add {
+        kind,
+        scope: drawn.scope,
+        text: drawn.text.clone(),
+        rule: Some(drawn.rule.clone()),
+        evidence: drawn.evidence.clone(),
+    })
+}
+
+/// A lesson of the kind that already says this, whoever wrote it.
+fn same_words(state: &State, kind: Kind, text: &LessonText) -> Option<LessonId> {
+    let plain = |t: &str| t.trim().trim_end_matches('.').to_lowercase();
+    let says = |t: &LessonText| plain(t.solution.as_deref().unwrap_or(&t.text));
+    let wanted = says(text);
+    state.pool.of(kind).find(|l| says(l.text()) == wanted).map(|l| l.id.clone())
+}

@@ -1,0 +1,194 @@
+//! The sentences of symbolic reflections (`docs/LESSON_FORMS.md`). Abstract and Error sentences name types only; Progress
+//! may name numbered things.
+
+use crate::domain::{LessonText, Note, Scope};
+use crate::symbolic::goal::{Goal, Treatment};
+use crate::symbolic::situation::Situation;
+use crate::symbolic::words::kind;
+
+type Sentence = (String, Scope, LessonText);
+
+/// What a note teaches about the world in general.
+pub(super) fn general(note: &Note) -> Vec<Sentence> {
+    let part = |name: &str| note.parts.get(name).map_or("", String::as_str);
+    let plain = |rule: String, scope, text: String| (rule, scope, LessonText::plain(text));
+    match note.detector.as_str() {
+        "found" => {
+            let (object, place) = (part("object"), part("place"));
+            let mut drawn = vec![plain(
+                format!("abstract.found.{object}.{place}"),
+                Scope::Environment,
+                format!("Look for a {object} in/on a {place} first."),
+            )];
+            if part("door") == "open" {
+                let text = "Look inside closed containers too.".to_owned();
+                drawn.push(plain("abstract.inside".to_owned(), Scope::Environment, text));
+            }
+            drawn
+        }
+        "treated" => {
+            let how = part("how");
+            let text = format!("After you {how} it, put it in/on the target.");
+            vec![plain(format!("abstract.after.{how}"), Scope::TaskType, text)]
+        }
+        "lamp_in_hand" => {
+            vec![plain("abstract.lamp".to_owned(), Scope::TaskType, LAMP.to_owned())]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The mistake a note shows, and what to do instead.
+pub(super) fn mistake(note: &Note) -> Vec<Sentence> {
+    let part = |name: &str| note.parts.get(name).map_or("", String::as_str);
+    let detector = note.detector.as_str();
+    let how = Treatment::of(part("how"));
+    let mut rule = format!("error.{detector}");
+    let (mistake, solution) = match detector {
+        "not_at_place" => (
+            "Acted on a place from somewhere else.".to_owned(),
+            "Go to a place before you act on it.".to_owned(),
+        ),
+        "container_closed" => (
+            "Reached for the inside of a closed container.".to_owned(),
+            "Open a closed container before you take from it or put into it.".to_owned(),
+        ),
+        "hand_full" => (
+            "Tried to take an object while holding another.".to_owned(),
+            "Put down what you hold before you take another object.".to_owned(),
+        ),
+        "number_missing" => (
+            "Named something without its number.".to_owned(),
+            "Use the number of every object and place.".to_owned(),
+        ),
+        "wrong_appliance" => {
+            let Some(how) = how else { return Vec::new() };
+            rule = format!("{rule}.{}", how.verb());
+            (format!("Tried to {} with a {}.", how.verb(), part("place")), only(how))
+        }
+        "not_holding" if how.is_some() => (
+            "Tried to heat, cool or clean an object that was not held.".to_owned(),
+            "Hold the object before you heat, cool or clean it.".to_owned(),
+        ),
+        "wrong_form" => {
+            let (said, form) = match part("said") {
+                "put" => ("put", "move OBJECT to PLACE"),
+                _ => ("move", "put OBJECT in/on PLACE"),
+            };
+            (
+                format!("Said \"{said}\", which this house does not understand."),
+                format!("Say \"{form}\" to put something down."),
+            )
+        }
+        "unknown_action" => (
+            "Used words that are no action here.".to_owned(),
+            "Use only the actions of the list, word for word.".to_owned(),
+        ),
+        "unknown_place" => (
+            "Tried to go to a place that is not here.".to_owned(),
+            "Go only to places that the first observation names.".to_owned(),
+        ),
+        "already_there" => (
+            "Tried to go where the agent already was.".to_owned(),
+            "Act at once when you are at the place.".to_owned(),
+        ),
+        "object_not_here" => (
+            "Reached for an object that was not there.".to_owned(),
+            "Take only what you see at the place where you are.".to_owned(),
+        ),
+        "does_not_fit" => (
+            format!("Tried to put a {} in/on a {}, which does not take it.", part("object"), part("place")),
+            "Put it in/on another kind of place.".to_owned(),
+        ),
+        "repeat" => (
+            "Repeated an action that changed nothing.".to_owned(),
+            "Do not repeat an action that did nothing.".to_owned(),
+        ),
+        "circling" | "searched_again" => {
+            "error.searched_again".clone_into(&mut rule);
+            (
+                "Went back to places that had been searched.".to_owned(),
+                "Do not go back to a place that was already searched.".to_owned(),
+            )
+        }
+        "left_closed" => (
+            "Left a closed container without looking inside.".to_owned(),
+            "Look inside closed containers too.".to_owned(),
+        ),
+        "left_target" => (
+            "Left a place where the object of the task was in sight.".to_owned(),
+            "Take the object of the task as soon as you see it.".to_owned(),
+        ),
+        "wrong_object" => (
+            "Took an object that the task does not name.".to_owned(),
+            "Take only the object that the task names.".to_owned(),
+        ),
+        "took_back" => (
+            "Took an object away from where it belongs.".to_owned(),
+            "Leave what is in its place where it is.".to_owned(),
+        ),
+        "wrong_treatment" => (
+            "Treated the object in a way the task does not ask for.".to_owned(),
+            "Heat, cool or clean only what the task says.".to_owned(),
+        ),
+        "placed_untreated" => {
+            let Some(how) = how else { return Vec::new() };
+            rule = format!("{rule}.{}", how.verb());
+            (
+                "Put the object in its place before it was ready.".to_owned(),
+                format!("After you {} it, put it in/on the target.", how.verb()),
+            )
+        }
+        "lamp_without_object" => ("Used the lamp with empty hands.".to_owned(), LAMP.to_owned()),
+        "only_thoughts" => {
+            ("Thought several times without acting.".to_owned(), "Act after each thought.".to_owned())
+        }
+        _ => return Vec::new(),
+    };
+    vec![(rule, Scope::Environment, LessonText::error(mistake, solution))]
+}
+
+const LAMP: &str = "To examine something in light, hold it and use the lamp where the lamp is.";
+
+fn only(how: Treatment) -> String {
+    match how {
+        Treatment::Heat => "Heat food in a microwave only.",
+        Treatment::Cool => "Cool food in a fridge only.",
+        Treatment::Clean => "Clean things at a sinkbasin only.",
+    }
+    .to_owned()
+}
+
+/// Where the task stands and what comes next; none where nothing is known yet.
+pub(super) fn standing(goal: &Goal, known: &Situation) -> Option<String> {
+    let object = goal.object();
+    let hand = known.hand.as_str();
+    let mut words = Vec::new();
+    if let (Some(target), false) = (goal.target(), known.placed.is_empty()) {
+        words.push(format!("{} is in/on its {target}.", known.placed.join(" and ")));
+    }
+    if !hand.is_empty() && kind(hand) != object {
+        words.push(format!("You hold {hand}, which the task does not name. Next: put it down."));
+    } else if !hand.is_empty() {
+        let treated = known.treated.iter().any(|t| t == hand);
+        match (goal.treatment(), goal.target(), goal.lamp()) {
+            (Some(how), ..) if !treated => {
+                words.push(format!("You hold {hand}. Next: {} it with a {}.", how.verb(), how.appliance()));
+            }
+            (Some(how), Some(target), _) => {
+                words.push(format!("You have {}ed {hand}. Next: put it in/on a {target}.", how.verb()));
+            }
+            (None, Some(target), _) => words.push(format!("You hold {hand}. Next: put it in/on a {target}.")),
+            (_, _, Some(lamp)) => words.push(match &known.lamp {
+                Some((lamp, place)) => format!("You hold {hand}. Next: go to {place} and use {lamp}."),
+                None => format!("You hold {hand}. Next: look for a {lamp}."),
+            }),
+            _ => {}
+        }
+    } else if let Some((found, place)) = known.open_target() {
+        words.push(format!("You have seen {found} in/on {place}. Next: take {found} from {place}."));
+    } else if !words.is_empty() || !known.at.is_empty() {
+        words.push(format!("Next: look for a {object}."));
+    }
+    (!words.is_empty()).then(|| words.join(" "))
+}

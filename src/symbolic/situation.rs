@@ -1,0 +1,187 @@
+//! Where the agent stands, what it holds, and what it has come to know of the things its task names: the detectors' own
+//! memory. It lives in the notes (`situation`), so that a step's work does not grow with the episode, and is read back
+//! from the tally.
+
+use super::goal::Goal;
+use super::words::{Act, Door, Said, kind};
+use crate::domain::{Note, NoteKind};
+use crate::engine::Episode;
+use std::collections::BTreeMap;
+
+/// The detector's name.
+pub(super) const NAME: &str = "situation";
+
+/// What is known after a step. Names are numbered names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Situation {
+    /// The place where the agent is; empty at the start.
+    pub(super) at: String,
+    /// Its door.
+    pub(super) door: Door,
+    /// The step whose answer showed what is there (0: none).
+    pub(super) shown_in: u32,
+    /// What is held; empty: nothing.
+    pub(super) hand: String,
+    /// The house says `put ... in/on`, as 2.1.1 does; known after the first arrival.
+    pub(super) old_words: Option<bool>,
+    /// Objects of the goal's type and where they are now (`hand` while held).
+    pub(super) targets: BTreeMap<String, String>,
+    /// Those that were treated as the goal asks.
+    pub(super) treated: Vec<String>,
+    /// Those that are in their target place, treated if need be.
+    pub(super) placed: Vec<String>,
+    /// The goal's lamp, and where it is.
+    pub(super) lamp: Option<(String, String)>,
+    /// It was switched on; it stays on.
+    pub(super) lit: bool,
+}
+
+impl Situation {
+    /// What was known after the last step that changed it.
+    pub(super) fn of(episode: &Episode) -> Self {
+        episode.noted.get(NAME).map_or_else(Self::default, |t| Self::read(&t.last.parts))
+    }
+
+    /// What is known after one more answer.
+    pub(super) fn after(&self, act: &Act, said: &Said, goal: Option<&Goal>, step: u32) -> Self {
+        let mut now = self.clone();
+        if let (Some(old), Act::GoTo(place)) = (said.arrived, act) {
+            now.old_words = Some(old);
+            now.at.clone_from(place);
+            now.door = Door::None;
+            now.shown_in = step;
+        }
+        if let Some((place, door)) = &said.view {
+            if *place == now.at {
+                now.door = *door;
+                now.shown_in = step;
+            }
+            let wanted = |thing: &&String| goal.is_some_and(|g| kind(thing) == g.object());
+            for thing in said.things.iter().filter(wanted) {
+                if now.targets.get(thing).is_none_or(|w| w != HELD) && now.targets.len() < 16 {
+                    now.targets.insert(thing.clone(), place.clone());
+                    if goal.is_some_and(|g| now.fulfils(g, thing, place)) && !now.placed.contains(thing) {
+                        now.placed.push(thing.clone());
+                    }
+                }
+            }
+            if let Some(lamp) = said.things.iter().find(|t| goal.and_then(Goal::lamp) == Some(kind(t))) {
+                now.lamp = Some((lamp.clone(), place.clone()));
+            }
+        }
+        if said.closed.as_ref() == Some(&now.at) {
+            now.door = Door::Closed;
+        }
+        if let Some((object, _)) = &said.took {
+            now.hand.clone_from(object);
+            now.placed.retain(|p| p != object);
+            if goal.is_some_and(|g| kind(object) == g.object()) {
+                now.targets.insert(object.clone(), HELD.to_owned());
+            }
+        }
+        if let (Some((how, object, _)), Some(goal)) = (&said.treated, goal)
+            && goal.treatment() == Some(*how)
+            && kind(object) == goal.object()
+            && !now.treated.contains(object)
+        {
+            now.treated.push(object.clone());
+        }
+        now.lit |= said.lit.as_ref().is_some_and(|l| goal.and_then(Goal::lamp) == Some(kind(l)));
+        if let Some((object, place)) = &said.put {
+            now.hand.clear();
+            if let Some(goal) = goal.filter(|g| kind(object) == g.object()) {
+                now.targets.insert(object.clone(), place.clone());
+                if now.fulfils(goal, object, place) && !now.placed.contains(object) {
+                    now.placed.push(object.clone());
+                }
+            }
+        }
+        now
+    }
+
+    /// Whether this object in this place is what the goal asks for.
+    pub(super) fn fulfils(&self, goal: &Goal, object: &str, place: &str) -> bool {
+        kind(object) == goal.object()
+            && goal.target() == Some(kind(place))
+            && (goal.treatment().is_none() || self.treated.iter().any(|t| t == object))
+    }
+
+    /// A target that is known, not held, and not yet where it belongs.
+    pub(super) fn open_target(&self) -> Option<(&str, &str)> {
+        let open = |(object, place): &(&String, &String)| *place != HELD && !self.placed.contains(object);
+        self.targets.iter().find(open).map(|(o, p)| (o.as_str(), p.as_str()))
+    }
+
+    /// The object is held where the lamp is, and the lamp is on.
+    pub(super) fn examines(&self, goal: &Goal) -> bool {
+        let here = self.lamp.as_ref().is_some_and(|(_, place)| *place == self.at);
+        self.lit && here && kind(&self.hand) == goal.object()
+    }
+
+    /// The agent looks for something: for a target with empty hands, or for the lamp with the target in its hand.
+    pub(super) fn searching(&self, goal: &Goal) -> bool {
+        let for_target = self.hand.is_empty() && self.open_target().is_none();
+        let for_lamp = goal.lamp().is_some() && kind(&self.hand) == goal.object() && self.lamp.is_none();
+        for_target || for_lamp
+    }
+
+    /// The note that keeps it.
+    pub(super) fn note(&self, evidence: String) -> Note {
+        let mut parts = BTreeMap::new();
+        let mut put = |name: &str, value: String| {
+            if !value.is_empty() {
+                parts.insert(name.to_owned(), value);
+            }
+        };
+        put("at", self.at.clone());
+        put("door", word(self.door).to_owned());
+        put("shown_in", if self.shown_in == 0 { String::new() } else { self.shown_in.to_string() });
+        put("hand", self.hand.clone());
+        put("words", self.old_words.map_or("", |old| if old { "put" } else { "move" }).to_owned());
+        put("targets", self.targets.iter().map(|(o, p)| format!("{o}@{p}")).collect::<Vec<_>>().join(";"));
+        put("treated", self.treated.join(";"));
+        put("placed", self.placed.join(";"));
+        put("lamp", self.lamp.as_ref().map_or(String::new(), |(l, p)| format!("{l}@{p}")));
+        put("lit", if self.lit { "yes" } else { "" }.to_owned());
+        Note { detector: NAME.to_owned(), kind: NoteKind::Fact, evidence, parts }
+    }
+
+    pub(super) fn read(parts: &BTreeMap<String, String>) -> Self {
+        let part = |name: &str| parts.get(name).map_or("", String::as_str);
+        let list = |name: &str| {
+            part(name).split(';').filter(|w| !w.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let pair = |text: &str| text.split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned()));
+        Self {
+            at: part("at").to_owned(),
+            door: match part("door") {
+                "open" => Door::Open,
+                "closed" => Door::Closed,
+                _ => Door::None,
+            },
+            shown_in: part("shown_in").parse().unwrap_or(0),
+            hand: part("hand").to_owned(),
+            old_words: match part("words") {
+                "put" => Some(true),
+                "move" => Some(false),
+                _ => None,
+            },
+            targets: list("targets").iter().filter_map(|t| pair(t)).collect(),
+            treated: list("treated"),
+            placed: list("placed"),
+            lamp: pair(part("lamp")),
+            lit: !part("lit").is_empty(),
+        }
+    }
+}
+
+/// Where a held target is.
+const HELD: &str = "hand";
+
+fn word(door: Door) -> &'static str {
+    match door {
+        Door::None => "",
+        Door::Open => "open",
+        Door::Closed => "closed",
+    }
+}

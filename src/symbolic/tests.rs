@@ -1,0 +1,393 @@
+//! Goal sentences, detectors and rules, over scripted episodes in the tests' house and over recorded games.
+
+use super::*;
+use crate::domain::{Kind, LessonStatus, NoteKind, SettingOrigin};
+use crate::engine::{Command, LessonWish, State};
+use crate::method::fixture::{House, Play, spec};
+use proptest::prelude::*;
+
+mod golden;
+
+const HEAT: &str = "put a hot apple in garbagecan";
+
+fn play(goal: &str, actions: &[&str]) -> Play {
+    played(House::kitchen(goal), "omnireflect", actions)
+}
+
+fn played(mut house: House, method: &str, actions: &[&str]) -> Play {
+    let mut play = Play::new(spec(method, &[("kitchen-1", "")]));
+    play.script(&mut house, actions);
+    play
+}
+
+/// The names of the notes of the last answered step, without the situation.
+fn last_notes(state: &State) -> Vec<String> {
+    let episode = state.episode.as_deref().unwrap();
+    let notes = &episode.step(episode.answered()).unwrap().notes;
+    notes.iter().filter(|n| n.detector != "situation").map(|n| n.detector.clone()).collect()
+}
+
+fn lessons(state: &State, kind: Kind) -> Vec<String> {
+    let text = |l: &crate::domain::Lesson| l.text().solution.clone().unwrap_or_else(|| l.text().text.clone());
+    state.pool.of(kind).map(text).collect()
+}
+
+#[test]
+fn every_template_of_a_goal_sentence_is_read() {
+    let place = |object: &str, target: &str, treatment, count| {
+        Some(Goal::Place { object: object.to_owned(), target: target.to_owned(), treatment, count })
+    };
+    let light =
+        |object: &str, lamp: &str| Some(Goal::Light { object: object.to_owned(), lamp: lamp.to_owned() });
+    let cases = [
+        ("put a mug in cabinet", place("mug", "cabinet", None, 1)),
+        ("put some peppershaker on drawer", place("peppershaker", "drawer", None, 1)),
+        ("put a clean bowl in shelf.", place("bowl", "shelf", Some(Treatment::Clean), 1)),
+        ("clean some ladle and put it in drawer", place("ladle", "drawer", Some(Treatment::Clean), 1)),
+        ("put a hot mug in cabinet", place("mug", "cabinet", Some(Treatment::Heat), 1)),
+        ("heat some egg and put it in garbagecan", place("egg", "garbagecan", Some(Treatment::Heat), 1)),
+        ("put a cool tomato in microwave", place("tomato", "microwave", Some(Treatment::Cool), 1)),
+        ("cool some pan and put it in stoveburner", place("pan", "stoveburner", Some(Treatment::Cool), 1)),
+        ("put two soapbar in garbagecan", place("soapbar", "garbagecan", None, 2)),
+        ("find two newspaper and put them in armchair", place("newspaper", "armchair", None, 2)),
+        ("look at bowl under the desklamp", light("bowl", "desklamp")),
+        ("examine the alarmclock with the desklamp", light("alarmclock", "desklamp")),
+        ("put a clean slice of bread in fridge", None),
+        ("put a knife in a bowl and then put them in sink", None),
+        ("Place the warm cup where it belongs", None),
+        ("", None),
+    ];
+    for (sentence, want) in cases {
+        assert_eq!(Goal::read(sentence), want, "{sentence}");
+    }
+}
+
+#[test]
+fn a_step_where_nothing_happened_says_why() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["go to countertop"], "number_missing"),
+        (&["go to countertop 9"], "unknown_place"),
+        (&["go to fridge 1", "go to fridge 1"], "already_there"),
+        (&["open fridge 1"], "not_at_place"),
+        (&["go to countertop 1", "open countertop 1"], "no_door"),
+        (&["go to fridge 1", "open fridge 1", "open fridge 1"], "already_open"),
+        (&["go to countertop 2", "take apple from countertop 2"], "number_missing"),
+        (&["take apple 1 from countertop 2"], "not_at_place"),
+        (&["go to countertop 1", "take apple 1 from countertop 1"], "object_not_here"),
+        (&["go to fridge 1", "take apple 2 from fridge 1"], "container_closed"),
+        (
+            &["go to countertop 2", "take mug 1 from countertop 2", "take apple 1 from countertop 2"],
+            "hand_full",
+        ),
+        (&["go to countertop 2", "move apple 1 to countertop 2"], "not_holding"),
+        (
+            &["go to countertop 2", "take apple 1 from countertop 2", "move apple 1 to garbagecan 1"],
+            "not_at_place",
+        ),
+        (
+            &[
+                "go to countertop 2",
+                "take apple 1 from countertop 2",
+                "go to cabinet 1",
+                "move apple 1 to cabinet 1",
+            ],
+            "container_closed",
+        ),
+        (
+            &[
+                "go to countertop 2",
+                "take apple 1 from countertop 2",
+                "go to garbagecan 1",
+                "put apple 1 in/on garbagecan 1",
+            ],
+            "wrong_form",
+        ),
+        (
+            &[
+                "go to countertop 2",
+                "take apple 1 from countertop 2",
+                "go to stoveburner 1",
+                "heat apple 1 with stoveburner 1",
+            ],
+            "wrong_appliance",
+        ),
+        (
+            &["go to countertop 2", "take apple 1 from countertop 2", "heat apple 1 with microwave 1"],
+            "not_at_place",
+        ),
+        (&["go to microwave 1", "heat apple 1 with microwave 1"], "not_holding"),
+        (&["use desklamp 1"], "object_not_here"),
+        (&["slice apple 1 with knife 1"], "not_holding"),
+        (&["goto fridge 1"], "unknown_action"),
+        (&["pick up the apple"], "unknown_action"),
+    ];
+    for (actions, why) in cases {
+        let play = play(HEAT, actions);
+        let notes = last_notes(play.state());
+        assert!(
+            notes.starts_with(&["nothing_happened".to_owned(), (*why).to_owned()]),
+            "{actions:?}: {notes:?}"
+        );
+    }
+}
+
+#[test]
+fn moves_that_the_world_accepts_can_still_be_mistakes() {
+    let take = ["go to countertop 2", "take apple 1 from countertop 2"];
+    let with = |more: &[&'static str]| [&take[..], more].concat();
+    let cases: Vec<(&str, Vec<&str>, &[&str])> = vec![
+        (HEAT, vec!["go to countertop 1", "take bread 1 from countertop 1"], &["wrong_object"]),
+        (HEAT, with(&["go to garbagecan 1", "move apple 1 to garbagecan 1"]), &["placed_untreated"]),
+        (HEAT, with(&["go to fridge 1", "cool apple 1 with fridge 1"]), &["wrong_treatment"]),
+        (HEAT, vec!["go to fridge 1", "go to countertop 1"], &["left_closed"]),
+        (HEAT, vec!["go to countertop 2", "go to countertop 1"], &["left_target"]),
+        (HEAT, vec!["go to countertop 1", "go to sinkbasin 1", "go to countertop 1"], &["searched_again"]),
+        (HEAT, vec!["look", "look"], &["repeat"]),
+        (HEAT, vec!["open fridge 1", "open fridge 1"], &["nothing_happened", "not_at_place", "repeat"]),
+        (
+            "put a apple in garbagecan",
+            with(&["go to garbagecan 1", "move apple 1 to garbagecan 1", "take apple 1 from garbagecan 1"]),
+            &["took_back"],
+        ),
+        (
+            "examine the mug with the desklamp",
+            vec!["go to sidetable 1", "use desklamp 1"],
+            &["lamp_without_object"],
+        ),
+        (HEAT, vec!["think: a", "think: b", "think: c"], &["only_thoughts"]),
+        (HEAT, vec!["think: a", "think: b", "think: c", "think: d"], &[]),
+        ("an unknown wish", vec!["go to countertop 1", "take bread 1 from countertop 1"], &[]),
+    ];
+    for (goal, actions, want) in cases {
+        let play = play(goal, &actions);
+        assert_eq!(last_notes(play.state()), want, "{goal}: {actions:?}");
+    }
+}
+
+#[test]
+fn the_ladder_is_climbed_in_both_wordings_up_to_the_last_rung() {
+    for old in [false, true] {
+        let mut house = House::kitchen(HEAT);
+        house.old = old;
+        let put = if old { "put apple 1 in/on garbagecan 1" } else { "move apple 1 to garbagecan 1" };
+        let actions = [
+            "go to countertop 2",
+            "take apple 1 from countertop 2",
+            "go to microwave 1",
+            "heat apple 1 with microwave 1",
+            "go to garbagecan 1",
+            put,
+        ];
+        let play = played(house, "omnireflect", &actions);
+        let episode = play.state().episode.as_deref().unwrap();
+        let rungs: Vec<(u32, String)> = episode
+            .steps
+            .iter()
+            .flat_map(|s| s.notes.iter().map(move |n| (s.number, n)))
+            .filter(|(_, n)| n.detector == "subgoal")
+            .map(|(step, n)| (step, n.parts["name"].clone()))
+            .collect();
+        let want = [(1, "seen"), (2, "taken"), (4, "heated"), (6, "placed")];
+        assert_eq!(rungs, want.map(|(s, n)| (s, n.to_owned())));
+    }
+}
+
+#[test]
+fn two_objects_make_six_rungs_and_a_lamp_makes_four() {
+    let play = play(
+        "put two apple in garbagecan",
+        &[
+            "go to countertop 2",
+            "take apple 1 from countertop 2",
+            "go to garbagecan 1",
+            "move apple 1 to garbagecan 1",
+            "go to fridge 1",
+            "open fridge 1",
+            "take apple 2 from fridge 1",
+            "go to garbagecan 1",
+            "move apple 2 to garbagecan 1",
+        ],
+    );
+    let tally = &play.state().episode.as_ref().unwrap().noted["subgoal"];
+    assert_eq!((tally.count, tally.last.parts["of"].as_str()), (6, "6"));
+    let play = self::play(
+        "look at mug under the desklamp",
+        &[
+            "go to sidetable 1",
+            "go to countertop 2",
+            "take mug 1 from countertop 2",
+            "go to sidetable 1",
+            "use desklamp 1",
+        ],
+    );
+    let tally = &play.state().episode.as_ref().unwrap().noted["subgoal"];
+    assert_eq!(
+        (tally.count, tally.last_step),
+        (4, 5),
+        "the lamp was seen before, its rung counts when its turn comes"
+    );
+}
+
+#[test]
+fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
+    let play = play(
+        HEAT,
+        &[
+            "go to fridge 1",
+            "take apple 2 from fridge 1",
+            "open fridge 1",
+            "take apple 2 from fridge 1",
+            "go to stoveburner 1",
+            "heat apple 2 with stoveburner 1",
+            "go to microwave 1",
+            "heat apple 2 with microwave 1",
+        ],
+    );
+    let state = play.state();
+    assert_eq!(
+        lessons(state, Kind::Error),
+        ["Open a closed container before you take from it or put into it.", "Heat food in a microwave only."]
+    );
+    assert_eq!(
+        lessons(state, Kind::Abstract),
+        [
+            "Look for a apple in/on a fridge first.",
+            "Look inside closed containers too.",
+            "After you heat it, put it in/on the target."
+        ]
+    );
+    assert_eq!(lessons(state, Kind::Progress), ["You have heated apple 2. Next: put it in/on a garbagecan."]);
+    for lesson in state.pool.all() {
+        assert!(!lesson.evidence.is_empty(), "{lesson:?}");
+        assert!(lesson.rule.is_some());
+        if lesson.kind != Kind::Progress {
+            let words = format!("{:?}", lesson.text());
+            assert!(!words.contains(|c: char| c.is_ascii_digit()), "{words}");
+        }
+    }
+    let heat = state.pool.of(Kind::Error).nth(1).unwrap();
+    assert_eq!(heat.evidence, "heat apple 2 with stoveburner 1 -> Nothing happens.");
+}
+
+#[test]
+fn equal_lessons_recur_and_a_deleted_one_stays_away() {
+    let mut house = House::kitchen(HEAT);
+    let mut run = Play::new(spec("omnireflect", &[("kitchen-1", "")]));
+    run.script(&mut house, &["open fridge 1", "open cabinet 1"]);
+    let lesson = run.state().pool.of(Kind::Error).next().unwrap().clone();
+    assert_eq!(
+        (lesson.text().solution.as_deref(), lesson.recurred),
+        (Some("Go to a place before you act on it."), 1)
+    );
+    assert_eq!(run.state().pool.len(), 1);
+    run.command(Command::Lesson(LessonWish::Status { id: lesson.id, status: LessonStatus::Retired }));
+    run.script(&mut house, &["open microwave 1"]);
+    assert_eq!(run.state().pool.of(Kind::Error).count(), 0);
+}
+
+#[test]
+fn a_sentence_that_a_person_typed_is_not_said_twice() {
+    let mut house = House::kitchen(HEAT);
+    let mut run = Play::new(spec("omnireflect", &[("kitchen-1", "")]));
+    run.command(Command::Lesson(LessonWish::Add {
+        kind: Kind::Error,
+        scope: crate::domain::Scope::Environment,
+        text: crate::domain::LessonText::plain("go to a place before you act on it"),
+        rule: None,
+        evidence: String::new(),
+    }));
+    run.script(&mut house, &["open fridge 1"]);
+    assert_eq!(run.state().pool.of(Kind::Error).map(|l| l.recurred).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() {
+    let actions = ["go to countertop 2", "take apple 1 from countertop 2"];
+    for (setting, want) in [("replace", 1), ("append", 2)] {
+        let mut run = spec("omnireflect", &[("kitchen-1", ""), ("kitchen-2", "")]);
+        run.settings.set("progress", setting, SettingOrigin::Flag);
+        run.limits.steps = 2;
+        let mut play = Play::new(run);
+        let mut house = House::kitchen(HEAT);
+        play.script(&mut house, &actions);
+        assert_eq!(play.state().past.len(), 1, "the first episode ran into its cap");
+        let progress: Vec<_> = play.state().pool.all().filter(|l| l.kind == Kind::Progress).collect();
+        assert_eq!(progress.len(), want);
+        assert!(progress.iter().all(|l| l.status == LessonStatus::Retired), "the next episode has begun");
+        let last = progress.last().unwrap().text();
+        assert_eq!(
+            last.text, "You hold apple 1. Next: heat it with a microwave.",
+            "written after the last step too"
+        );
+        assert_eq!(lessons(play.state(), Kind::Abstract), ["Look for a apple in/on a countertop first."]);
+    }
+}
+
+#[test]
+fn periodic_reflection_fires_at_its_turns_alone() {
+    let actions =
+        ["open fridge 1", "go to countertop 1", "take bread 1 from countertop 1", "look", "open cabinet 1"];
+    for (offset, want) in [(0, vec![1, 4]), (2, vec![3])] {
+        let mut run = spec("omnireflect", &[("kitchen-1", "")]);
+        run.settings.set("reflect", "periodic", SettingOrigin::Flag);
+        run.settings.set("r_freq", 3, SettingOrigin::Flag);
+        run.settings.set("offset", offset, SettingOrigin::Flag);
+        let mut play = Play::new(run);
+        play.script(&mut House::kitchen(HEAT), &actions);
+        let mut steps: Vec<u32> = play.state().reflections.iter().map(|r| r.step).collect();
+        steps.dedup();
+        assert_eq!(steps, want, "offset {offset}");
+    }
+}
+
+#[test]
+fn a_person_may_ask_for_a_reflection_under_react_too() {
+    let mut play = played(House::kitchen(HEAT), "react", &["open fridge 1"]);
+    assert!(play.state().pool.is_empty());
+    play.command(Command::Reflect(Kind::Error));
+    assert_eq!(lessons(play.state(), Kind::Error), ["Go to a place before you act on it."]);
+    let again = play.engine.decide(&crate::engine::Input::Command(Command::Reflect(Kind::Error)));
+    assert!(again.is_err(), "nothing new");
+}
+
+#[test]
+fn going_in_circles_is_noted_once_a_window() {
+    let actions: Vec<&str> =
+        ["go to countertop 1", "go to sinkbasin 1"].into_iter().cycle().take(16).collect();
+    let play = play("an unknown wish", &actions);
+    let tally = &play.state().episode.as_ref().unwrap().noted["circling"];
+    assert_eq!((tally.count, tally.last_step), (2, 12));
+    assert_eq!(tally.last.kind, NoteKind::Mistake);
+    assert_eq!(lessons(play.state(), Kind::Error), ["Do not go back to a place that was already searched."]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_goal_and_any_action_give_notes_and_the_run_goes_on(
+        goal in "(put a hot apple in garbagecan|put two apple in fridge|look at mug under the desklamp|\\PC{0,30})",
+        actions in proptest::collection::vec(
+            prop_oneof![
+                "(go to|open|close|examine|use) (fridge|countertop|microwave|cabinet|garbagecan|sidetable|desklamp) [12]",
+                "(take|move|put) (apple|mug|plate) [12] (from|to|in/on) (countertop|garbagecan|fridge) [12]",
+                "(heat|cool|clean) (apple|mug) 1 with (fridge|microwave|sinkbasin|stoveburner) 1",
+                "\\PC{0,30}",
+            ],
+            1..30,
+        ),
+    ) {
+        let actions: Vec<&str> = actions.iter().map(String::as_str).collect();
+        let play = play(&goal, &actions);
+        let state = play.state();
+        let answered = state.past.first().map_or_else(|| state.open_episode().unwrap().answered(), |p| p.steps);
+        prop_assert_eq!(answered as usize, actions.len().min(50), "every reply became a step");
+        let progress = state.pool.of(Kind::Progress).filter(|l| l.in_force()).count();
+        prop_assert!(progress <= 1);
+        let mut rules: Vec<_> = state.pool.all().filter(|l| l.kind != Kind::Progress).map(|l| &l.rule).collect();
+        let all = rules.len();
+        rules.sort();
+        rules.dedup();
+        prop_assert_eq!(rules.len(), all, "a rule has one lesson");
+    }
+}

@@ -1,0 +1,120 @@
+//! The detectors on recorded ALFWorld games: what they believe against what the recording knows.
+
+use crate::domain::Turn;
+use crate::engine::State;
+use crate::method::fixture::{Play, spec};
+use crate::symbolic::Goal;
+use crate::symbolic::situation::Situation;
+use flate2::read::GzDecoder;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+struct Line {
+    command: String,
+    feedback: String,
+    won: bool,
+    inventory: Vec<String>,
+}
+
+/// The traces of the shared golden games by game and name; none where they are not on this machine.
+fn traces() -> Vec<(String, Vec<Line>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/traces");
+    let Ok(files) = std::fs::read_dir(&folder) else { return Vec::new() };
+    let mut traces: Vec<(String, Vec<Line>)> = Vec::new();
+    for file in files.map(|f| f.unwrap().path()) {
+        let mut text = String::new();
+        GzDecoder::new(std::fs::File::open(&file).unwrap()).read_to_string(&mut text).unwrap();
+        for line in text.lines() {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            if line["step"] == 0 {
+                let name = format!(
+                    "{} {}",
+                    file.file_stem().unwrap().to_string_lossy(),
+                    line["trace"].as_str().unwrap()
+                );
+                traces.push((name, Vec::new()));
+            }
+            let inventory = line["inventory"].as_array().unwrap().iter();
+            traces.last_mut().unwrap().1.push(Line {
+                command: line["command"].as_str().unwrap_or_default().to_owned(),
+                feedback: line["feedback"].as_str().unwrap().to_owned(),
+                won: line["won"].as_bool().unwrap(),
+                inventory: inventory.map(|i| i.as_str().unwrap().to_owned()).collect(),
+            });
+        }
+    }
+    traces.sort_by(|a, b| a.0.cmp(&b.0));
+    traces
+}
+
+/// Plays a trace; the world answers what was recorded.
+fn replay(lines: &[Line]) -> Play {
+    let mut run = spec("omnireflect", &[("recorded", "")]);
+    run.interface = "raw".to_owned();
+    run.limits.steps = 1000;
+    run.settings.set("context_tokens", 500, crate::domain::SettingOrigin::Flag);
+    run.settings.set("examples", 0, crate::domain::SettingOrigin::Flag);
+    let mut play = Play::new(run);
+    let mut next = lines.iter();
+    let mut world = |_: Option<&str>| {
+        let line = next.next().unwrap();
+        let valid = line.feedback != "Nothing happens.";
+        Turn { observation: line.feedback.clone(), valid, won: line.won, ..Turn::default() }
+    };
+    let said: Vec<&str> = lines[1..].iter().map(|l| l.command.as_str()).collect();
+    play.script_in(&mut world, &said);
+    play
+}
+
+fn believed(state: &State, step: u32) -> Situation {
+    let steps = (1..=step).rev().filter_map(|n| state.episode.as_ref()?.step(n));
+    let mut notes = steps.flat_map(|s| s.notes.iter().filter(|n| n.detector == "situation"));
+    notes.next().map_or_else(Situation::default, |n| Situation::read(&n.parts))
+}
+
+#[test]
+fn recorded_games_are_understood() {
+    let traces = traces();
+    if traces.is_empty() {
+        println!("skipped: ../shared/golden/alfworld is not here");
+        return;
+    }
+    let mut whys: BTreeMap<String, u32> = BTreeMap::new();
+    let (mut wins, mut steps) = (0, 0);
+    for (name, lines) in &traces {
+        // Commands that the reader of replies would change (padding, empty ones) are another test's matter.
+        let plain = |l: &Line| l.command == l.command.trim() && !l.command.is_empty() && l.command.is_ascii();
+        let cut = lines[1..].iter().position(|l| !plain(l)).map_or(lines.len(), |n| n + 1);
+        let play = replay(&lines[..cut]);
+        let state = play.state();
+        let episode = state.episode.as_ref().unwrap();
+        assert_eq!(episode.answered() as usize, cut - 1, "{name}");
+        for (line, number) in lines[1..cut].iter().zip(1..) {
+            let hand = believed(state, number).hand;
+            assert_eq!(
+                hand,
+                line.inventory.first().cloned().unwrap_or_default(),
+                "{name} step {number}: {}",
+                line.command
+            );
+            steps += 1;
+            for note in &episode.step(number).unwrap().notes {
+                if note.detector == "nothing_happened" {
+                    *whys.entry(note.parts["why"].clone()).or_default() += 1;
+                }
+            }
+        }
+        let won = lines[1..cut].iter().any(|l| l.won);
+        if let Some(goal) = Goal::read(&episode.task.goal).filter(|_| won) {
+            let reached = crate::symbolic::detect::reached(episode);
+            assert_eq!(reached, goal.ladder().len(), "{name}: {}", episode.task.goal);
+            wins += 1;
+        }
+    }
+    println!(
+        "{} traces, {steps} steps, {wins} wins with the whole ladder; why nothing happened: {whys:?}",
+        traces.len()
+    );
+    assert!(wins > 30, "the goals of the recorded games are understood");
+}

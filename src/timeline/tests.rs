@@ -1,0 +1,81 @@
+//! Every state can be had again, whether its events are held or fetched.
+
+use super::{Fetch, RECENT, Timeline};
+use crate::domain::Seq;
+use crate::engine::{Cause, Envelope, Event, State};
+use std::sync::{Arc, Mutex};
+
+fn remark(seq: u64) -> Arc<Envelope> {
+    Arc::new(Envelope {
+        seq: Seq(seq),
+        at: jiff::Timestamp::UNIX_EPOCH,
+        cause: Cause::Person,
+        more: false,
+        event: Event::Remarked { step: 0, text: seq.to_string() },
+    })
+}
+
+/// A timeline of that many events in batches of seven, and all its events.
+fn long(events: u64, fetched: Option<Arc<Mutex<u64>>>) -> Timeline {
+    let all: Arc<Vec<_>> = Arc::new((1..=events).map(remark).collect());
+    let mut timeline = match fetched {
+        Some(count) => {
+            let kept = all.clone();
+            let fetch: Fetch = Arc::new(move |after, to| {
+                let events = &kept[after.0 as usize..to.0 as usize];
+                *count.lock().unwrap() += events.len() as u64;
+                events.to_vec()
+            });
+            Timeline::fetching(fetch)
+        }
+        None => Timeline::default(),
+    };
+    let mut state = State::default();
+    for batch in all.chunks(7) {
+        for envelope in batch {
+            state.apply(envelope);
+        }
+        // The remarks would make every state as long as the branch; the fold of heads is enough here.
+        state.remarks.clear();
+        timeline.push(batch.iter().cloned(), Arc::new(state.clone()));
+    }
+    timeline
+}
+
+#[test]
+fn every_state_is_found_again() {
+    let timeline = long(1000, None);
+    for seq in 0..=1000 {
+        assert_eq!(timeline.state_at(Seq(seq)).head, Seq(seq));
+    }
+    assert_eq!(timeline.state_at(Seq(2000)).head, Seq(1000));
+    assert_eq!(timeline.event(Seq(500)).unwrap().seq, Seq(500));
+    assert!(timeline.event(Seq(0)).is_none() && timeline.event(Seq(1001)).is_none());
+}
+
+#[test]
+fn old_events_are_let_go_and_fetched_again() {
+    let fetched = Arc::new(Mutex::new(0));
+    let events = 5 * RECENT as u64;
+    let timeline = long(events, Some(fetched.clone()));
+    assert!(timeline.recent.len() < 2 * RECENT);
+    assert_eq!(timeline.len(), events);
+    for seq in (1..events).step_by(977) {
+        assert_eq!(timeline.state_at(Seq(seq)).head, Seq(seq));
+        assert_eq!(timeline.event(Seq(seq)).unwrap().seq, Seq(seq));
+    }
+    assert_eq!(timeline.since(Seq(3)).len() as u64, events - 3);
+    assert_eq!(
+        timeline.between(Seq(3), Seq(9)).iter().map(|e| e.seq.0).collect::<Vec<_>>(),
+        [4, 5, 6, 7, 8, 9]
+    );
+    assert!(*fetched.lock().unwrap() > 0);
+}
+
+#[test]
+fn checkpoints_stay_few_however_long_the_branch() {
+    let timeline = long(300_000, Some(Arc::default()));
+    assert!(timeline.checkpoints.len() <= super::CHECKPOINTS);
+    assert!(timeline.stride >= 256);
+    assert_eq!(timeline.state_at(Seq(123_456)).head, Seq(123_456));
+}

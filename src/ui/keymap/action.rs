@@ -1,0 +1,136 @@
+//! What a key or a line of the palette can mean.
+
+macro_rules! actions {
+    ($($variant:ident = $name:literal, $about:literal;)*) => {
+        /// What a key or a line of the palette can mean. What it does depends on what has the keys.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Action {
+            $(#[doc = $about] $variant,)*
+            /// go to the pane with this digit
+            Pane(u8),
+        }
+
+        impl Action {
+            /// Every action.
+            pub const ALL: &'static [Action] = &[
+                $(Action::$variant,)*
+                Action::Pane(1), Action::Pane(2), Action::Pane(3), Action::Pane(4), Action::Pane(5),
+                Action::Pane(6), Action::Pane(7), Action::Pane(8), Action::Pane(9),
+            ];
+
+            /// Its name in key files and in the palette.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Action::$variant => $name,)*
+                    Action::Pane(digit) => PANES[if digit < 10 { digit as usize } else { 0 }],
+                }
+            }
+
+            /// What it does, in a few words.
+            pub const fn about(self) -> &'static str {
+                match self {
+                    $(Action::$variant => $about,)*
+                    Action::Pane(_) => "go to the pane with this digit",
+                }
+            }
+        }
+    };
+}
+
+const PANES: [&str; 10] =
+    ["pane-0", "pane-1", "pane-2", "pane-3", "pane-4", "pane-5", "pane-6", "pane-7", "pane-8", "pane-9"];
+
+actions! {
+    Step = "step", "do what is proposed and stop at the next proposal";
+    StepStage = "stage", "go on by one stage: prompt, reply, decision, observation, reflection";
+    PauseRun = "pause-run", "pause, or run without stopping";
+    ToggleConfirm = "confirm", "stop at every proposal, or stop no more";
+    ToggleHuman = "play", "play by hand, or give the game back to the agent";
+    Override = "override", "put another action in the place of the proposed one";
+    RejectOrToggle = "reject", "reject the proposal with a reason; in a lane: switch the lesson on or off";
+    AskAgain = "ask-again", "ask this step again with the lessons as they are now";
+    Retry = "retry", "try the failed call or write again";
+    Remark = "remark", "write a remark on this step";
+    AddLesson = "lesson-add", "teach a lesson";
+    LessonFromOverride = "lesson-from-override", "teach a lesson from the last override, filled in beforehand";
+    EditLesson = "lesson-edit", "change the words of the chosen lesson";
+    PinLesson = "lesson-pin", "pin the chosen lesson, or unpin it";
+    ScopeLesson = "lesson-scope", "give the chosen lesson the next reach: episode, task, task type, environment";
+    MoveUp = "lesson-up", "move the chosen lesson up";
+    MoveDown = "lesson-down", "move the chosen lesson down";
+    DeleteLesson = "lesson-delete", "delete the chosen lesson";
+    Undo = "undo", "take the last change of the lessons back";
+    Redo = "redo", "make the undone change again";
+    ReflectNow = "reflect", "ask for a reflection now";
+    Back = "back", "one step back in time";
+    Forward = "forward", "one step forward in time";
+    PreviousMark = "previous-mark", "back to the mark before";
+    NextMark = "next-mark", "forward to the next mark";
+    First = "first", "to the beginning";
+    Live = "live", "to the present, or to the end";
+    LastProgress = "last-progress", "to the last step that made progress";
+    Up = "up", "up";
+    Down = "down", "down";
+    PageUp = "page-up", "a page up";
+    PageDown = "page-down", "a page down";
+    Open = "open", "do what is chosen: the proposal in the story, the details of a lesson";
+    NextPane = "next-pane", "to the next pane";
+    PreviousPane = "previous-pane", "to the pane before";
+    Zoom = "zoom", "give this pane all of the room, or give it back";
+    Arrange = "arrange", "arrange the panes in another way";
+    Truth = "truth", "show what is true of the world, or only what the agent may know";
+    Reasoning = "reasoning", "unfold or fold the reasoning of the model";
+    Prompt = "prompt", "show the prompt: what the model sees and where it comes from";
+    Search = "search", "find words in the steps";
+    Palette = "palette", "every action by name; :37 goes to step 37";
+    Help = "help", "keys and marks";
+    EndCard = "result", "show how the episode ended";
+    Again = "again", "play this task again";
+    NextTask = "next", "go on with the next task";
+    EndEpisode = "end-episode", "end this episode";
+    Export = "export", "write a report of the session";
+    Copy = "copy", "copy the chosen thing";
+    Theme = "theme", "the next theme";
+    Mouse = "mouse", "give the mouse to the screen, or back to the terminal";
+    Redraw = "redraw", "draw everything anew";
+    Suspend = "suspend", "put the program into the background";
+    Cancel = "cancel", "break the call in flight off and pause; twice within two seconds: quit";
+    Close = "close", "close the topmost thing";
+    Quit = "quit", "one level back; on the main screen: leave and print the command that resumes";
+    Accept = "accept", "accept what is typed";
+    NewLine = "new-line", "a new line";
+    Editor = "editor", "open the text in $EDITOR";
+    NextField = "next-field", "to the next field, or complete what is typed";
+    PreviousField = "previous-field", "to the field before";
+    NextMatch = "next-match", "to the next place found";
+    PreviousMatch = "previous-match", "to the place found before";
+    Difference = "difference", "show only what changed since the call before, or the whole prompt";
+}
+
+impl Action {
+    /// An action by its name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|a| a.name() == name)
+    }
+
+    /// Whether the palette offers it: what only makes sense inside a box is left out.
+    pub fn in_palette(self) -> bool {
+        !matches!(
+            self,
+            Self::Accept
+                | Self::NewLine
+                | Self::Editor
+                | Self::NextField
+                | Self::PreviousField
+                | Self::NextMatch
+                | Self::PreviousMatch
+                | Self::Difference
+                | Self::Palette
+                | Self::Close
+                | Self::Up
+                | Self::Down
+                | Self::PageUp
+                | Self::PageDown
+        )
+    }
+}

@@ -1,0 +1,141 @@
+//! A key as files write it and as terminals send it.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// A key with what is held down. Letters hold their case themselves; Shift is only kept for keys without a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    code: KeyCode,
+    held: KeyModifiers,
+}
+
+const NAMED: [(&str, &str, KeyCode); 15] = [
+    ("space", "Space", KeyCode::Char(' ')),
+    ("enter", "Enter", KeyCode::Enter),
+    ("esc", "Esc", KeyCode::Esc),
+    ("tab", "Tab", KeyCode::Tab),
+    ("backspace", "Backspace", KeyCode::Backspace),
+    ("delete", "Del", KeyCode::Delete),
+    ("insert", "Ins", KeyCode::Insert),
+    ("left", "←", KeyCode::Left),
+    ("right", "→", KeyCode::Right),
+    ("up", "↑", KeyCode::Up),
+    ("down", "↓", KeyCode::Down),
+    ("home", "Home", KeyCode::Home),
+    ("end", "End", KeyCode::End),
+    ("page-up", "PgUp", KeyCode::PageUp),
+    ("page-down", "PgDn", KeyCode::PageDown),
+];
+
+impl Key {
+    /// A key as a file writes it: `n`, `U`, `space`, `ctrl-c`, `alt-left`, `shift-tab`, `f5`.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what can be written instead.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut held = KeyModifiers::NONE;
+        let mut rest = text;
+        while let Some((word, after)) = rest.split_once('-').filter(|s| !s.1.is_empty()) {
+            held |= match word {
+                "ctrl" => KeyModifiers::CONTROL,
+                "alt" => KeyModifiers::ALT,
+                "shift" => KeyModifiers::SHIFT,
+                _ => break,
+            };
+            rest = after;
+        }
+        let mut chars = rest.chars();
+        let code = match (chars.next(), chars.next()) {
+            (Some(c), None) if !c.is_control() => KeyCode::Char(c),
+            _ => NAMED.iter().find(|n| n.0 == rest).map(|n| n.2).or_else(|| function(rest)).ok_or_else(
+                || {
+                    let names: Vec<&str> = NAMED.iter().map(|n| n.0).collect();
+                    format!("`{text}` is no key; write one character, f1 to f12, or {}", names.join(", "))
+                },
+            )?,
+        };
+        if let (KeyCode::Char(c), true) = (code, held.contains(KeyModifiers::CONTROL)) {
+            let same = match c.to_ascii_lowercase() {
+                'i' => Some("tab"),
+                'm' => Some("enter"),
+                '[' => Some("esc"),
+                _ => None,
+            };
+            if let Some(same) = same {
+                return Err(format!("a terminal sends `{text}` as {same}; write {same}"));
+            }
+        }
+        if let (KeyCode::Char(c), true) = (code, held.contains(KeyModifiers::SHIFT))
+            && c.is_alphabetic()
+        {
+            return Err(format!("write the capital letter `{}` in the place of `{text}`", c.to_uppercase()));
+        }
+        Ok(Self { code, held }.plain())
+    }
+
+    /// A key as a terminal sent it.
+    pub fn of(event: KeyEvent) -> Self {
+        Self { code: event.code, held: event.modifiers }.plain()
+    }
+
+    /// One way of writing for what terminals send in several.
+    fn plain(mut self) -> Self {
+        let keep = KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT;
+        self.held &= keep;
+        match self.code {
+            KeyCode::BackTab => {
+                self.code = KeyCode::Tab;
+                self.held |= KeyModifiers::SHIFT;
+            }
+            KeyCode::Char(c) => {
+                if self.held.contains(KeyModifiers::CONTROL) {
+                    self.code = KeyCode::Char(c.to_ascii_lowercase());
+                } else if self.held.contains(KeyModifiers::SHIFT) {
+                    self.code = KeyCode::Char(c.to_ascii_uppercase());
+                }
+                self.held -= KeyModifiers::SHIFT;
+            }
+            _ => {}
+        }
+        self
+    }
+
+    /// Whether typing it puts a character into a text.
+    pub fn types(self) -> bool {
+        matches!(self.code, KeyCode::Char(_))
+            && !self.held.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+    }
+
+    /// The key as the screen and the documents write it: `n`, `Space`, `Ctrl-C`, `←`.
+    pub fn label(self) -> String {
+        let mut label = String::new();
+        for (held, word) in
+            [(KeyModifiers::CONTROL, "Ctrl-"), (KeyModifiers::ALT, "Alt-"), (KeyModifiers::SHIFT, "Shift-")]
+        {
+            if self.held.contains(held) {
+                label.push_str(word);
+            }
+        }
+        match self.code {
+            KeyCode::F(n) => {
+                label.push('F');
+                label.push_str(&n.to_string());
+            }
+            code => match NAMED.iter().find(|n| n.2 == code) {
+                Some(named) => label.push_str(named.1),
+                None => {
+                    if let KeyCode::Char(c) = code {
+                        let control = self.held.contains(KeyModifiers::CONTROL);
+                        label.push(if control { c.to_ascii_uppercase() } else { c });
+                    }
+                }
+            },
+        }
+        label
+    }
+}
+
+fn function(text: &str) -> Option<KeyCode> {
+    let number = text.strip_prefix('f')?.parse().ok()?;
+    (1..=12).contains(&number).then_some(KeyCode::F(number))
+}

@@ -1,0 +1,154 @@
+use super::*;
+use crossterm::event::{KeyCode, KeyModifiers};
+use std::collections::HashSet;
+
+fn press(code: KeyCode) -> KeyEvent {
+    KeyEvent::new(code, KeyModifiers::NONE)
+}
+
+#[test]
+fn the_shipped_map_binds_no_key_twice_in_a_mode() {
+    let (keymap, problems) = Keymap::parse("keymap.toml", SHIPPED);
+    assert_eq!(problems, []);
+    for mode in Mode::ALL {
+        let mut seen = HashSet::new();
+        for row in keymap.rows(*mode) {
+            for key in &row.keys {
+                assert!(seen.insert(*key), "{} twice in {}", key.label(), mode.name());
+                let everywhere = keymap.rows(Mode::Global).any(|g| g.keys.contains(key));
+                assert!(
+                    *mode == Mode::Global || !everywhere,
+                    "{} hides what it means everywhere",
+                    key.label()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_overlay_mode_can_be_closed_with_esc() {
+    let keymap = Keymap::default();
+    for mode in Mode::ALL.iter().filter(|m| **m != Mode::Global) {
+        assert_eq!(keymap.find(*mode, press(KeyCode::Esc)), Some(Action::Close), "{}", mode.name());
+    }
+}
+
+#[test]
+fn keys_that_terminals_take_for_themselves_are_not_needed() {
+    let keymap = Keymap::default();
+    for word in ["ctrl-a", "ctrl-b", "ctrl-p", "f10", "f11", "alt-enter"] {
+        let key = Key::parse(word).unwrap();
+        for mode in Mode::ALL {
+            assert!(!keymap.rows(*mode).any(|r| r.keys.contains(&key)), "{word} in {}", mode.name());
+        }
+    }
+}
+
+#[test]
+fn a_search_cannot_step() {
+    let keymap = Keymap::default();
+    assert_eq!(keymap.find(Mode::Main, press(KeyCode::Char('n'))), Some(Action::Step));
+    assert_eq!(keymap.find(Mode::Search, press(KeyCode::Char('n'))), Some(Action::NextMatch));
+    assert_eq!(keymap.find(Mode::SearchInput, press(KeyCode::Char('n'))), None);
+}
+
+#[test]
+fn modes_ask_the_ones_behind_them() {
+    let keymap = Keymap::default();
+    assert_eq!(keymap.find(Mode::Lanes, press(KeyCode::Char('n'))), Some(Action::Step));
+    let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+    for mode in Mode::ALL {
+        assert_eq!(keymap.find(*mode, interrupt), Some(Action::Cancel), "{}", mode.name());
+    }
+}
+
+#[test]
+fn keys_are_read_as_terminals_send_them() {
+    let same = [
+        ("U", KeyEvent::new(KeyCode::Char('U'), KeyModifiers::SHIFT)),
+        ("U", KeyEvent::new(KeyCode::Char('u'), KeyModifiers::SHIFT)),
+        ("shift-tab", KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT)),
+        ("shift-tab", KeyEvent::new(KeyCode::BackTab, KeyModifiers::NONE)),
+        ("ctrl-c", KeyEvent::new(KeyCode::Char('C'), KeyModifiers::CONTROL | KeyModifiers::SHIFT)),
+        ("?", KeyEvent::new(KeyCode::Char('?'), KeyModifiers::SHIFT)),
+        ("-", KeyEvent::new(KeyCode::Char('-'), KeyModifiers::NONE)),
+        ("ctrl--", KeyEvent::new(KeyCode::Char('-'), KeyModifiers::CONTROL)),
+        ("f12", KeyEvent::new(KeyCode::F(12), KeyModifiers::NONE)),
+    ];
+    for (word, event) in same {
+        assert_eq!(Key::parse(word).unwrap(), Key::of(event), "{word}");
+    }
+    let labels =
+        [("ctrl-c", "Ctrl-C"), ("space", "Space"), ("left", "←"), ("U", "U"), ("shift-tab", "Shift-Tab")];
+    for (word, label) in labels {
+        assert_eq!(Key::parse(word).unwrap().label(), label);
+    }
+    for (word, reason) in [
+        ("ctrl-i", "write tab"),
+        ("shift-u", "capital letter `U`"),
+        ("escape", "is no key"),
+        ("", "is no key"),
+        ("f13", "is no key"),
+    ] {
+        let error = Key::parse(word).unwrap_err();
+        assert!(error.contains(reason), "{word}: {error}");
+    }
+}
+
+#[test]
+fn a_persons_file_lies_over_the_shipped_one() {
+    let text =
+        "[[main]]\non = [\"f5\", \"n\"]\nrun = \"pause-run\"\n\n[[main]]\non = \"x\"\nrun = \"none\"\n";
+    let (keymap, problems) = Keymap::default().with("keys.toml", text);
+    assert_eq!(problems, []);
+    assert_eq!(keymap.find(Mode::Main, press(KeyCode::Char('n'))), Some(Action::PauseRun));
+    assert_eq!(keymap.find(Mode::Main, press(KeyCode::Char('x'))), None);
+    assert_eq!(keymap.find(Mode::Lanes, press(KeyCode::Char('x'))), Some(Action::RejectOrToggle));
+    assert_eq!(keymap.label(Action::PauseRun).as_deref(), Some("F5"));
+    assert_eq!(keymap.label(Action::Step), None);
+}
+
+#[test]
+fn mistakes_are_told_with_their_line_and_the_rest_counts() {
+    let good = "[[main]]\non = \"f6\"\nrun = \"help\"\n";
+    let cases = [
+        ("[[main]]\non = \"k\"\nrun = \"stepp\"\n", 6, "no action is called `stepp`; did you mean `step`?"),
+        ("[[mian]]\non = \"k\"\nrun = \"step\"\n", 4, "no mode is called `mian`; did you mean `main`?"),
+        ("[[main]]\non = \"f6\"\nrun = \"step\"\n", 5, "`f6` has a meaning in `main` already, at line 2"),
+        ("[[main]]\non = \"hyper-x\"\nrun = \"step\"\n", 5, "`hyper-x` is no key"),
+        ("[[main]]\non = \"k\"\n", 4, "a row needs `on`"),
+        ("[[palette]]\non = \"k\"\nrun = \"down\"\n", 5, "`k` is typed as text in `palette`"),
+        ("[[main]]\non = \"k\"\nrun = \"up\"\ndo = \"x\"\n", 7, "`do` is no part of a row"),
+        ("[[main]]\non = 7\nrun = \"up\"\n", 5, "a key is integer; it must be text in quotes"),
+        ("[[main]\non = \"k\"\n", 4, "not TOML"),
+    ];
+    for (text, line, reason) in cases {
+        let (keymap, problems) = Keymap::parse("keys.toml", &format!("{good}{text}"));
+        assert!(!problems.is_empty(), "{text}");
+        assert_eq!(
+            (problems[0].file.as_str(), problems[0].line),
+            ("keys.toml", line),
+            "{text}: {problems:?}"
+        );
+        assert!(problems[0].reason.contains(reason), "{text}: {}", problems[0]);
+        assert_eq!(keymap.find(Mode::Main, press(KeyCode::F(6))), Some(Action::Help), "{text}");
+    }
+}
+
+#[test]
+fn names_are_unique() {
+    let names: HashSet<&str> = Action::ALL.iter().map(|a| a.name()).collect();
+    assert_eq!(names.len(), Action::ALL.len());
+}
+
+#[test]
+fn keys_document_is_fresh() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/KEYS.md");
+    let page = document(&Keymap::default());
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(found == page, "docs/KEYS.md is stale; UPDATE=1 cargo test --lib keys_document writes it anew");
+}

@@ -1,0 +1,152 @@
+//! What keys come to.
+
+use super::Stage;
+use crate::domain::{Autonomy, EndReason, LessonStatus};
+use crate::engine::{Cause, Command, Event, LessonWish};
+use crate::ui::fixture::kitchen;
+use crate::ui::model::{Cursor, Focus};
+use crate::ui::msg::Request;
+
+/// Keys for random walks.
+pub(super) const ALL: [&str; 30] = [
+    "n", "s", "Space", "c", "x", "r", "u", "U", "Left", "Right", "<", ">", "Home", "End", "Up", "Down",
+    "PageUp", "PageDown", "Tab", "BackTab", "1", "2", "3", "4", "5", "6", "z", "v", "Esc", "Enter",
+];
+
+fn sent(command: Command) -> Vec<Request> {
+    vec![Request::Send(command)]
+}
+
+#[test]
+fn keys_on_the_proposal() {
+    let cases = [
+        ("n", Command::Step),
+        ("Enter", Command::Step),
+        ("s", Command::StepStage),
+        ("Space", Command::Run),
+        ("c", Command::SetAutonomy(Autonomy::Confirm)),
+        ("r", Command::AskAgain),
+        ("u", Command::Undo),
+        ("U", Command::Redo),
+    ];
+    for (key, command) in cases {
+        assert_eq!(Stage::new(kitchen(), 80, 24).press(key), sent(command), "{key}");
+    }
+}
+
+#[test]
+fn space_pauses_what_runs() {
+    let mut fixture = kitchen();
+    fixture.write(Cause::Person, Event::Resumed);
+    assert_eq!(Stage::new(fixture, 80, 24).press("Space"), sent(Command::Pause));
+}
+
+#[test]
+fn x_switches_the_chosen_lesson_where_the_lanes_have_the_keys() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.press("Tab");
+    assert_eq!(stage.model.focus, Focus::Lanes);
+    // Tab goes to the first lane; the lane of errors is the second.
+    stage.press("Tab");
+    stage.press("Down");
+    let wants = stage.press("x");
+    let id = stage.fixture.state().pool.numbered(4).unwrap().id.clone();
+    assert_eq!(wants, sent(Command::Lesson(LessonWish::Status { id, status: LessonStatus::Off })));
+}
+
+#[test]
+fn the_past_is_looked_at_and_not_acted_on() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    for _ in 0..3 {
+        assert_eq!(stage.press("Left"), Vec::new());
+    }
+    assert_eq!(stage.moment().chosen(), 21);
+    for key in ["n", "Space", "r", "u", "c"] {
+        assert_eq!(stage.press(key), Vec::new(), "{key}");
+        assert!(stage.model.notice.as_ref().unwrap().text.contains("acts on the present"));
+    }
+    stage.press("Right");
+    assert_eq!(stage.moment().chosen(), 22);
+    stage.press("End");
+    assert_eq!(stage.model.cursor, Cursor::Live);
+    assert_eq!(stage.press("n"), sent(Command::Step));
+}
+
+#[test]
+fn time_goes_on_across_episodes() {
+    let mut fixture = kitchen();
+    fixture.end(false, EndReason::StepLimit);
+    fixture.begin();
+    fixture.act("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.press("Left");
+    assert_eq!(stage.moment().chosen(), 0);
+    stage.press("Left");
+    let moment = stage.moment();
+    let number = |s: &crate::engine::State| s.episode.as_ref().unwrap().number;
+    assert_eq!((number(&moment.shown), moment.chosen()), (1, 24));
+    stage.press("Left");
+    assert_eq!((number(&stage.moment().shown), stage.moment().chosen()), (1, 23));
+    stage.press("Right");
+    stage.press("Right");
+    assert_eq!((number(&stage.moment().shown), stage.moment().chosen()), (2, 0));
+    stage.press("Right");
+    assert_eq!(stage.model.cursor, Cursor::Live);
+}
+
+#[test]
+fn marks_are_visited_in_order() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        stage.press("<");
+        seen.push(stage.moment().chosen());
+    }
+    assert_eq!(seen, [23, 22, 21, 17, 13, 7]);
+    stage.press(">");
+    assert_eq!(stage.moment().chosen(), 13);
+}
+
+#[test]
+fn ctrl_c_cancels_and_twice_quits() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    assert_eq!(stage.press("Ctrl-c"), sent(Command::Cancel));
+    assert_eq!(stage.press("Ctrl-c"), vec![Request::Quit]);
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.press("Ctrl-c");
+    stage.now += std::time::Duration::from_secs(3);
+    assert_eq!(stage.press("Ctrl-c"), sent(Command::Cancel));
+}
+
+#[test]
+fn q_goes_one_level_back_and_quits_on_the_main_screen() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.press("z");
+    stage.press("Left");
+    assert_eq!(stage.press("q"), Vec::new());
+    assert!(!stage.model.zoomed);
+    assert_eq!(stage.press("q"), Vec::new());
+    assert_eq!(stage.model.cursor, Cursor::Live);
+    assert_eq!(stage.press("q"), vec![Request::Quit]);
+}
+
+#[test]
+fn only_key_presses_act() {
+    use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut key = KeyEvent::new(KeyCode::Char('n'), KeyModifiers::NONE);
+    key.kind = KeyEventKind::Release;
+    assert_eq!(stage.tell(crate::ui::Msg::Key(key)), Vec::new());
+    key.kind = KeyEventKind::Repeat;
+    assert_eq!(stage.tell(crate::ui::Msg::Key(key)), Vec::new());
+}
+
+#[test]
+fn the_hint_goes_once_it_was_obeyed() {
+    use crate::ui::model::Hint;
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.model.hint = Hint::Step;
+    assert!(super::screen(&stage.draw()).contains("press n to do what the agent proposes"));
+    stage.press("n");
+    assert_eq!(stage.model.hint, Hint::Mistake);
+}

@@ -1,0 +1,101 @@
+//! The layouts as drawn in the design, at the four sizes, and the other things a screen can show.
+
+use super::{SIZES, Stage, screen};
+use crate::domain::{Autonomy, EndReason, LessonStatus};
+use crate::domain::{LessonId, LessonOp, Seq};
+use crate::engine::{Cause, Event, Failure};
+use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::model::{Cursor, Focus};
+
+#[test]
+fn layouts() {
+    for (w, h) in SIZES {
+        let mut stage = Stage::new(kitchen(), w, h);
+        insta::assert_snapshot!(format!("layout_{w}x{h}"), screen(&stage.draw()));
+    }
+}
+
+#[test]
+fn the_past_shows_its_moment_in_every_pane() {
+    let mut stage = Stage::new(kitchen(), 120, 36);
+    stage.press("Home");
+    for _ in 0..9 {
+        stage.press("Right");
+    }
+    insta::assert_snapshot!("past_120x36", screen(&stage.draw()));
+    let look = stage.moment();
+    assert_eq!(look.shown.episode.as_ref().unwrap().steps.len(), 9);
+    assert_eq!(look.story.episode.as_ref().unwrap().steps.len(), 24);
+}
+
+#[test]
+fn a_lesson_that_is_off_or_pinned_shows_its_mark() {
+    let mut fixture = kitchen();
+    let id = |n: u32| LessonId(format!("{n:012x}"));
+    let set = |n, status| {
+        let op = LessonOp::Status { id: id(n), was: LessonStatus::On, status };
+        Event::LessonChanged { op: Box::new(op), by: crate::domain::Author::Person }
+    };
+    fixture.write(Cause::Person, set(3, LessonStatus::Off));
+    fixture.write(Cause::Person, set(4, LessonStatus::Pinned));
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.model.focus = Focus::Lanes;
+    stage.model.zoomed = true;
+    insta::assert_snapshot!("lane_zoomed_80x24", screen(&stage.draw()));
+}
+
+/// The word for the mode in every situation.
+#[test]
+fn one_word_tells_the_mode() {
+    type Change = fn(&mut Fixture);
+    let cases: [(&str, Change); 8] = [
+        ("PAUSED · your turn", |_| {}),
+        ("RUNNING", |f| {
+            f.write(Cause::Person, Event::Resumed);
+        }),
+        ("THINKING 0 s", |f| {
+            f.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+            f.ask();
+        }),
+        ("CONFIRM · your turn", |f| {
+            f.write(Cause::Person, Event::AutonomySet { autonomy: Autonomy::Confirm });
+        }),
+        ("YOU PLAY", |f| {
+            f.write(Cause::Person, Event::AutonomySet { autonomy: Autonomy::Human });
+        }),
+        ("WON", |f| {
+            f.end(true, EndReason::Won);
+        }),
+        ("ENDED · out of steps", |f| {
+            f.end(false, EndReason::StepLimit);
+        }),
+        ("PAUSED · a call failed", |f| {
+            f.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+            let call = f.ask();
+            let failure = Failure {
+                what: "connection refused".to_owned(),
+                place: "actor".to_owned(),
+                next: "start the server, then try again".to_owned(),
+            };
+            f.write(Cause::Model, Event::CallFailed { call, failure });
+        }),
+    ];
+    for (word, change) in cases {
+        let mut fixture = kitchen();
+        change(&mut fixture);
+        let text = screen(&Stage::new(fixture, 80, 24).draw());
+        let first = text.lines().next().unwrap();
+        assert!(first.ends_with(word), "{word}: {first}");
+    }
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.model.cursor = Cursor::At(Seq(30));
+    let first = screen(&stage.draw()).lines().next().unwrap().to_owned();
+    assert!(first.contains("PAST turn ") && first.ends_with(" of 24"), "{first}");
+}
+
+#[test]
+fn a_screen_before_the_first_event_says_so() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.fixture.store = std::sync::Arc::new(crate::driver::Store::default());
+    assert!(screen(&stage.draw()).contains("no episode yet"));
+}

@@ -1,0 +1,149 @@
+//! Colours, and what becomes of them where the terminal knows fewer.
+
+use ratatui::style::Color;
+
+/// How many colours a terminal knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// None, or the person wants none (`NO_COLOR`): meanings are told by attributes.
+    None,
+    /// The sixteen of ANSI.
+    #[default]
+    Ansi16,
+    /// The palette of 256.
+    Ansi256,
+    /// Red, green and blue, eight bits each.
+    Rgb,
+}
+
+impl Depth {
+    /// What a terminal knows, by what it says in its environment.
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let term = variable("TERM").unwrap_or_default();
+        if variable("NO_COLOR").is_some_and(|v| !v.is_empty()) || term == "dumb" {
+            return Self::None;
+        }
+        let colorterm = variable("COLORTERM").unwrap_or_default();
+        if matches!(colorterm.as_str(), "truecolor" | "24bit") || term.ends_with("-direct") {
+            Self::Rgb
+        } else if term.contains("256color") {
+            Self::Ansi256
+        } else {
+            Self::Ansi16
+        }
+    }
+}
+
+/// The sixteen names, in the order of their numbers.
+const NAMES: [(&str, Color); 16] = [
+    ("black", Color::Black),
+    ("red", Color::Red),
+    ("green", Color::Green),
+    ("yellow", Color::Yellow),
+    ("blue", Color::Blue),
+    ("magenta", Color::Magenta),
+    ("cyan", Color::Cyan),
+    ("white", Color::Gray),
+    ("bright-black", Color::DarkGray),
+    ("bright-red", Color::LightRed),
+    ("bright-green", Color::LightGreen),
+    ("bright-yellow", Color::LightYellow),
+    ("bright-blue", Color::LightBlue),
+    ("bright-magenta", Color::LightMagenta),
+    ("bright-cyan", Color::LightCyan),
+    ("bright-white", Color::White),
+];
+
+/// What the sixteen look like in xterm; terminals differ, the order of lightness does not.
+const LOOKS: [(u8, u8, u8); 16] = [
+    (0, 0, 0),
+    (205, 0, 0),
+    (0, 205, 0),
+    (205, 205, 0),
+    (0, 0, 238),
+    (205, 0, 205),
+    (0, 205, 205),
+    (229, 229, 229),
+    (127, 127, 127),
+    (255, 0, 0),
+    (0, 255, 0),
+    (255, 255, 0),
+    (92, 92, 255),
+    (255, 0, 255),
+    (0, 255, 255),
+    (255, 255, 255),
+];
+
+/// A colour as theme files write it: a name of the sixteen, a number of the 256, `#rrggbb` or `default`.
+pub(super) fn parse(text: &str) -> Option<Color> {
+    if text == "default" {
+        return Some(Color::Reset);
+    }
+    if let Some(digits) = text.strip_prefix('#') {
+        let wide = digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        let number = u32::from_str_radix(digits, 16).ok().filter(|_| wide)?;
+        let [_, r, g, b] = number.to_be_bytes();
+        return Some(Color::Rgb(r, g, b));
+    }
+    if let Ok(number) = text.parse::<u8>() {
+        return Some(Color::Indexed(number));
+    }
+    NAMES.iter().find(|n| n.0 == text).map(|n| n.1)
+}
+
+/// The nearest colour that a terminal of this depth knows.
+pub(super) fn lower(colour: Color, depth: Depth) -> Color {
+    match (colour, depth) {
+        (_, Depth::None) => Color::Reset,
+        (Color::Rgb(r, g, b), Depth::Ansi256) => Color::Indexed(indexed((r, g, b))),
+        (Color::Rgb(..) | Color::Indexed(_), Depth::Ansi16) => {
+            rgb(colour).map_or(Color::Reset, |looks| NAMES[nearest(looks, LOOKS.into_iter())].1)
+        }
+        _ => colour,
+    }
+}
+
+/// What a colour looks like, as far as that can be known.
+pub fn rgb(colour: Color) -> Option<(u8, u8, u8)> {
+    match colour {
+        Color::Rgb(r, g, b) => Some((r, g, b)),
+        Color::Indexed(n @ 0..16) => Some(LOOKS[usize::from(n)]),
+        Color::Indexed(n @ 16..232) => {
+            let level = |v: u8| if v == 0 { 0 } else { 55 + 40 * v };
+            let n = n - 16;
+            Some((level(n / 36), level(n / 6 % 6), level(n % 6)))
+        }
+        Color::Indexed(n) => Some((8 + 10 * (n - 232), 8 + 10 * (n - 232), 8 + 10 * (n - 232))),
+        Color::Reset => None,
+        named => NAMES.iter().position(|n| n.1 == named).map(|i| LOOKS[i]),
+    }
+}
+
+fn indexed(looks: (u8, u8, u8)) -> u8 {
+    // The first sixteen are the person's own colours and mean nothing certain.
+    let table = (16..=255).filter_map(|n| rgb(Color::Indexed(n)));
+    16 + nearest(looks, table) as u8
+}
+
+fn nearest(looks: (u8, u8, u8), table: impl Iterator<Item = (u8, u8, u8)>) -> usize {
+    // Weighted by how bright the eye sees each part.
+    let far = |c: (u8, u8, u8)| {
+        let part = |a: u8, b: u8, weight: i32| weight * (i32::from(a) - i32::from(b)).pow(2);
+        part(looks.0, c.0, 3) + part(looks.1, c.1, 6) + part(looks.2, c.2, 1)
+    };
+    table.enumerate().min_by_key(|(_, c)| far(*c)).map_or(0, |(i, _)| i)
+}
+
+/// Contrast of two colours, from 1 to 21 (WCAG 2.2, "contrast ratio").
+pub fn contrast(a: (u8, u8, u8), b: (u8, u8, u8)) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+fn luminance((r, g, b): (u8, u8, u8)) -> f64 {
+    let linear = |v: u8| {
+        let v = f64::from(v) / 255.0;
+        if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+}

@@ -1,0 +1,36 @@
+(define (problem small-kitchen)
+  (:domain Kitchen)
+  (:objects agent1 - agent
+    loc_bar_0_bar_0 loc_bar_1_bar_0 loc_bar_2_bar_0 loc_bar_3_bar_0 loc_bar_4_bar_0 - location
+    CounterTop_bar_1 Fridge_bar_1 Cabinet_bar_1 Cabinet_bar_2 Drawer_bar_1 Microwave_bar_1 Sink_bar_1_bar_SinkBasin - receptacle
+    Apple_bar_1 Apple_bar_2 Knife_bar_1 Mug_bar_1 Mug_bar_2 HousePlant_bar_1 DeskLamp_bar_1 Egg_bar_1 Spoon - object
+    CounterTopType FridgeType CabinetType DrawerType MicrowaveType SinkBasinType - rtype
+    AppleType KnifeType MugType EggType DeskLampType SpoonType - otype)
+  (:init
+    (atLocation agent1 loc_bar_0_bar_0)
+    (receptacleAtLocation CounterTop_bar_1 loc_bar_1_bar_0) (receptacleType CounterTop_bar_1 CounterTopType)
+    (receptacleAtLocation Sink_bar_1_bar_SinkBasin loc_bar_1_bar_0) (receptacleType Sink_bar_1_bar_SinkBasin SinkBasinType)
+    (receptacleAtLocation Fridge_bar_1 loc_bar_2_bar_0) (receptacleType Fridge_bar_1 FridgeType) (openable Fridge_bar_1)
+    (receptacleAtLocation Cabinet_bar_1 loc_bar_3_bar_0) (receptacleType Cabinet_bar_1 CabinetType) (openable Cabinet_bar_1)
+    (receptacleAtLocation Cabinet_bar_2 loc_bar_3_bar_0) (receptacleType Cabinet_bar_2 CabinetType)
+    (receptacleAtLocation Drawer_bar_1 loc_bar_3_bar_0) (receptacleType Drawer_bar_1 DrawerType)
+    (receptacleAtLocation Microwave_bar_1 loc_bar_4_bar_0) (receptacleType Microwave_bar_1 MicrowaveType) (openable Microwave_bar_1)
+    (canContain CounterTopType AppleType) (canContain FridgeType AppleType) (canContain SinkBasinType AppleType)
+    (canContain CounterTopType MugType) (canContain CabinetType MugType) (canContain DrawerType MugType)
+    (canContain CounterTopType KnifeType) (canContain CounterTopType EggType)
+    (objectType Apple_bar_1 AppleType) (objectType Apple_bar_2 AppleType) (objectType Knife_bar_1 KnifeType)
+    (objectType Mug_bar_1 MugType) (objectType Mug_bar_2 MugType) (objectType Egg_bar_1 EggType) (objectType DeskLamp_bar_1 DeskLampType)
+    (pickupable Apple_bar_1) (pickupable Apple_bar_2) (pickupable Knife_bar_1) (pickupable Mug_bar_1) (pickupable Mug_bar_2) (pickupable Egg_bar_1)
+    (heatable Apple_bar_1) (heatable Apple_bar_2) (coolable Apple_bar_1) (coolable Apple_bar_2) (cleanable Apple_bar_1) (cleanable Apple_bar_2)
+    (cleanable Knife_bar_1) (sliceable Apple_bar_1) (sliceable Apple_bar_2) (toggleable DeskLamp_bar_1)
+    (isReceptacleObject Mug_bar_1) (inReceptacleObject Egg_bar_1 Mug_bar_1)
+    (inReceptacle Apple_bar_1 CounterTop_bar_1) (objectAtLocation Apple_bar_1 loc_bar_1_bar_0)
+    (inReceptacle Apple_bar_2 Fridge_bar_1) (objectAtLocation Apple_bar_2 loc_bar_2_bar_0) (isCool Apple_bar_2)
+    (inReceptacle Knife_bar_1 CounterTop_bar_1) (objectAtLocation Knife_bar_1 loc_bar_1_bar_0)
+    (inReceptacle Mug_bar_1 Cabinet_bar_2) (inReceptacle Mug_bar_1 CounterTop_bar_1) (objectAtLocation Mug_bar_1 loc_bar_3_bar_0)
+    (inReceptacle Mug_bar_2 Cabinet_bar_1) (objectAtLocation Mug_bar_2 loc_bar_3_bar_0)
+    (inReceptacle HousePlant_bar_1 CounterTop_bar_1) (objectAtLocation HousePlant_bar_1 loc_bar_1_bar_0)
+    (inReceptacle DeskLamp_bar_1 Drawer_bar_1) (objectAtLocation DeskLamp_bar_1 loc_bar_3_bar_0)
+    (inReceptacle Apple_bar_1 CounterTop_bar_1))
+  (:goal (exists (?r - receptacle ?o - object)
+    (and (heatable ?o) (objectType ?o AppleType) (receptacleType ?r FridgeType) (isHot ?o) (inReceptacle ?o ?r)))))
