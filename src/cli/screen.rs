@@ -6,9 +6,10 @@ use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::place::{self, Opened};
 use super::setup::{Plan, meta};
+use super::watch::Shown;
 use super::{args, watch};
 use crate::domain::Seq;
-use crate::driver::{Driver, Handle, Store};
+use crate::driver::{Driver, Handle, Signal, Store};
 use crate::engine::Command;
 use crate::report::{At, SvgColors, svg};
 use crate::timeline::Timeline;
@@ -17,9 +18,7 @@ use crate::ui::theme::Theme;
 use crate::ui::{Exit, Model, Moment, Options, Scratch, glyphs};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Instant;
 
 /// Starts a planned run, paused at its first proposal, and shows it.
@@ -27,28 +26,32 @@ pub(super) fn start(
     config: &Config,
     plan: Plan,
     look: &args::Screen,
-    _breaks: Vec<Break>,
-    out: Out,
+    breaks: &[Break],
+    out: &mut Out,
 ) -> Result<(), Fault> {
     let root = place::root(config);
     let (handle, thread, session) =
         Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, plan.launch)?;
     handle.send(Command::Step);
-    show(config, handle, Some(thread), look, &session.dir, None, out)
+    let shown = Shown { handle: &handle, thread: Some(thread), dir: &session.dir, at: None, breaks };
+    show(config, shown, look, out)
 }
 
 /// Shows a session until the person leaves it, then puts it down.
 pub(super) fn show(
     config: &Config,
-    handle: Handle,
-    thread: Option<JoinHandle<()>>,
+    shown: Shown<'_>,
     look: &args::Screen,
-    dir: &Path,
-    at: Option<At>,
-    mut out: Out,
+    out: &mut Out,
 ) -> Result<(), Fault> {
+    let Shown { handle, thread, dir, at, breaks } = shown;
     let options = options(config, look, at.and_then(|at| moment_of(&handle.store.timeline(), at)))?;
-    let left = watch::runtime()?.block_on(crate::ui::run(handle.clone(), options));
+    let left = watch::runtime()?.block_on(async {
+        tokio::select! {
+            left = crate::ui::run(handle.clone(), options) => left,
+            never = pause_at(handle, breaks) => match never {},
+        }
+    });
     if let Some(thread) = thread {
         handle.quit();
         // A driver that panicked has said so itself; what it wrote is whole.
@@ -63,6 +66,25 @@ pub(super) fn show(
             format!("the terminal could not be used: {error}"),
             "use --plain, or another terminal",
         )),
+    }
+}
+
+/// Pauses the session where a condition holds. Ends only with the screen.
+async fn pause_at(handle: &Handle, breaks: &[Break]) -> std::convert::Infallible {
+    let mut news = handle.store.news();
+    let mut told = handle.store.head().head;
+    loop {
+        let fresh = handle.store.timeline().since(told).to_vec();
+        for envelope in &fresh {
+            told = envelope.seq;
+            if let Some(held) = breaks.iter().find(|b| b.holds(envelope)) {
+                handle.send(Command::Pause);
+                handle.store.signal(Signal::Said(format!("paused: the condition {held} held")));
+            }
+        }
+        if breaks.is_empty() || news.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::msg::{Msg, Request};
 use super::overlay::Answer;
 use super::terminal::Screen;
 use super::theme::Theme;
-use super::update::update;
+use super::update;
 use super::view::{self, Scratch};
 use crate::driver::{Handle, Health, Store};
 use crossterm::clipboard::CopyToClipboard;
@@ -51,6 +51,8 @@ pub trait Outside: Send + Sync {
 pub struct Options {
     /// The colours.
     pub theme: Theme,
+    /// Other themes by name, which a key goes through.
+    pub themes: Vec<(String, Theme)>,
     /// The keys.
     pub keymap: Keymap,
     /// The drawing characters.
@@ -78,6 +80,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             theme: Theme::default(),
+            themes: Vec::new(),
             keymap: Keymap::default(),
             glyphs: glyphs::UNICODE,
             mouse: true,
@@ -128,6 +131,8 @@ impl App {
         let mut news = self.handle.store.news();
         let mut signals = Signals::new()?;
         let (tell, mut told) = mpsc::channel::<Answer>(4);
+        self.moment.refresh(&self.handle.store, self.model.cursor);
+        self.model.carded = update::ended(&look(&self.handle, &self.options, &self.moment));
         self.handled(Msg::News);
         self.draw()?;
         let mut drawn = Instant::now();
@@ -206,28 +211,14 @@ impl App {
 
     fn handled(&mut self, msg: Msg) -> Vec<Request> {
         self.moment.refresh(&self.handle.store, self.model.cursor);
-        let look = Look {
-            store: &self.handle.store,
-            moment: &self.moment,
-            now: Instant::now().into_std(),
-            theme: &self.options.theme,
-            glyphs: &self.options.glyphs,
-            keymap: &self.options.keymap,
-        };
-        update(&mut self.model, &look, &self.scratch, msg)
+        let Self { handle, options, model, moment, scratch, .. } = self;
+        update::update(model, &look(handle, options, moment), scratch, msg)
     }
 
     fn draw(&mut self) -> io::Result<()> {
         self.moment.refresh(&self.handle.store, self.model.cursor);
         let Self { handle, options, model, moment, scratch, screen } = self;
-        let look = Look {
-            store: &handle.store,
-            moment,
-            now: Instant::now().into_std(),
-            theme: &options.theme,
-            glyphs: &options.glyphs,
-            keymap: &options.keymap,
-        };
+        let look = look(handle, options, moment);
         screen.terminal.draw(|frame| {
             let area = frame.area();
             model.size = (area.width, area.height);
@@ -248,6 +239,7 @@ impl App {
             }
             Request::RetryWrite => self.handle.retry_write(),
             Request::Mouse(on) => self.screen.capture_mouse(on)?,
+            Request::NextTheme => self.next_theme(),
             Request::Redraw => self.screen.terminal.clear()?,
             Request::Copy(text) => self.copy(&text)?,
             Request::Export => {
@@ -258,10 +250,22 @@ impl App {
             | Request::Suspend
             | Request::Quit
             | Request::Go(_)
+            | Request::Keep { .. }
             | Request::Do(_)
             | Request::Say(_) => {}
         }
         Ok(())
+    }
+
+    /// The theme after the present one in the list, and its name.
+    fn next_theme(&mut self) {
+        let themes = &self.options.themes;
+        let at = themes.iter().position(|(_, theme)| *theme == self.options.theme);
+        let next = at.map_or(0, |at| (at + 1) % themes.len());
+        if let Some((name, theme)) = themes.get(next) {
+            self.options.theme = theme.clone();
+            self.model.say(format!("theme {name}"), Tone::Told, Instant::now().into_std());
+        }
     }
 
     fn copy(&mut self, text: &str) -> io::Result<()> {
@@ -302,6 +306,17 @@ impl App {
             _ => {}
         }
         Ok(())
+    }
+}
+
+fn look<'a>(handle: &'a Handle, options: &'a Options, moment: &'a Moment) -> Look<'a> {
+    Look {
+        store: &handle.store,
+        moment,
+        now: Instant::now().into_std(),
+        theme: &options.theme,
+        glyphs: &options.glyphs,
+        keymap: &options.keymap,
     }
 }
 

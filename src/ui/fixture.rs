@@ -82,8 +82,7 @@ impl Fixture {
             call,
         };
         self.write(Cause::Policy, event);
-        let mut shown = json!({"receptacles": PLACES, "subgoals": 4});
-        shown["seen"] = json!({});
+        let shown = json!({"receptacles": PLACES});
         let turn = Turn { observation: INTRO.to_owned(), valid: true, shown, ..Turn::default() };
         let goal = "put a hot apple in the fridge".to_owned();
         self.write(Cause::World, Event::WorldReset { call, turn: Box::new(turn), seen: None, goal });

@@ -1,7 +1,7 @@
 //! What the screen itself knows. All else it reads from the state.
 
 use super::layout::{Arrangement, Pane};
-use super::overlay::Overlay;
+use super::overlay::{Draft, Overlay};
 use crate::domain::{Kind, LessonId, Seq};
 use std::time::{Duration, Instant};
 
@@ -103,10 +103,14 @@ pub struct Model {
     pub mouse: bool,
     /// What lies over the panes; the last has the keys.
     pub overlays: Vec<Box<dyn Overlay>>,
+    /// What was typed for lessons and not saved, one of each lesson.
+    pub drafts: Vec<Draft>,
     /// A line of news.
     pub notice: Option<Notice>,
     /// The last signal that was shown.
     pub heard: u64,
+    /// The ended episode whose end card was shown.
+    pub carded: Option<u32>,
     /// When Ctrl-C was last pressed.
     pub interrupted: Option<Instant>,
     /// What a newcomer is told.

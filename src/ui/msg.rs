@@ -1,7 +1,8 @@
 //! What reaches the update, and what the update wants from the outside.
 
 use super::model::Cursor;
-use super::overlay::Answer;
+use super::overlay::{Answer, Draft};
+use crate::domain::LessonId;
 use crate::engine::Command;
 use crossterm::event::{KeyEvent, MouseEvent};
 
@@ -41,6 +42,15 @@ pub enum Request {
     Go(Cursor),
     /// Do an action of the main screen by its name, as the palette does.
     Do(crate::ui::keymap::Action),
+    /// Keep what was typed for a lesson and not saved, or forget it.
+    Keep {
+        /// The lesson it is about; none: a new one.
+        of: Option<LessonId>,
+        /// What was typed.
+        draft: Option<Draft>,
+    },
+    /// Take the next theme.
+    NextTheme,
     /// Say a line in the footer.
     Say(String),
     /// Try the failed write again.

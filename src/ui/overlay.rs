@@ -3,10 +3,42 @@
 //! An overlay holds its own state, reads everything else from [`Look`], and answers with a [`Reaction`]. It sends
 //! nothing itself: what it wants goes into [`Reaction::requests`], so that every wish passes through one place.
 
+mod action_box;
+mod choice;
+mod details;
+mod editor;
+mod end_card;
+pub(crate) mod field;
+pub(crate) mod fuzzy;
+mod help;
+mod line_box;
+mod palette;
+mod prompt;
+mod search;
+mod step;
+pub(crate) mod window;
+
+pub use action_box::{ActionBox, SHOWN_AS, THOUGHT};
+pub use details::Details;
+pub use editor::{Draft, Editor};
+pub use end_card::EndCard;
+pub use help::Help;
+pub use line_box::{LineBox, Purpose};
+pub use palette::Palette;
+pub use prompt::PromptView;
+pub use search::Search;
+pub use step::StepView;
+
+pub(crate) use super::update::after_step;
+
 use super::canvas::Canvas;
 use super::keymap::{Action, Mode};
 use super::look::Look;
+use super::model::{Focus, Model};
 use super::msg::Request;
+use super::update::{chosen_kind, chosen_lesson};
+use crate::domain::{Autonomy, Kind};
+use crate::text::truncate;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
@@ -84,8 +116,94 @@ impl Reaction {
     }
 }
 
-/// The overlay an action of the main screen opens, if it opens one.
-pub fn open(action: Action, look: &Look<'_>) -> Option<Box<dyn Overlay>> {
-    let _ = (action, look);
-    None
+/// Keys that move in rows and close; the rest is nothing.
+pub(crate) fn scrolled(scroll: &window::Scroll, action: Action) -> Reaction {
+    match action {
+        Action::Close => return Reaction::close(),
+        Action::Down => scroll.by(1),
+        Action::Up => scroll.by(-1),
+        Action::PageDown => scroll.pages(1),
+        Action::PageUp => scroll.pages(-1),
+        Action::First => scroll.to(0),
+        Action::Live => scroll.to(usize::MAX),
+        _ => {}
+    }
+    Reaction::default()
+}
+
+/// The overlay an action of the main screen opens, or in words why there is nothing to open.
+///
+/// # Errors
+/// A sentence for the person.
+pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Overlay>, String> {
+    let head = &look.moment.head;
+    let key = |a: Action| look.keymap.label(a).unwrap_or_else(|| a.name().to_owned());
+    Ok(match action {
+        Action::Help => Box::<Help>::default(),
+        Action::Palette => Box::<Palette>::default(),
+        Action::Prompt => Box::<PromptView>::default(),
+        Action::Search => Box::new(Search::new(model.cursor)),
+        Action::EndCard => {
+            let ended = head.episode.as_ref().is_some_and(|e| e.outcome.is_some());
+            ended.then(Box::<EndCard>::default).ok_or("the episode has not ended")?
+        }
+        Action::Override => {
+            let plays = head.autonomy == Autonomy::Human;
+            let step = head.awaiting();
+            if step.is_none() && !plays {
+                return Err(format!(
+                    "there is no proposal to override; {} goes to the next",
+                    key(Action::Step)
+                ));
+            }
+            Box::new(ActionBox::new(head, step, plays && step.is_none_or(|s| s.proposed.is_none())))
+        }
+        Action::OverrideQuestions => Box::new(ActionBox::questions(head)),
+        Action::RejectOrToggle => {
+            let step = head.awaiting().filter(|s| s.call.is_some());
+            let Some(step) = step else {
+                return Err(format!(
+                    "there is no proposal to reject; {} goes to the next",
+                    key(Action::Step)
+                ));
+            };
+            let proposal = step.proposed.clone().or_else(|| step.thought.clone()).unwrap_or_default();
+            Box::new(LineBox::new(Purpose::Reject { proposal }))
+        }
+        Action::Remark => Box::new(LineBox::new(Purpose::Remark { step: look.moment.chosen() })),
+        Action::AddLesson => {
+            let kind = chosen_kind(model, look);
+            Box::new(editor(model, look, Draft::new(kind), 0))
+        }
+        Action::LessonFromOverride => {
+            let steps = look.episode().map(|e| &e.steps);
+            let last = steps.and_then(|s| s.iter().rev().find(|s| s.by_person() && s.proposed.is_some()));
+            let kind = *look.lanes().iter().find(|k| **k == Kind::Error).unwrap_or(&chosen_kind(model, look));
+            let draft = last.and_then(|s| Some((s, Draft::of_override(s, kind)?)));
+            let Some((step, draft)) = draft else {
+                return Err("no proposal of this episode has been overridden".to_owned());
+            };
+            let seen = step.observation().unwrap_or_default();
+            let evidence = format!("step {}: {}", step.number, truncate(seen, 120, "..."));
+            Box::new(Editor::new(draft.clone(), draft, look.lanes(), 0).resting_on(evidence))
+        }
+        Action::EditLesson => {
+            let lesson = chosen_lesson(model, look)
+                .ok_or_else(|| format!("there is no lesson to edit; {} adds one", key(Action::AddLesson)))?;
+            Box::new(editor(model, look, Draft::of(lesson), lesson.number))
+        }
+        Action::Open if model.focus == Focus::Lanes => {
+            let lesson = chosen_lesson(model, look)
+                .ok_or_else(|| format!("there is no lesson here; {} adds one", key(Action::AddLesson)))?;
+            Box::new(Details::new(lesson.id.clone()))
+        }
+        Action::Open => Box::new(StepView::new(look.moment.chosen())),
+        _ => return Err(format!("`{}` does nothing here", action.name())),
+    })
+}
+
+/// The editor over a lesson, with what was typed before and not saved.
+fn editor(model: &Model, look: &Look<'_>, before: Draft, number: u32) -> Editor {
+    let kept = model.drafts.iter().find(|d| d.of == before.of).cloned();
+    Editor::new(kept.unwrap_or_else(|| before.clone()), before, look.lanes(), number)
 }

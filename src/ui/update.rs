@@ -5,6 +5,9 @@ mod lesson;
 mod mouse;
 mod scroll;
 
+pub(crate) use cursor::after_step;
+pub(crate) use lesson::{chosen as chosen_lesson, kind as chosen_kind};
+
 use super::keymap::{Action, Mode};
 use super::look::Look;
 use super::model::{Cursor, Focus, Hint, Model, Tone};
@@ -53,6 +56,10 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 let wants = act(model, look, scratch, action);
                 rest.extend(settle(model, look, scratch, wants));
             }
+            Request::Keep { of, draft } => {
+                model.drafts.retain(|d| d.of != of);
+                model.drafts.extend(draft);
+            }
             Request::Mouse(on) => {
                 model.mouse = on;
                 rest.push(Request::Mouse(on));
@@ -64,7 +71,8 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
 }
 
 fn key_pressed(model: &mut Model, look: &Look<'_>, scratch: &Scratch, key: KeyEvent) -> Vec<Request> {
-    let mode = model.overlays.last().map_or(Mode::Main, |o| o.mode());
+    let panes = if model.focus == Focus::Lanes { Mode::Lanes } else { Mode::Main };
+    let mode = model.overlays.last().map_or(panes, |o| o.mode());
     let action = look.keymap.find(mode, key);
     match action {
         Some(Action::Cancel) => cancel(model, look),
@@ -124,13 +132,21 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::RejectOrToggle if model.focus == Focus::Lanes => lesson::toggle(model, look),
         Action::PinLesson => lesson::pin(model, look),
         Action::DeleteLesson => lesson::delete(model, look),
+        Action::ScopeLesson => lesson::rescope(model, look),
+        Action::ReflectNow => send(Command::Reflect(lesson::kind(model, look))),
         Action::MoveUp => lesson::shift(model, look, -1),
         Action::MoveDown => lesson::shift(model, look, 1),
+        Action::AskAgain | Action::Retry if look.halted().is_some() => vec![Request::RetryWrite],
         Action::AskAgain if state.trouble.is_some() || state.divergence.is_some() => send(Command::Retry),
         Action::AskAgain => send(Command::AskAgain),
         Action::Retry => send(Command::Retry),
         Action::Undo => send(Command::Undo),
         Action::Redo => send(Command::Redo),
+        Action::Again => again(model, look),
+        Action::NextTask => send(Command::Step),
+        Action::LastProgress => cursor::last_progress(model, look),
+        Action::Export => vec![Request::Export],
+        Action::Theme => vec![Request::NextTheme],
         Action::EndEpisode => send(Command::EndEpisode(EndReason::Person)),
         Action::Back => cursor::step(model, look, -1),
         Action::Forward => cursor::step(model, look, 1),
@@ -191,9 +207,16 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
 
 /// Opens the overlay of an action.
 fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
-    let Some(overlay) = overlay::open(action, look) else { return Vec::new() };
-    model.overlays.push(overlay);
-    if action == Action::Override { vec![Request::Admissible] } else { Vec::new() }
+    match overlay::open(action, model, look) {
+        Ok(overlay) => {
+            model.overlays.push(overlay);
+            if action == Action::Override { vec![Request::Admissible] } else { Vec::new() }
+        }
+        Err(why) => {
+            model.say(why, Tone::Refused, look.now);
+            Vec::new()
+        }
+    }
 }
 
 /// Whether an action changes what happens now, so that it cannot be done while the past is shown.
@@ -215,6 +238,9 @@ fn acts_on_the_present(model: &Model, action: Action) -> bool {
         | Action::PinLesson
         | Action::DeleteLesson
         | Action::EditLesson
+        | Action::ScopeLesson
+        | Action::Again
+        | Action::NextTask
         | Action::MoveUp
         | Action::MoveDown => true,
         Action::Open => model.focus == Focus::Story,
@@ -244,6 +270,15 @@ fn cancel(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     model.interrupted = Some(look.now);
     model.say("cancelled; once more within two seconds quits", Tone::Told, look.now);
     vec![Request::Send(Command::Cancel)]
+}
+
+/// Plays the task of the listed episode once more.
+fn again(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+    let Some(episode) = look.episode() else {
+        model.say("there is no task to play again", Tone::Refused, look.now);
+        return Vec::new();
+    };
+    vec![Request::Send(Command::Begin(Box::new(episode.task.clone())))]
 }
 
 fn copy(look: &Look<'_>) -> Vec<Request> {
@@ -288,6 +323,14 @@ fn hear(model: &mut Model, look: &Look<'_>) {
             Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
         }
     }
+    let ended = ended(look);
+    if ended != model.carded {
+        model.carded = ended;
+        if ended.is_some() && !model.past() && model.overlays.is_empty() {
+            let card = overlay::open(Action::EndCard, model, look);
+            model.overlays.extend(card.ok());
+        }
+    }
     if model.hint == Hint::Mistake {
         let state = &look.moment.head;
         let mistaken = |s: &crate::domain::Step| s.notes.iter().any(|n| n.kind == NoteKind::Mistake);
@@ -297,4 +340,10 @@ fn hear(model: &mut Model, look: &Look<'_>) {
             model.hint = Hint::Teach;
         }
     }
+}
+
+/// The number of the episode at the head, when it has ended.
+pub(crate) fn ended(look: &Look<'_>) -> Option<u32> {
+    let episode = look.moment.head.episode.as_ref()?;
+    episode.outcome.is_some().then_some(episode.number)
 }

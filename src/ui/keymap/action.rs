@@ -48,6 +48,7 @@ actions! {
     ToggleHuman = "play", "play by hand, or give the game back to the agent";
     Override = "override", "put another action in the place of the proposed one";
     RejectOrToggle = "reject", "reject the proposal with a reason; in a lane: switch the lesson on or off";
+    OverrideQuestions = "override-questions", "answer anew how an override is shown to the agent";
     AskAgain = "ask-again", "ask this step again with the lessons as they are now";
     Retry = "retry", "try the failed call or write again";
     Remark = "remark", "write a remark on this step";

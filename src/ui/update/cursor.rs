@@ -18,7 +18,7 @@ pub(super) fn go(model: &mut Model, look: &Look<'_>, cursor: Cursor) {
 }
 
 /// The moment after a step of the listed episode; of its last step, the present or the episode's end.
-pub(super) fn after_step(look: &Look<'_>, number: u32) -> Option<Cursor> {
+pub(crate) fn after_step(look: &Look<'_>, number: u32) -> Option<Cursor> {
     let episode = look.episode()?;
     if let Some(next) = look.step(number + 1) {
         return Some(Cursor::At(Seq(next.first_seq.0.saturating_sub(1))));
@@ -67,6 +67,16 @@ fn go_to_start_of_head(model: &mut Model, look: &Look<'_>) {
 pub(super) fn first(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     if let Some(cursor) = after_step(look, 0) {
         go(model, look, cursor);
+    }
+    Vec::new()
+}
+
+/// To the last step of the listed episode that made progress.
+pub(super) fn last_progress(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+    let to = look.episode().map(|e| e.progress_step).filter(|n| *n > 0);
+    match to.and_then(|n| after_step(look, n)) {
+        Some(cursor) => go(model, look, cursor),
+        None => model.say("no step of this episode made progress", Tone::Told, look.now),
     }
     Vec::new()
 }

@@ -1,6 +1,6 @@
 //! Keys on the chosen lesson.
 
-use crate::domain::{Lesson, LessonStatus};
+use crate::domain::{Kind, Lesson, LessonStatus, Scope};
 use crate::engine::{Command, LessonWish};
 use crate::ui::look::Look;
 use crate::ui::model::{Model, Tone};
@@ -8,7 +8,7 @@ use crate::ui::msg::Request;
 use crate::ui::view::lanes::{newest_first, picked};
 
 /// The lesson that keys act on.
-pub(super) fn chosen<'a>(model: &Model, look: &Look<'a>) -> Option<&'a Lesson> {
+pub(crate) fn chosen<'a>(model: &Model, look: &Look<'a>) -> Option<&'a Lesson> {
     let kind = *look.lanes().get(model.lane(look.lanes()))?;
     let state = look.shown();
     state.pool.numbered(picked(model, state, kind)?)
@@ -39,6 +39,24 @@ pub(super) fn pin(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
         let status = if l.status == LessonStatus::Pinned { LessonStatus::On } else { LessonStatus::Pinned };
         Some(LessonWish::Status { id: l.id.clone(), status })
     })
+}
+
+/// Gives the lesson the next wider reach, and after the widest the narrowest.
+pub(super) fn rescope(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+    with(model, look, |l| {
+        let scope = match l.scope {
+            Scope::Episode => Scope::Task,
+            Scope::Task => Scope::TaskType,
+            Scope::TaskType => Scope::Environment,
+            Scope::Environment => Scope::Episode,
+        };
+        Some(LessonWish::Rescope { id: l.id.clone(), scope })
+    })
+}
+
+/// The kind of the chosen lane.
+pub(crate) fn kind(model: &Model, look: &Look<'_>) -> Kind {
+    look.lanes().get(model.lane(look.lanes())).copied().unwrap_or(Kind::Error)
 }
 
 pub(super) fn delete(model: &mut Model, look: &Look<'_>) -> Vec<Request> {

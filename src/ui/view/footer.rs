@@ -17,7 +17,9 @@ pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>)
     let room = area.width.saturating_sub(2);
     let (x, y) = (area.x + 1, area.y);
     if let Some(why) = look.halted() {
-        canvas.put(x, y, room, why, canvas.style(Role::Bad));
+        let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
+        let words = format!("{why} {} {key} tries again", look.glyphs.dot);
+        canvas.put(x, y, room, &words, canvas.style(Role::Danger));
         return;
     }
     if let Some(notice) = &model.notice {
@@ -87,7 +89,7 @@ fn two(first: Action, second: Action, words: &'static str) -> Pair {
 fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
     let time = two(Action::Back, Action::Forward, "back/forward");
     let mut pairs = Vec::new();
-    if look.moment.past() {
+    if look.moment.past() && model.focus != Focus::Lanes {
         pairs.push(one(Action::Live, "to the present"));
         pairs.extend([
             time,
@@ -100,6 +102,8 @@ fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
             one(Action::EditLesson, "edit"),
             one(Action::AddLesson, "add"),
             one(Action::PinLesson, "pin"),
+            one(Action::ScopeLesson, "scope"),
+            two(Action::MoveUp, Action::MoveDown, "move"),
             one(Action::DeleteLesson, "delete"),
             two(Action::Undo, Action::Redo, "undo/redo"),
             one(Action::Step, "step"),

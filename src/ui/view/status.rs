@@ -59,7 +59,17 @@ fn bar(progress: f64, cells: u16, right: u16, area: Rect, canvas: &mut Canvas<'_
 fn subgoals(state: &State) -> Option<u64> {
     let episode = state.episode.as_ref()?;
     let from = |value: &serde_json::Value| value.get("subgoals").and_then(serde_json::Value::as_u64);
-    from(&episode.shown).or_else(|| from(&episode.truth)).filter(|n| (1..=12).contains(n))
+    // AgentBoard's patterns of the six task types, and the goal itself (`docs/`, progress rate).
+    let of_type = || match episode.task.task_type.as_deref()? {
+        "pick_and_place_simple" => Some(3),
+        "look_at_obj_in_light"
+        | "pick_clean_then_place_in_recep"
+        | "pick_heat_then_place_in_recep"
+        | "pick_cool_then_place_in_recep"
+        | "pick_two_obj_and_place" => Some(4),
+        _ => None,
+    };
+    from(&episode.shown).or_else(of_type).filter(|n| (1..=12).contains(n))
 }
 
 fn cells(state: &State) -> u16 {

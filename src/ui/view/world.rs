@@ -58,7 +58,7 @@ pub(super) fn draw(
     }
     if most > offset && height > 0 {
         let at = Rect { y: block.body.bottom() - 1, height: 1, ..block.body };
-        let words = format!("{} {} more", look.glyphs.more, rows.len() - offset - height);
+        let words = format!(" {} {} more", look.glyphs.more, rows.len() - offset - height);
         canvas.put_right(at.right().saturating_sub(1), at.y, at.width / 2, &words, canvas.style(Role::Dim));
     }
 }
@@ -124,7 +124,9 @@ fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &st
         return rows;
     }
     rows.push(Vec::new());
-    let seen: Vec<&Place<'_>> = known.places.iter().filter(|p| p.seen || truth).collect();
+    // Where the agent stands comes first; then what holds something.
+    let mut seen: Vec<&Place<'_>> = known.places.iter().filter(|p| p.seen || truth).collect();
+    seen.sort_by_key(|p| (!p.here, p.holds.is_empty()));
     let name_width = seen.iter().map(|p| width(p.name)).max().unwrap_or(0).min(room / 2);
     for place in seen {
         rows.extend(place_rows(look, place, name_width, room));
@@ -169,8 +171,11 @@ impl<'a> Known<'a> {
     fn read(value: &'a Value) -> Self {
         let word = |name: &str| value.get(name).and_then(Value::as_str).filter(|w| !w.is_empty());
         let at = word("place");
-        let seen = value.get("seen").and_then(Value::as_object);
-        let mut names = words(value.get("receptacles"));
+        // What is shown lists the places and says apart what was seen in them; the truth says both in one.
+        let receptacles = value.get("receptacles");
+        let seen =
+            receptacles.filter(|r| r.is_object()).or_else(|| value.get("seen")).and_then(Value::as_object);
+        let mut names = words(receptacles);
         // A place that was seen without having been announced is a place all the same.
         names.extend(seen.into_iter().flatten().map(|(name, _)| name.as_str()));
         names.sort_by_key(|name| natural(name));

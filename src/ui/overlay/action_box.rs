@@ -1,0 +1,355 @@
+//! The box for an action of a person: an override of the proposal, or the move of a person who plays.
+
+use super::choice::Choice;
+use super::field::Field;
+use super::fuzzy::rank;
+use super::window::{Line, Place, Scroll, Window, put_line};
+use super::{Answer, Overlay, Reaction};
+use crate::domain::{Fate, ShownAs, Step};
+use crate::engine::{Command, State};
+use crate::text::one_line;
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::KeyEvent;
+use ratatui::layout::Rect;
+use serde_json::Value;
+
+/// The setting that says how an override is shown to the agent: `own` or `human_edit`.
+pub const SHOWN_AS: &str = "override_shown_as";
+/// The setting that says what happens to the thought before an override: `kept`, `dropped` or `rewritten`.
+pub const THOUGHT: &str = "override_thought";
+
+const SHOWN_WORDS: [&str; 2] = ["own", "human_edit"];
+const THOUGHT_WORDS: [&str; 3] = ["kept", "dropped", "rewritten"];
+
+/// What the box waits for.
+enum Stage {
+    Typing,
+    Shown(Choice),
+    Thought(Choice),
+    Words(Field),
+}
+
+/// The box.
+pub struct ActionBox {
+    /// A person plays; otherwise the proposal is overridden.
+    plays: bool,
+    /// Only the questions are asked, and no action is taken.
+    only_questions: bool,
+    field: Field,
+    thought: Option<String>,
+    /// What the world accepts; none: not known yet.
+    admissible: Option<Vec<String>>,
+    fitting: Vec<usize>,
+    chosen: Option<usize>,
+    scroll: Scroll,
+    stage: Stage,
+    action: String,
+    /// Answers that are known, by their settings or by now.
+    shown: Option<usize>,
+    fate: Option<usize>,
+    /// Answers given now, to be remembered.
+    remember: Vec<(&'static str, &'static str)>,
+    note: Option<&'static str>,
+}
+
+impl ActionBox {
+    /// The box over a step that waits, filled with its proposal.
+    pub fn new(state: &State, step: Option<&Step>, plays: bool) -> Self {
+        let thinks = |s: &Step| s.thought.as_ref().map(|t| format!("think: {t}"));
+        let proposal = step.and_then(|s| s.proposed.clone().or_else(|| thinks(s))).unwrap_or_default();
+        let known = |name: &str, words: &[&str]| {
+            let word = state.run.as_ref()?.settings.0.get(name)?.value.as_str()?;
+            words.iter().position(|w| *w == word)
+        };
+        Self {
+            plays,
+            only_questions: false,
+            field: Field::replaceable(&proposal),
+            thought: step.filter(|s| s.proposed.is_some()).and_then(|s| s.thought.clone()),
+            admissible: None,
+            fitting: Vec::new(),
+            chosen: None,
+            scroll: Scroll::default(),
+            stage: Stage::Typing,
+            action: String::new(),
+            shown: known(SHOWN_AS, &SHOWN_WORDS),
+            fate: known(THOUGHT, &THOUGHT_WORDS),
+            remember: Vec::new(),
+            note: None,
+        }
+    }
+
+    /// The two questions alone, to answer them in another way.
+    pub fn questions(state: &State) -> Self {
+        let mut asked = Self::new(state, None, false);
+        (asked.only_questions, asked.shown, asked.fate) = (true, None, None);
+        asked.stage = Stage::Shown(shown_question());
+        asked
+    }
+
+    fn filter(&mut self, query: &str) {
+        let rows = self.admissible.as_deref().unwrap_or_default();
+        self.fitting = rank(query, rows.iter().map(String::as_str));
+        self.chosen = None;
+        self.scroll.to(0);
+        self.note = None;
+    }
+
+    fn row(&self, place: usize) -> Option<&str> {
+        let rows = self.admissible.as_deref()?;
+        rows.get(*self.fitting.get(place)?).map(String::as_str)
+    }
+
+    fn choose(&mut self, by: isize) {
+        let last = self.fitting.len().checked_sub(1);
+        self.chosen = match (self.chosen, last) {
+            (_, None) => None,
+            (None, Some(_)) => (by > 0).then_some(0),
+            // Above the first row the typed text is chosen again.
+            (Some(0), _) if by < 0 => None,
+            (Some(at), Some(last)) => Some(at.saturating_add_signed(by).min(last)),
+        };
+    }
+
+    fn accept(&mut self) -> Reaction {
+        let typed = self.chosen.and_then(|c| self.row(c)).map_or_else(|| self.field.text(), str::to_owned);
+        if typed.is_empty() {
+            self.note = Some("type an action, or choose one");
+            return Reaction::default();
+        }
+        self.action = typed;
+        self.next()
+    }
+
+    /// Asks what is not known yet; then it is done.
+    fn next(&mut self) -> Reaction {
+        if self.plays {
+            return Reaction::done(Request::Send(Command::Act(self.action.clone())));
+        }
+        if self.shown.is_none() {
+            self.stage = Stage::Shown(shown_question());
+            return Reaction::default();
+        }
+        let about_thought = self.only_questions || self.thought.is_some();
+        let Some(fate) = self.fate.or((!about_thought).then_some(0)) else {
+            self.stage = Stage::Thought(thought_question());
+            return Reaction::default();
+        };
+        if fate == 2
+            && !self.only_questions
+            && self.thought.is_some()
+            && !matches!(self.stage, Stage::Words(_))
+        {
+            self.stage = Stage::Words(Field::lines(self.thought.as_deref().unwrap_or_default()));
+            return Reaction::default();
+        }
+        self.done(fate)
+    }
+
+    fn done(&self, fate: usize) -> Reaction {
+        let mut requests: Vec<Request> = self
+            .remember
+            .iter()
+            .map(|(name, word)| {
+                let value = Value::String((*word).to_owned());
+                Request::Send(Command::Set { name: (*name).to_owned(), value })
+            })
+            .collect();
+        if !self.only_questions {
+            let fate = match (fate, &self.stage) {
+                (1, _) => Fate::Dropped,
+                (2, Stage::Words(words)) if !words.text().is_empty() => {
+                    Fate::Rewritten(one_line(&words.text()).into_owned())
+                }
+                (2, Stage::Words(_)) => Fate::Dropped,
+                _ => Fate::Kept,
+            };
+            let shown_as = if self.shown == Some(1) { ShownAs::HumanEdit } else { ShownAs::Own };
+            let action = self.action.clone();
+            requests.push(Request::Send(Command::Override { action, shown_as, fate }));
+        }
+        Reaction { requests, close: true }
+    }
+
+    fn answered(&mut self) -> Reaction {
+        match &self.stage {
+            Stage::Typing => return self.accept(),
+            Stage::Shown(choice) => {
+                self.shown = Some(choice.at);
+                self.remember.push((SHOWN_AS, SHOWN_WORDS[choice.at.min(1)]));
+            }
+            Stage::Thought(choice) => {
+                self.fate = Some(choice.at);
+                self.remember.push((THOUGHT, THOUGHT_WORDS[choice.at.min(2)]));
+            }
+            Stage::Words(_) => {}
+        }
+        self.next()
+    }
+
+    fn list(&self, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+        canvas.put(area.x, area.y, 2, look.glyphs.proposal, canvas.style(Role::Proposal));
+        let line = Rect { x: area.x + 2, width: area.width.saturating_sub(2), height: 1, ..area };
+        self.field.draw(self.chosen.is_none(), line, canvas);
+        let dot = look.glyphs.dot;
+        let words = match (&self.admissible, self.note) {
+            (_, Some(note)) => note.to_owned(),
+            (None, _) => "the world is being asked what it accepts".to_owned(),
+            (Some(all), _) if all.is_empty() => "this world lists no actions; type one freely".to_owned(),
+            (Some(all), _) => {
+                format!(
+                    "{} of {} {dot} the agent does not see this list {dot} free text goes too",
+                    self.fitting.len(),
+                    all.len()
+                )
+            }
+        };
+        let role = if self.note.is_some() { Role::Warn } else { Role::Dim };
+        put_line(&[(role, words)], Rect { y: area.y + 1, height: area.height.min(1), ..area }, canvas);
+        let list = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
+        let height = usize::from(list.height);
+        self.scroll.show(self.chosen.unwrap_or(0), self.fitting.len(), height);
+        let top = self.scroll.fit(self.fitting.len(), height);
+        for place in top..self.fitting.len().min(top + height) {
+            let here = self.chosen == Some(place);
+            let (mark, role) = if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
+            let text = self.row(place).unwrap_or_default().to_owned();
+            let row = Rect { y: list.y + (place - top) as u16, height: 1, ..list };
+            put_line(&[(Role::Proposal, format!("{mark} ")), (role, text)], row, canvas);
+        }
+    }
+}
+
+fn shown_question() -> Choice {
+    Choice::new(
+        "How is your action shown to the agent in later prompts?",
+        &["as its own action", "as a human edit, marked as one"],
+    )
+}
+
+fn thought_question() -> Choice {
+    Choice::new(
+        "What happens to the thought before it?",
+        &["it is kept", "it is dropped", "it is rewritten by you"],
+    )
+}
+
+impl Overlay for ActionBox {
+    fn name(&self) -> &'static str {
+        if self.plays { "play" } else { "override" }
+    }
+
+    fn mode(&self) -> Mode {
+        match self.stage {
+            Stage::Typing => Mode::Input,
+            Stage::Words(_) => Mode::Editor,
+            Stage::Shown(_) | Stage::Thought(_) => Mode::Overlay,
+        }
+    }
+
+    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+        let by = match action {
+            Action::Close => return Reaction::close(),
+            Action::Accept | Action::Open => return self.answered(),
+            Action::Down => 1,
+            Action::Up => -1,
+            Action::PageDown => 8,
+            Action::PageUp => -8,
+            Action::NextField if matches!(self.stage, Stage::Typing) => {
+                if let Some(row) = self.row(self.chosen.unwrap_or(0)).map(str::to_owned) {
+                    self.field.replace(&row);
+                    self.filter(&row);
+                }
+                0
+            }
+            Action::NextField => 1,
+            Action::PreviousField => -1,
+            Action::NewLine => {
+                if let Stage::Words(words) = &mut self.stage {
+                    words.new_line();
+                }
+                0
+            }
+            _ => 0,
+        };
+        match &mut self.stage {
+            Stage::Typing if by != 0 => self.choose(by),
+            Stage::Shown(choice) | Stage::Thought(choice) => choice.by(by),
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+        match &mut self.stage {
+            Stage::Typing => {
+                if self.field.key(key) {
+                    let query = self.field.text();
+                    self.filter(&query);
+                }
+            }
+            Stage::Words(words) => {
+                words.key(key);
+            }
+            Stage::Shown(_) | Stage::Thought(_) => {}
+        }
+        Reaction::default()
+    }
+
+    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+        match &mut self.stage {
+            Stage::Typing => {
+                if self.field.paste(text) {
+                    let query = self.field.text();
+                    self.filter(&query);
+                }
+            }
+            Stage::Words(words) => {
+                words.paste(text);
+            }
+            Stage::Shown(_) | Stage::Thought(_) => {}
+        }
+        Reaction::default()
+    }
+
+    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+        if let Answer::Admissible(actions) = answer {
+            self.admissible = Some(actions.iter().map(|a| one_line(a).into_owned()).collect());
+            // What was there beforehand is no query: all rows are listed until something is typed.
+            self.filter("");
+        }
+        Reaction::default()
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let (title, rows) = match (&self.stage, self.plays) {
+            (Stage::Typing, true) => ("Your action", 10),
+            (Stage::Typing, false) => ("Override: what to do instead", 10),
+            (Stage::Words(_), _) => ("Override: the thought in your words", 5),
+            (Stage::Shown(_) | Stage::Thought(_), _) => ("Override: asked once, then a setting", 7),
+        };
+        let rows = if screen.height < 20 { rows.min(8) } else { rows };
+        let window = Window { title, place: Place::Below, rows, columns: 84, mode: self.mode() };
+        let inside = window.draw(look, screen, canvas);
+        let mut lines: Vec<Line> = Vec::new();
+        match &self.stage {
+            Stage::Typing => return self.list(look, inside, canvas),
+            Stage::Words(words) => return words.draw(true, inside, canvas),
+            Stage::Shown(choice) => lines.extend(choice.lines(look, inside.width)),
+            Stage::Thought(choice) => {
+                if let Some(thought) = &self.thought {
+                    lines.push(vec![
+                        (Role::Dim, "think  ".to_owned()),
+                        (Role::Thought, one_line(thought).into_owned()),
+                    ]);
+                }
+                lines.extend(choice.lines(look, inside.width));
+            }
+        }
+        Scroll::default().draw(&lines, inside, canvas);
+    }
+}

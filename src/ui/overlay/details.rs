@@ -1,0 +1,162 @@
+//! All that is known about one lesson.
+
+use super::editor::scope_word;
+use super::window::{Line, Place, Scroll, Window, paragraph};
+use super::{Overlay, Reaction, scrolled};
+use crate::domain::{Lesson, LessonId, LessonOrigin, LessonStatus, Scope};
+use crate::engine::{Command, Event, LessonWish};
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+
+/// The details of a lesson.
+pub struct Details {
+    id: LessonId,
+    scroll: Scroll,
+}
+
+impl Details {
+    /// Of this lesson.
+    pub fn new(id: LessonId) -> Self {
+        Self { id, scroll: Scroll::default() }
+    }
+
+    fn lines(&self, lesson: &Lesson, look: &Look<'_>, columns: u16) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let mut say = |label: &str, role: Role, text: &str| {
+            lines.extend(paragraph((Role::Dim, &format!("{label:<12}")), role, text, columns));
+        };
+        let text = lesson.text();
+        say(if text.solution.is_some() { "mistake" } else { "lesson" }, Role::Lesson, &text.text);
+        if let Some(solution) = &text.solution {
+            say("instead", Role::Lesson, solution);
+        }
+        say("reach", Role::Text, scope_word(lesson.scope));
+        say("state", Role::Text, status_words(lesson.status));
+        say("from", Role::Text, &origin_words(lesson));
+        if !lesson.evidence.is_empty() {
+            say("rests on", Role::Observation, &lesson.evidence);
+        }
+        if let Some(rule) = &lesson.rule {
+            say("rule", Role::Text, rule);
+        }
+        if lesson.recurred > 0 {
+            say("drawn again", Role::Text, &times(lesson.recurred));
+        }
+        say("in prompts", Role::Text, &uses(lesson, look));
+        if lesson.versions.len() > 1 {
+            for (place, version) in lesson.versions.iter().enumerate().rev() {
+                let solution =
+                    version.text.solution.as_ref().map(|s| format!(" {} {s}", look.glyphs.instead));
+                let text = format!("{}{}", version.text.text, solution.unwrap_or_default());
+                say(&format!("version {}", place + 1), Role::Dim, &text);
+            }
+        }
+        say("id", Role::Dim, &lesson.id.0);
+        lines
+    }
+}
+
+fn status_words(status: LessonStatus) -> &'static str {
+    match status {
+        LessonStatus::On => "on: it enters prompts",
+        LessonStatus::Pinned => "pinned: it enters prompts, and only a person removes it",
+        LessonStatus::Off => "off: it is kept, and enters no prompt",
+        LessonStatus::Retired => "deleted: only the history has it",
+    }
+}
+
+/// Who a lesson comes from.
+pub(crate) fn origin_word(origin: LessonOrigin) -> &'static str {
+    match origin {
+        LessonOrigin::Symbolic => "symbolic rules",
+        LessonOrigin::Mentor => "the mentor",
+        LessonOrigin::Person => "you",
+        LessonOrigin::File => "the pool the run began with",
+    }
+}
+
+fn origin_words(lesson: &Lesson) -> String {
+    match lesson.learnt_at {
+        (0, _) => origin_word(lesson.origin).to_owned(),
+        (episode, step) => format!("{}, in episode {episode} at step {step}", origin_word(lesson.origin)),
+    }
+}
+
+fn times(n: u32) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{n} times") }
+}
+
+fn uses(lesson: &Lesson, look: &Look<'_>) -> String {
+    if lesson.uses == 0 {
+        return "none yet".to_owned();
+    }
+    let timeline = look.store.timeline();
+    let last = lesson.last_used.and_then(|seq| timeline.event(seq).map(|e| e.event.clone()));
+    match last {
+        Some(Event::PromptSent { prompt }) => {
+            format!("{}, last at episode {} step {}", lesson.uses, prompt.episode, prompt.step)
+        }
+        _ => lesson.uses.to_string(),
+    }
+}
+
+impl Overlay for Details {
+    fn name(&self) -> &'static str {
+        "details"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Details
+    }
+
+    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        let Some(lesson) = look.moment.head.pool.get(&self.id) else { return Reaction::close() };
+        let id = self.id.clone();
+        let send = |wish| Reaction::want(Request::Send(Command::Lesson(wish)));
+        let status = |status| send(LessonWish::Status { id: id.clone(), status });
+        let changes = matches!(
+            action,
+            Action::RejectOrToggle
+                | Action::PinLesson
+                | Action::ScopeLesson
+                | Action::DeleteLesson
+                | Action::EditLesson
+        );
+        if changes && look.moment.past() {
+            return Reaction::want(Request::Say("this acts on the present; go there first".to_owned()));
+        }
+        match action {
+            Action::Open => Reaction::close(),
+            Action::EditLesson => Reaction::done(Request::Do(Action::EditLesson)),
+            Action::RejectOrToggle if lesson.in_force() => status(LessonStatus::Off),
+            Action::RejectOrToggle => status(LessonStatus::On),
+            Action::PinLesson if lesson.status == LessonStatus::Pinned => status(LessonStatus::On),
+            Action::PinLesson => status(LessonStatus::Pinned),
+            Action::ScopeLesson => {
+                let scope = match lesson.scope {
+                    Scope::Episode => Scope::Task,
+                    Scope::Task => Scope::TaskType,
+                    Scope::TaskType => Scope::Environment,
+                    Scope::Environment => Scope::Episode,
+                };
+                send(LessonWish::Rescope { id, scope })
+            }
+            Action::DeleteLesson => Reaction { close: true, ..status(LessonStatus::Retired) },
+            _ => scrolled(&self.scroll, action),
+        }
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let Some(lesson) = look.moment.head.pool.get(&self.id) else { return };
+        let title = format!("{} lesson {}", lesson.kind.name(), lesson.number);
+        let columns = 80;
+        let rows = self.lines(lesson, look, columns.min(screen.width.saturating_sub(4))).len() as u16;
+        let window = Window { title: &title, place: Place::Middle, rows, columns, mode: Mode::Details };
+        let inside = window.draw(look, screen, canvas);
+        self.scroll.draw(&self.lines(lesson, look, inside.width), inside, canvas);
+    }
+}

@@ -1,0 +1,349 @@
+//! The lesson editor: kind, reach, text, and for an Error what to do instead.
+
+use super::field::Field;
+use super::window::{Place, Window, put_line};
+use super::{Answer, Overlay, Reaction};
+use crate::domain::{Kind, Lesson, LessonId, LessonText, Scope, Step};
+use crate::engine::{Command, LessonWish};
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::layout::Rect;
+
+/// What was typed and not saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// The lesson that was edited; none: a new one.
+    pub of: Option<LessonId>,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its reach.
+    pub scope: Scope,
+    /// Its words.
+    pub text: String,
+    /// What to do instead.
+    pub solution: String,
+}
+
+const SCOPES: [Scope; 4] = [Scope::Episode, Scope::Task, Scope::TaskType, Scope::Environment];
+
+/// The fields, in the order of Tab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    Text,
+    Solution,
+    Kind,
+    Scope,
+}
+
+/// The editor.
+pub struct Editor {
+    of: Option<(LessonId, u32)>,
+    before: Draft,
+    kinds: Vec<Kind>,
+    kind: Kind,
+    scope: Scope,
+    text: Field,
+    solution: Field,
+    at: At,
+    evidence: String,
+    note: Option<&'static str>,
+    from_draft: bool,
+}
+
+/// The word for a reach.
+pub(crate) fn scope_word(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Episode => "this episode",
+        Scope::Task => "this task",
+        Scope::TaskType => "tasks of this type",
+        Scope::Environment => "the environment",
+    }
+}
+
+/// The reach that a kind has of itself.
+fn usual(kind: Kind) -> Scope {
+    match kind {
+        Kind::Progress => Scope::Episode,
+        Kind::Plan => Scope::Task,
+        _ => Scope::Environment,
+    }
+}
+
+impl Draft {
+    /// An empty lesson of a kind.
+    pub fn new(kind: Kind) -> Self {
+        Self { of: None, kind, scope: usual(kind), text: String::new(), solution: String::new() }
+    }
+
+    /// A lesson as it stands.
+    pub fn of(lesson: &Lesson) -> Self {
+        Self {
+            of: Some(lesson.id.clone()),
+            kind: lesson.kind,
+            scope: lesson.scope,
+            text: lesson.text().text.clone(),
+            solution: lesson.text().solution.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The lesson of an override: what the agent wanted was the mistake, what the person did is the solution. Numbers go,
+    /// so that it also holds for other things of the kind.
+    pub fn of_override(step: &Step, kind: Kind) -> Option<Self> {
+        let wanted = step.proposed.as_deref()?;
+        let done = step.executed.as_ref().filter(|_| step.by_person())?;
+        let (wanted, done) = (without_numbers(wanted), without_numbers(&done.action));
+        let mut draft = Self::new(kind);
+        if kind == Kind::Error {
+            draft.text = format!("Wanted to {wanted}.");
+            draft.solution = format!("Do this instead: {done}.");
+        } else {
+            draft.text = format!("Do not {wanted}; {done}.");
+        }
+        Some(draft)
+    }
+}
+
+fn without_numbers(action: &str) -> String {
+    let words = action.split_whitespace().filter(|w| w.parse::<u32>().is_err());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+impl Editor {
+    /// An editor over a draft. `kinds` are those of the method; `number` is that of the edited lesson.
+    pub fn new(draft: Draft, before: Draft, kinds: &[Kind], number: u32) -> Self {
+        Self {
+            of: draft.of.clone().map(|id| (id, number)),
+            kinds: kinds.to_vec(),
+            kind: draft.kind,
+            scope: draft.scope,
+            text: Field::lines(&draft.text),
+            solution: Field::lines(&draft.solution),
+            at: At::Text,
+            evidence: String::new(),
+            note: None,
+            from_draft: draft != before,
+            before,
+        }
+    }
+
+    /// Says what the lesson rests on.
+    #[must_use]
+    pub fn resting_on(mut self, evidence: String) -> Self {
+        self.evidence = evidence;
+        self
+    }
+
+    fn draft(&self) -> Draft {
+        Draft {
+            of: self.of.as_ref().map(|o| o.0.clone()),
+            kind: self.kind,
+            scope: self.scope,
+            text: self.text.text(),
+            solution: self.solution.text(),
+        }
+    }
+
+    fn fields(&self) -> Vec<At> {
+        let mut all = vec![At::Text];
+        if self.kind == Kind::Error {
+            all.push(At::Solution);
+        }
+        if self.of.is_none() {
+            all.push(At::Kind);
+        }
+        all.push(At::Scope);
+        all
+    }
+
+    fn go(&mut self, by: isize) {
+        let all = self.fields();
+        let at = all.iter().position(|f| *f == self.at).unwrap_or(0) as isize;
+        self.at = all[(at + by).rem_euclid(all.len() as isize) as usize];
+    }
+
+    fn turn(&mut self, by: isize) {
+        let next =
+            |len: usize, at: Option<usize>| (at.unwrap_or(0) as isize + by).rem_euclid(len as isize) as usize;
+        if self.at == At::Kind && !self.kinds.is_empty() {
+            let at = self.kinds.iter().position(|k| *k == self.kind);
+            // A reach that was not chosen by hand follows the kind.
+            let follows = self.scope == usual(self.kind);
+            self.kind = self.kinds[next(self.kinds.len(), at)];
+            if follows {
+                self.scope = usual(self.kind);
+            }
+        } else if self.at == At::Scope {
+            self.scope = SCOPES[next(SCOPES.len(), SCOPES.iter().position(|s| *s == self.scope))];
+        }
+    }
+
+    fn typed(&mut self) -> Option<&mut Field> {
+        match self.at {
+            At::Text => Some(&mut self.text),
+            At::Solution => Some(&mut self.solution),
+            At::Kind | At::Scope => None,
+        }
+    }
+
+    fn save(&mut self, look: &Look<'_>) -> Reaction {
+        let draft = self.draft();
+        if draft.text.is_empty() {
+            self.note = Some("write the lesson first");
+            self.at = At::Text;
+            return Reaction::default();
+        }
+        let solution = Some(draft.solution).filter(|s| !s.is_empty() && self.kind == Kind::Error);
+        let text = LessonText { text: draft.text, solution };
+        let wish = |w| Request::Send(Command::Lesson(w));
+        let mut requests = vec![Request::Keep { of: draft.of.clone(), draft: None }];
+        if let Some(id) = draft.of {
+            let was = LessonText {
+                text: self.before.text.clone(),
+                solution: Some(self.before.solution.clone()).filter(|s| !s.is_empty()),
+            };
+            if text != was {
+                requests.push(wish(LessonWish::Edit { id: id.clone(), text }));
+            }
+            if self.scope != self.before.scope {
+                requests.push(wish(LessonWish::Rescope { id, scope: self.scope }));
+            }
+        } else {
+            let (kind, scope, evidence) = (self.kind, self.scope, self.evidence.clone());
+            requests.push(wish(LessonWish::Add { kind, scope, text, rule: None, evidence }));
+        }
+        if requests.len() > 1 {
+            let again = look.keymap.label(Action::AskAgain).unwrap_or_default();
+            let asked = look.thinking() || look.moment.head.awaiting().is_some();
+            requests.push(Request::Say(if asked && !again.is_empty() {
+                format!("counts from the next prompt; {again} asks this step again with it")
+            } else {
+                "counts from the next prompt".to_owned()
+            }));
+        }
+        Reaction { requests, close: true }
+    }
+}
+
+impl Overlay for Editor {
+    fn name(&self) -> &'static str {
+        "lesson"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Editor
+    }
+
+    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        self.note = None;
+        match action {
+            Action::Close => {
+                let draft = self.draft();
+                let of = draft.of.clone();
+                let kept = (draft != self.before).then_some(draft);
+                let mut requests = Vec::new();
+                if kept.is_some() {
+                    requests.push(Request::Say("the draft is kept".to_owned()));
+                }
+                requests.push(Request::Keep { of, draft: kept });
+                return Reaction { requests, close: true };
+            }
+            Action::Accept | Action::Open => return self.save(look),
+            Action::NextField => self.go(1),
+            Action::PreviousField => self.go(-1),
+            Action::NewLine => {
+                if let Some(field) = self.typed() {
+                    field.new_line();
+                }
+            }
+            Action::Editor => {
+                if let Some(field) = self.typed() {
+                    return Reaction::want(Request::Editor(field.text()));
+                }
+                self.note = Some("go to a text first (Tab)");
+            }
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+        self.note = None;
+        if let Some(field) = self.typed() {
+            field.key(key);
+        } else {
+            match key.code {
+                KeyCode::Left | KeyCode::Up => self.turn(-1),
+                KeyCode::Right | KeyCode::Down | KeyCode::Char(' ') => self.turn(1),
+                _ => {}
+            }
+        }
+        Reaction::default()
+    }
+
+    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+        if let Some(field) = self.typed() {
+            field.paste(text);
+        }
+        Reaction::default()
+    }
+
+    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+        if let (Answer::Edited(Some(text)), Some(field)) = (answer, self.typed()) {
+            field.replace(&text);
+        }
+        Reaction::default()
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let error = self.kind == Kind::Error;
+        let title = match &self.of {
+            Some((_, number)) => format!("Lesson {number}"),
+            None => "A new lesson".to_owned(),
+        };
+        let title = if self.from_draft { format!("{title} (draft)") } else { title };
+        let window =
+            Window { title: &title, place: Place::Middle, rows: 12, columns: 76, mode: Mode::Editor };
+        let inside = window.draw(look, screen, canvas);
+        let mut y = inside.y;
+        let mut take = |rows: u16| {
+            let rows = rows.min(inside.bottom().saturating_sub(y));
+            let area = Rect { y, height: rows, ..inside };
+            y += rows;
+            area
+        };
+        let room = inside.height.saturating_sub(if error { 4 } else { 3 });
+        let label = |at: At| if self.at == at { Role::Focus } else { Role::Title };
+        let head = take(1);
+        put_line(
+            &[(label(At::Text), if error { "The mistake" } else { "What was learnt" }.to_owned())],
+            head,
+            canvas,
+        );
+        self.text.draw(self.at == At::Text, take(if error { room.div_ceil(2) } else { room }), canvas);
+        if error {
+            put_line(&[(label(At::Solution), "What to do instead".to_owned())], take(1), canvas);
+            self.solution.draw(self.at == At::Solution, take(room / 2), canvas);
+        }
+        let value = |at: At| if self.at == at { Role::Chosen } else { Role::Text };
+        let turn = |at: At, word: &str| if self.at == at { format!("< {word} >") } else { word.to_owned() };
+        let pieces = [
+            (label(At::Kind), "Kind ".to_owned()),
+            (value(At::Kind), turn(At::Kind, self.kind.name())),
+            (label(At::Scope), "   Reach ".to_owned()),
+            (value(At::Scope), turn(At::Scope, scope_word(self.scope))),
+        ];
+        put_line(&pieces, take(1), canvas);
+        let told = match (self.note, self.evidence.is_empty()) {
+            (Some(note), _) => (Role::Warn, note.to_owned()),
+            (None, false) => (Role::Dim, format!("rests on: {}", self.evidence)),
+            (None, true) => {
+                (Role::Dim, "It is in the very next prompt; the pool keeps every version.".to_owned())
+            }
+        };
+        put_line(&[told], take(1), canvas);
+    }
+}

@@ -1,0 +1,202 @@
+//! How the episode ended, and what to do now.
+
+use super::window::{Line, Place, Scroll, Window, paragraph};
+use super::{Overlay, Reaction};
+use crate::domain::{EndReason, EpisodeSummary};
+use crate::engine::Episode;
+use crate::symbolic::{Goal, Rung, Treatment};
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+
+/// Steps that are named one by one.
+const NAMED: usize = 8;
+
+const CHOICES: [(Action, &str); 5] = [
+    (Action::Again, "play this task again"),
+    (Action::NextTask, "go on with the next task"),
+    (Action::LastProgress, "go to the last step that made progress"),
+    (Action::AddLesson, "teach a lesson"),
+    (Action::Export, "write a report"),
+];
+
+/// The card of the last episode.
+#[derive(Default)]
+pub struct EndCard {
+    chosen: usize,
+    scroll: Scroll,
+}
+
+/// Why an episode ended, as a sentence.
+fn why(outcome: &EpisodeSummary, limit: u32) -> String {
+    match outcome.reason {
+        EndReason::Won => format!("Won: the goal was reached in {} steps.", outcome.steps),
+        EndReason::Done => "The world ended the episode without the goal.".to_owned(),
+        EndReason::StepLimit => format!("Not won: all {limit} steps are used up."),
+        EndReason::MoveLimit => format!("Not won: all moves are used up, after {} steps.", outcome.steps),
+        EndReason::TimeLimit => format!("Not won: the time was over after {} steps.", outcome.steps),
+        EndReason::Loop => "Not won: the same action came twice in a row.".to_owned(),
+        EndReason::Person => format!("You ended it after {} steps.", outcome.steps),
+        EndReason::Error => "A call failed, and the task was given up.".to_owned(),
+    }
+}
+
+fn numbers(all: &[u32]) -> String {
+    let named: Vec<String> = all.iter().take(NAMED).map(u32::to_string).collect();
+    let more = if all.len() > NAMED { ", ..." } else { "" };
+    format!("{}{more}", named.join(", "))
+}
+
+/// The first rung of the ladder to the goal that was not reached.
+fn missing(episode: &Episode) -> Option<String> {
+    let goal = Goal::read(&episode.task.goal)?;
+    let last = episode.noted.get("subgoal").and_then(|t| t.last.parts.get("reached"));
+    let reached: usize = last.and_then(|n| n.parse().ok()).unwrap_or(0);
+    let object = goal.object();
+    let words = match goal.ladder().get(reached)? {
+        Rung::Seen => format!("no {object} was found"),
+        Rung::Taken => format!("the {object} was not taken"),
+        Rung::Treated(how) => {
+            let done = match how {
+                Treatment::Heat => "heated",
+                Treatment::Cool => "cooled",
+                Treatment::Clean => "cleaned",
+            };
+            format!("the {object} was not {done} ({})", how.appliance())
+        }
+        Rung::Placed => {
+            format!("the {object} was not put where it belongs ({})", goal.target().unwrap_or("?"))
+        }
+        Rung::LampSeen => format!("no {} was found", goal.lamp().unwrap_or("lamp")),
+        Rung::LampUsed => format!("the {} was not used", goal.lamp().unwrap_or("lamp")),
+    };
+    Some(words)
+}
+
+fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: u16) -> Vec<Line> {
+    let limit = look.moment.head.run.as_ref().map_or(0, |r| r.limits.steps);
+    let role = if outcome.won { Role::Good } else { Role::Bad };
+    let mut lines = paragraph((role, ""), role, &why(outcome, limit), columns);
+    let mut say = |label: &str, role: Role, text: &str| {
+        lines.extend(paragraph((Role::Dim, &format!("{label:<17}")), role, text, columns));
+    };
+    say("goal", Role::Text, &episode.task.goal);
+    let last = match episode.step(episode.progress_step).and_then(|s| s.action()) {
+        Some(action) => {
+            format!("{:.0} %, last at step {} ({action})", outcome.progress * 100.0, episode.progress_step)
+        }
+        None => format!("{:.0} %, no step made progress", outcome.progress * 100.0),
+    };
+    say("progress", Role::Text, &last);
+    if !outcome.won
+        && let Some(missing) = missing(episode)
+    {
+        say("missing", Role::Warn, &missing);
+    }
+    let invalid: Vec<u32> = episode
+        .steps
+        .iter()
+        .filter(|s| s.answer.as_ref().is_some_and(|a| !a.valid))
+        .map(|s| s.number)
+        .collect();
+    if !invalid.is_empty() {
+        say("nothing happened", Role::Text, &format!("{} times: steps {}", invalid.len(), numbers(&invalid)));
+    }
+    let mut repeats: Vec<(&String, u32)> = episode
+        .actions
+        .iter()
+        .map(|(a, (n, _))| (a, *n))
+        .filter(|(a, n)| *n > 2 && !a.starts_with("think:"))
+        .collect();
+    repeats.sort_by_key(|(action, n)| (std::cmp::Reverse(*n), (*action).clone()));
+    if !repeats.is_empty() {
+        let named: Vec<String> = repeats.iter().take(3).map(|(a, n)| format!("{a} ({n} times)")).collect();
+        say("repeated", Role::Text, &named.join(", "));
+    }
+    let hand = if outcome.assisted { "; with your help" } else { "" };
+    say(
+        "cost",
+        Role::Dim,
+        &format!("{} calls, {} tokens, {} moves{hand}", outcome.calls, outcome.tokens, outcome.moves),
+    );
+    lines
+}
+
+impl EndCard {
+    fn ended<'a>(look: &Look<'a>) -> Option<(&'a Episode, &'a EpisodeSummary)> {
+        let episode = look.moment.head.episode.as_deref()?;
+        Some((episode, episode.outcome.as_deref()?))
+    }
+
+    /// What can be done now: no next task where the run is over.
+    fn choices(look: &Look<'_>) -> Vec<(Action, &'static str)> {
+        let over = look.moment.head.over;
+        CHOICES.into_iter().filter(|(a, _)| *a != Action::NextTask || !over).collect()
+    }
+
+    fn lines(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
+        let Some((episode, outcome)) = Self::ended(look) else { return Vec::new() };
+        let mut lines = facts(episode, outcome, look, columns);
+        lines.push(Vec::new());
+        for (place, (action, words)) in Self::choices(look).into_iter().enumerate() {
+            let here = place == self.chosen;
+            let (mark, role) = if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
+            let key = look.keymap.label_in(Mode::End, action).unwrap_or_default();
+            lines.push(vec![
+                (Role::Proposal, format!("{mark} ")),
+                (Role::Key, format!("{key:<3}")),
+                (role, words.to_owned()),
+            ]);
+        }
+        lines
+    }
+}
+
+impl Overlay for EndCard {
+    fn name(&self) -> &'static str {
+        "end"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::End
+    }
+
+    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        let choices = Self::choices(look);
+        let last = choices.len().saturating_sub(1);
+        match action {
+            Action::Close => return Reaction::close(),
+            Action::Down | Action::NextField => self.chosen = (self.chosen + 1).min(last),
+            Action::Up | Action::PreviousField => self.chosen = self.chosen.saturating_sub(1),
+            Action::PageDown => self.scroll.pages(1),
+            Action::PageUp => self.scroll.pages(-1),
+            Action::Open | Action::Accept => {
+                let chosen = choices.get(self.chosen);
+                return chosen.map_or_else(Reaction::close, |(a, _)| Reaction::done(Request::Do(*a)));
+            }
+            _ if choices.iter().any(|(a, _)| *a == action) => return Reaction::done(Request::Do(action)),
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let Some((episode, _)) = Self::ended(look) else { return };
+        let columns = 76;
+        let rows = self.lines(look, columns.min(screen.width.saturating_sub(4))).len();
+        let title = format!("Episode {} is over", episode.number);
+        let window =
+            Window { title: &title, place: Place::Middle, rows: rows as u16, columns, mode: Mode::End };
+        let inside = window.draw(look, screen, canvas);
+        let lines = self.lines(look, inside.width);
+        // The chosen row stays in sight where not all fit.
+        let first = lines.len() - Self::choices(look).len().min(lines.len());
+        if lines.len() > usize::from(inside.height) && self.chosen > 0 {
+            self.scroll.show(first + self.chosen, lines.len(), usize::from(inside.height));
+        }
+        self.scroll.draw(&lines, inside, canvas);
+    }
+}

@@ -1,0 +1,78 @@
+//! Keys and marks.
+
+use super::window::{Line, Place, Scroll, Window};
+use super::{Overlay, Reaction, scrolled};
+use crate::text::width;
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+
+/// Help, written from the keys that are in force.
+#[derive(Default)]
+pub struct Help {
+    scroll: Scroll,
+}
+
+impl Overlay for Help {
+    fn name(&self) -> &'static str {
+        "help"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Overlay
+    }
+
+    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+        match action {
+            Action::Open => Reaction::close(),
+            _ => scrolled(&self.scroll, action),
+        }
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let window =
+            Window { title: "Help", place: Place::Middle, rows: u16::MAX, columns: 96, mode: Mode::Overlay };
+        let inside = window.draw(look, screen, canvas);
+        let mut lines = marks(look);
+        for mode in Mode::ALL {
+            keys(look, *mode, inside.width, &mut lines);
+        }
+        self.scroll.draw(&lines, inside, canvas);
+    }
+}
+
+fn marks(look: &Look<'_>) -> Vec<Line> {
+    let g = look.glyphs;
+    let legend = [
+        (Role::Proposal, g.proposal, "what the agent wants to do; nothing is done yet"),
+        (Role::New, g.new, "a lesson that no prompt has used yet"),
+        (Role::LessonPinned, g.pin, "pinned: only you can remove it"),
+        (Role::LessonOff, g.off, "switched off: it enters no prompt"),
+        (Role::Dim, g.instead, "what to do instead of the mistake"),
+        (Role::Person, g.person, "a person's hand: overridden, rejected, edited"),
+        (Role::MarkMistake, g.mistake, "a mistake that a detector saw"),
+        (Role::MarkProgress, g.done, "a subgoal reached"),
+        (Role::MarkNow, g.now, "the moment that all panes show"),
+    ];
+    let mut lines = vec![vec![(Role::Title, "Marks".to_owned())]];
+    lines.extend(legend.map(|(role, mark, words)| {
+        vec![(role, format!("  {mark}{}", " ".repeat(14 - width(mark)))), (Role::Text, words.to_owned())]
+    }));
+    lines
+}
+
+fn keys(look: &Look<'_>, mode: Mode, columns: u16, lines: &mut Vec<Line>) {
+    let mut rows = look.keymap.rows(mode).peekable();
+    if rows.peek().is_none() {
+        return;
+    }
+    lines.push(Vec::new());
+    lines.push(vec![(Role::Title, mode.title().to_owned())]);
+    for row in rows {
+        let keys: Vec<String> = row.keys.iter().map(|k| k.label()).collect();
+        let lead = format!("  {:<13} ", keys.join(" "));
+        lines.extend(super::window::paragraph((Role::Key, &lead), Role::Text, &row.desc, columns));
+    }
+}

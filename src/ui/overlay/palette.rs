@@ -1,0 +1,137 @@
+//! Every action by name.
+
+use super::field::Field;
+use super::fuzzy::rank;
+use super::window::{Place, Scroll, Window, put_line};
+use super::{Overlay, Reaction, after_step};
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::KeyEvent;
+use ratatui::layout::Rect;
+
+/// The palette: type a few letters of an action, or the number of a step.
+pub struct Palette {
+    field: Field,
+    fitting: Vec<Action>,
+    chosen: usize,
+    scroll: Scroll,
+}
+
+impl Default for Palette {
+    fn default() -> Self {
+        let mut palette =
+            Self { field: Field::line(""), fitting: Vec::new(), chosen: 0, scroll: Scroll::default() };
+        palette.filter();
+        palette
+    }
+}
+
+impl Palette {
+    fn filter(&mut self) {
+        let all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.in_palette()).collect();
+        let words: Vec<String> = all.iter().map(|a| format!("{} {}", a.name(), a.about())).collect();
+        let query = self.field.text();
+        // What is in the name counts for more than what is in the words about it.
+        let mut order = rank(&query, all.iter().map(|a| a.name()));
+        for place in rank(&query, words.iter().map(String::as_str)) {
+            if !order.contains(&place) {
+                order.push(place);
+            }
+        }
+        self.fitting = order.into_iter().map(|i| all[i]).collect();
+        self.chosen = 0;
+    }
+
+    /// A number goes to that step.
+    fn step(&self) -> Option<u32> {
+        self.field.text().trim_start_matches(':').parse().ok()
+    }
+
+    fn run(&self, look: &Look<'_>) -> Reaction {
+        if let Some(number) = self.step() {
+            let steps = look.episode().map_or(0, |e| e.steps.len());
+            let there = after_step(look, number).filter(|_| number as usize <= steps);
+            return Reaction::done(there.map_or_else(
+                || Request::Say(format!("there is no step {number}; this episode has {steps}")),
+                Request::Go,
+            ));
+        }
+        self.fitting.get(self.chosen).map_or_else(Reaction::default, |a| Reaction::done(Request::Do(*a)))
+    }
+
+    fn choose(&mut self, by: isize) {
+        self.chosen = self.chosen.saturating_add_signed(by).min(self.fitting.len().saturating_sub(1));
+    }
+}
+
+impl Overlay for Palette {
+    fn name(&self) -> &'static str {
+        "palette"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Palette
+    }
+
+    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        match action {
+            Action::Close => return Reaction::close(),
+            Action::Accept | Action::Open => return self.run(look),
+            Action::Down => self.choose(1),
+            Action::Up => self.choose(-1),
+            Action::PageDown => self.choose(10),
+            Action::PageUp => self.choose(-10),
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+        if self.field.key(key) {
+            self.filter();
+        }
+        Reaction::default()
+    }
+
+    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+        if self.field.paste(text) {
+            self.filter();
+        }
+        Reaction::default()
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let window =
+            Window { title: "Actions", place: Place::Middle, rows: 16, columns: 88, mode: Mode::Palette };
+        let inside = window.draw(look, screen, canvas);
+        canvas.put(inside.x, inside.y, 2, ":", canvas.style(Role::Key));
+        let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
+        self.field.draw(true, line, canvas);
+        let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
+        if let Some(number) = self.step() {
+            put_line(&[(Role::Chosen, format!("go to step {number}"))], list, canvas);
+            return;
+        }
+        if self.fitting.is_empty() {
+            put_line(&[(Role::Dim, "no action is called so".to_owned())], list, canvas);
+            return;
+        }
+        let height = usize::from(list.height);
+        self.scroll.show(self.chosen, self.fitting.len(), height);
+        let top = self.scroll.fit(self.fitting.len(), height);
+        for (place, action) in self.fitting.iter().enumerate().skip(top).take(height) {
+            let row = Rect { y: list.y + (place - top) as u16, height: 1, ..list };
+            let role = if place == self.chosen { Role::Chosen } else { Role::Text };
+            let key = look.keymap.label(*action).unwrap_or_default();
+            let line = vec![
+                (Role::Key, format!("{key:<7}")),
+                (role, format!("{:<21}", action.name())),
+                (Role::Dim, action.about().to_owned()),
+            ];
+            put_line(&line, row, canvas);
+        }
+    }
+}

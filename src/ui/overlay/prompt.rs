@@ -1,0 +1,263 @@
+//! What the model sees, and where each piece of it comes from.
+
+use super::window::{Line, Place, Scroll, Window, paragraph};
+use super::{Overlay, Reaction, scrolled};
+use crate::domain::{Label, Origin, Prompt, PromptRecord, Speaker};
+use crate::engine::State;
+use crate::prompt::render;
+use crate::text::truncate;
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+use similar::{ChangeTag, TextDiff};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Cells that name a segment at the left.
+const MARGIN: u16 = 14;
+
+/// The prompt of the chosen moment: a draft that waits to be sent, else the last one sent to the actor.
+#[derive(Default)]
+pub struct PromptView {
+    scroll: Scroll,
+    difference: bool,
+    /// The rows as they were last made, with what they were made of.
+    made: RefCell<Option<(String, u16, bool, Arc<[Line]>)>>,
+}
+
+/// The colour of a segment.
+fn role(label: Label) -> Role {
+    match label {
+        Label::Instruction | Label::Cue => Role::OriginInstruction,
+        Label::Guidance => Role::OriginGuidance,
+        Label::Abstract => Role::OriginAbstract,
+        Label::Error => Role::OriginError,
+        Label::Progress => Role::OriginProgress,
+        Label::Memory => Role::OriginMemory,
+        Label::Example => Role::OriginExample,
+        Label::Task => Role::OriginTask,
+        Label::Thought => Role::OriginThought,
+        Label::Action => Role::OriginAction,
+        Label::Observation => Role::OriginObservation,
+        Label::HumanEdit | Label::Rejection => Role::OriginPerson,
+    }
+}
+
+/// The prompts to show and to compare with.
+fn prompts(state: &State) -> Option<(&PromptRecord, Option<&PromptRecord>, bool)> {
+    let (last, before) = (state.prompts.0.as_deref(), state.prompts.1.as_deref());
+    match &state.draft {
+        Some(draft) => Some((draft, last, true)),
+        None => Some((last?, before, false)),
+    }
+}
+
+/// Where a segment comes from, in a few letters.
+fn source(state: &State, origin: &Origin) -> String {
+    match origin {
+        Origin::Lesson { id, version } => {
+            let number = state.pool.get(id).map_or(0, |l| l.number);
+            format!("{number} v{version}")
+        }
+        Origin::Step(n) => n.to_string(),
+        Origin::Steps { from, to } if from == to => from.to_string(),
+        Origin::Steps { from, to } => format!("{from}-{to}"),
+        Origin::Event(seq) => format!("event {seq}"),
+        Origin::Text(_) | Origin::Task => String::new(),
+    }
+}
+
+fn whole(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
+    let prompt = render(state, record);
+    let mut lines = summary(state, record, columns);
+    let mut speaker = None;
+    for segment in &prompt.segments {
+        if speaker != Some(segment.speaker) {
+            speaker = Some(segment.speaker);
+            let who = match segment.speaker {
+                Speaker::System => "system",
+                Speaker::User => "user",
+                Speaker::Assistant => "assistant",
+            };
+            lines.push(vec![(
+                Role::Frame,
+                format!("{who} {}", "-".repeat(usize::from(columns).saturating_sub(10))),
+            )]);
+        }
+        if segment.text.trim().is_empty() {
+            continue;
+        }
+        let role = role(segment.label);
+        let name = format!("{} {}", segment.label.name(), source(state, &segment.origin));
+        let lead =
+            format!("{:<1$}", truncate(name.trim(), usize::from(MARGIN) - 1, "…"), usize::from(MARGIN));
+        lines.extend(paragraph((Role::Dim, &lead), role, segment.text.trim_matches('\n'), columns));
+    }
+    lines
+}
+
+/// Tokens by label, and what was left out.
+fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
+    let mut sums: Vec<(Label, u32)> = Vec::new();
+    for segment in &record.segments {
+        match sums.iter_mut().find(|s| s.0 == segment.label) {
+            Some(sum) => sum.1 += segment.tokens,
+            None => sums.push((segment.label, segment.tokens)),
+        }
+    }
+    let parts: Vec<String> =
+        sums.iter().map(|(label, tokens)| format!("{} {tokens}", label.name())).collect();
+    let words = format!("about {} tokens: {}", record.tokens, parts.join(", "));
+    let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
+    for dropped in &record.dropped {
+        let what = match &dropped.origin {
+            Origin::Steps { .. } | Origin::Step(_) => format!("steps {}", source(state, &dropped.origin)),
+            Origin::Lesson { .. } => format!("lesson {}", source(state, &dropped.origin)),
+            Origin::Text(_) => "a text of the template".to_owned(),
+            Origin::Task => "the task".to_owned(),
+            Origin::Event(_) => source(state, &dropped.origin),
+        };
+        let words = format!("left out: {what}, about {} tokens: {}", dropped.tokens, dropped.reason);
+        lines.extend(paragraph((Role::Warn, ""), Role::Warn, &words, columns));
+    }
+    lines
+}
+
+fn difference(state: &State, now: &PromptRecord, before: Option<&PromptRecord>, columns: u16) -> Vec<Line> {
+    let Some(before) = before else {
+        return paragraph(
+            (Role::Dim, ""),
+            Role::Dim,
+            "This is the first prompt; there is none to compare with.",
+            columns,
+        );
+    };
+    let mut lines = segments(state, now, before, columns);
+    // A prompt of an earlier episode cannot be rebuilt from this one.
+    if now.episode != before.episode {
+        let words =
+            format!("The prompt before belongs to episode {}; its words are not compared.", before.episode);
+        lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
+        return lines;
+    }
+    let (old, new) = (render(state, before), render(state, now));
+    let (old, new) = (body(&old), body(&new));
+    let diff = TextDiff::from_lines(&old, &new);
+    for (place, group) in diff.grouped_ops(1).iter().enumerate() {
+        if place > 0 {
+            lines.push(vec![(Role::Frame, "...".to_owned())]);
+        }
+        for op in group {
+            for change in diff.iter_changes(op) {
+                let (lead, role) = match change.tag() {
+                    ChangeTag::Insert => ("+ ", Role::Added),
+                    ChangeTag::Delete => ("- ", Role::Removed),
+                    ChangeTag::Equal => ("  ", Role::Dim),
+                };
+                lines.extend(paragraph((role, lead), role, change.value().trim_end_matches('\n'), columns));
+            }
+        }
+    }
+    if lines.is_empty() {
+        lines = paragraph((Role::Dim, ""), Role::Dim, "Nothing changed since the call before.", columns);
+    }
+    lines
+}
+
+/// Lessons and texts that came and went.
+fn segments(state: &State, now: &PromptRecord, before: &PromptRecord, columns: u16) -> Vec<Line> {
+    let steps = |o: &Origin| matches!(o, Origin::Step(_) | Origin::Steps { .. } | Origin::Task);
+    let mut lines = Vec::new();
+    for (lead, role, these, those) in [("+ ", Role::Added, now, before), ("- ", Role::Removed, before, now)] {
+        for segment in these.segments.iter().filter(|s| !steps(&s.origin)) {
+            if those.segments.iter().any(|s| s.origin == segment.origin && s.label == segment.label) {
+                continue;
+            }
+            let words = format!(
+                "{} {} (about {} tokens)",
+                segment.label.name(),
+                source(state, &segment.origin),
+                segment.tokens
+            );
+            lines.extend(paragraph((role, lead), role, &words, columns));
+        }
+    }
+    if !lines.is_empty() {
+        lines.push(Vec::new());
+    }
+    lines
+}
+
+fn body(prompt: &Prompt) -> String {
+    crate::text::clean(&prompt.body()).into_owned()
+}
+
+impl PromptView {
+    fn lines(&self, look: &Look<'_>, columns: u16) -> Arc<[Line]> {
+        let state = look.shown();
+        let Some((now, before, _)) = prompts(state) else {
+            return paragraph((Role::Dim, ""), Role::Dim, "No prompt has been sent yet.", columns).into();
+        };
+        // The hash of the body is all that the rows depend on, but for the numbers of lessons, which never change.
+        let key = format!("{}/{}", now.sha256, before.map_or("", |b| b.sha256.as_str()));
+        let mut made = self.made.borrow_mut();
+        if let Some((was, wide, difference, lines)) = &*made
+            && !now.sha256.is_empty()
+            && (was, *wide, *difference) == (&key, columns, self.difference)
+        {
+            return lines.clone();
+        }
+        let lines: Arc<[Line]> = if self.difference {
+            difference(state, now, before, columns).into()
+        } else {
+            whole(state, now, columns).into()
+        };
+        *made = Some((key, columns, self.difference, lines.clone()));
+        lines
+    }
+}
+
+impl Overlay for PromptView {
+    fn name(&self) -> &'static str {
+        "prompt"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Prompt
+    }
+
+    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        match action {
+            Action::Difference | Action::NextField | Action::PreviousField => {
+                self.difference = !self.difference;
+                self.scroll.to(0);
+                Reaction::default()
+            }
+            Action::Copy => {
+                let state = look.shown();
+                let text = prompts(state).map(|(now, _, _)| render(state, now).body());
+                text.map_or_else(Reaction::default, |t| Reaction::want(Request::Copy(t)))
+            }
+            Action::Open => Reaction::close(),
+            _ => scrolled(&self.scroll, action),
+        }
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let title = match (prompts(look.shown()), self.difference) {
+            (None, _) => "Prompt".to_owned(),
+            (Some((now, _, true)), false) => format!("Prompt of step {}: drafted, not sent", now.step),
+            (Some((now, _, false)), false) => format!("Prompt of step {}, as it was sent", now.step),
+            (Some((now, _, _)), true) => {
+                format!("Prompt of step {}: what changed since the call before", now.step)
+            }
+        };
+        let window =
+            Window { title: &title, place: Place::Middle, rows: u16::MAX, columns: 112, mode: Mode::Prompt };
+        let inside = window.draw(look, screen, canvas);
+        self.scroll.draw(&self.lines(look, inside.width), inside, canvas);
+    }
+}

@@ -1,0 +1,119 @@
+//! One step as a whole: the texts that the panes shorten.
+
+use super::window::{Line, Place, Scroll, Window, paragraph};
+use super::{Overlay, Reaction, scrolled};
+use crate::domain::{NoteKind, Step};
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+
+/// A step; 0 is the beginning of the episode.
+pub struct StepView {
+    number: u32,
+    scroll: Scroll,
+}
+
+impl StepView {
+    /// Of this step of the listed episode.
+    pub fn new(number: u32) -> Self {
+        Self { number, scroll: Scroll::default() }
+    }
+
+    fn lines(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
+        let Some(episode) = look.episode() else { return Vec::new() };
+        let Some(step) = look.step(self.number) else {
+            let text = episode.reset.as_ref().map_or("", |r| r.raw.as_str());
+            return paragraph((Role::Dim, ""), Role::Observation, text, columns);
+        };
+        step_lines(step, columns)
+    }
+}
+
+fn step_lines(step: &Step, columns: u16) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut say = |label: &str, role: Role, text: &str| {
+        lines.extend(paragraph((Role::Dim, &format!("{label:<12}")), role, text, columns));
+    };
+    for (proposal, reason) in &step.rejections {
+        say("rejected", Role::Dim, proposal);
+        say("because", Role::Person, reason);
+    }
+    if let Some(thought) = &step.thought {
+        say("think", Role::Thought, thought);
+    }
+    if let Some(proposed) = &step.proposed {
+        say("proposed", Role::Proposal, proposed);
+    }
+    for complaint in &step.complaints {
+        say("unclear", Role::Warn, complaint);
+    }
+    if let Some(done) = &step.executed {
+        say("done", if step.by_person() { Role::Person } else { Role::Action }, &done.action);
+        if let Some(sent) = &done.sent {
+            say("sent as", Role::Action, sent);
+        }
+        if let Some(rule) = &done.rule {
+            say("by rule", Role::Dim, rule);
+        }
+    }
+    if let Some(answer) = &step.answer {
+        say("world", Role::Observation, &answer.raw);
+        if let Some(seen) = &answer.seen {
+            say("shown as", Role::Observation, seen);
+        }
+        let valid = if answer.valid { "accepted" } else { "not accepted" };
+        say("", Role::Dim, &format!("{valid}, reward {}, progress {:.2}", answer.reward, answer.progress));
+    }
+    for note in &step.notes {
+        let role = match note.kind {
+            NoteKind::Progress => Role::Good,
+            NoteKind::Mistake => Role::Bad,
+            NoteKind::Fact => Role::Dim,
+        };
+        say("noted", role, &format!("{}: {}", note.detector.replace('_', " "), note.evidence));
+    }
+    for remark in &step.remarks {
+        say("remark", Role::Person, remark);
+    }
+    let usage = step.usage;
+    let about = if usage.estimated { "about " } else { "" };
+    say(
+        "cost",
+        Role::Dim,
+        &format!(
+            "{about}{} + {} tokens, {:.1} s",
+            usage.prompt_tokens,
+            usage.reply_tokens,
+            usage.millis as f64 / 1000.0
+        ),
+    );
+    lines
+}
+
+impl Overlay for StepView {
+    fn name(&self) -> &'static str {
+        "step"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Overlay
+    }
+
+    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+        match action {
+            Action::Open => Reaction::close(),
+            _ => scrolled(&self.scroll, action),
+        }
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let title =
+            if self.number == 0 { "The beginning".to_owned() } else { format!("Step {}", self.number) };
+        let rows = self.lines(look, 96.min(screen.width.saturating_sub(4))).len() as u16;
+        let window = Window { title: &title, place: Place::Middle, rows, columns: 96, mode: Mode::Overlay };
+        let inside = window.draw(look, screen, canvas);
+        self.scroll.draw(&self.lines(look, inside.width), inside, canvas);
+    }
+}

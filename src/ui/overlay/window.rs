@@ -1,0 +1,174 @@
+//! The frame of an overlay: its place, its title, its keys, and rows that scroll.
+
+use crate::text::width;
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::Mode;
+use crate::ui::look::Look;
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+
+/// A row: pieces from the left.
+pub(crate) type Line = Vec<(Role, String)>;
+
+/// Where an overlay lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the middle.
+    Middle,
+    /// At the lower edge, above the footer, so that the panes above stay readable.
+    Below,
+}
+
+/// What is drawn around an overlay.
+pub(crate) struct Window<'a> {
+    /// Its title.
+    pub(crate) title: &'a str,
+    /// Where it lies.
+    pub(crate) place: Place,
+    /// The rows it would like inside.
+    pub(crate) rows: u16,
+    /// The columns it would like inside.
+    pub(crate) columns: u16,
+    /// Its keys stand in the lower edge.
+    pub(crate) mode: Mode,
+}
+
+impl Window<'_> {
+    /// Empties the place, draws the frame and returns what is inside. Any screen gives a place, possibly an empty one.
+    pub(crate) fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) -> Rect {
+        // The first row tells goal and mode and stays to be seen where there is room.
+        let room = Rect { y: screen.y + 1, height: screen.height.saturating_sub(2), ..screen };
+        let room = if screen.height >= 5 { room } else { screen };
+        let width = self.columns.saturating_add(4).min(room.width);
+        let height = self.rows.saturating_add(2).min(room.height);
+        let area = Rect {
+            x: room.x + (room.width - width) / 2,
+            y: match self.place {
+                Place::Middle => room.y + (room.height - height) / 2,
+                Place::Below => room.bottom() - height,
+            },
+            width,
+            height,
+        };
+        canvas.clear(area);
+        if width < 4 || height < 3 {
+            return Rect { height: height.min(1), ..area };
+        }
+        self.frame(look, area, canvas);
+        Rect { x: area.x + 2, y: area.y + 1, width: width - 4, height: height - 2 }
+    }
+
+    fn frame(&self, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+        let style = canvas.style(Role::FrameOverlay);
+        let joints = canvas.glyphs.joints;
+        let (right, bottom) = (area.right() - 1, area.bottom() - 1);
+        for x in area.x..area.right() {
+            for y in [area.y, bottom] {
+                let joint = match (x == area.x, x == right, y == area.y) {
+                    (true, _, true) => joints[2 | 4],
+                    (true, _, false) => joints[1 | 2],
+                    (_, true, true) => joints[4 | 8],
+                    (_, true, false) => joints[1 | 8],
+                    _ => joints[2 | 8],
+                };
+                canvas.put(x, y, 1, joint, style);
+            }
+        }
+        for y in area.y + 1..bottom {
+            canvas.put(area.x, y, 1, joints[1 | 4], style);
+            canvas.put(right, y, 1, joints[1 | 4], style);
+        }
+        let title = format!(" {} ", self.title);
+        canvas.put(area.x + 2, area.y, area.width.saturating_sub(4), &title, canvas.style(Role::Title));
+        let mut x = area.x + 2;
+        for (key, word) in look.keymap.hints(self.mode) {
+            let wide = (width(&key) + width(word) + 4) as u16;
+            if x + wide > right.saturating_sub(1) {
+                break;
+            }
+            x += canvas.put(x, bottom, wide, &format!(" {key} "), canvas.style(Role::Key));
+            x += canvas.put(x, bottom, wide, &format!("{word} "), canvas.style(Role::Dim));
+            x += 1;
+        }
+    }
+}
+
+/// A window into rows. The height is learnt while drawing and only used for pages, so that dropping it changes nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Scroll {
+    top: Cell<usize>,
+    seen: Cell<(usize, usize)>,
+}
+
+impl Scroll {
+    /// Moves by rows.
+    pub(crate) fn by(&self, rows: isize) {
+        let (all, height) = self.seen.get();
+        self.top.set(self.top.get().saturating_add_signed(rows).min(all.saturating_sub(height)));
+    }
+
+    /// Moves by pages.
+    pub(crate) fn pages(&self, pages: isize) {
+        let height = self.seen.get().1.saturating_sub(1).max(1);
+        self.by(pages.saturating_mul(height as isize));
+    }
+
+    /// To a row.
+    pub(crate) fn to(&self, row: usize) {
+        self.top.set(row);
+    }
+
+    /// Moves so that a row is seen, where `all` rows are shown in `height`.
+    pub(crate) fn show(&self, row: usize, all: usize, height: usize) {
+        self.seen.set((all, height));
+        let top = self.top.get().min(row).max((row + 1).saturating_sub(height));
+        self.top.set(top.min(all.saturating_sub(height)));
+    }
+
+    /// The first row shown, after `all` rows were fitted into `height`.
+    pub(crate) fn fit(&self, all: usize, height: usize) -> usize {
+        self.seen.set((all, height));
+        let top = self.top.get().min(all.saturating_sub(height));
+        self.top.set(top);
+        top
+    }
+
+    /// Draws the rows that are to be seen, and at the right edge what part of all they are.
+    pub(crate) fn draw(&self, lines: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
+        let height = usize::from(area.height);
+        let top = self.fit(lines.len(), height);
+        for (place, line) in lines.iter().skip(top).take(height).enumerate() {
+            put_line(line, Rect { y: area.y + place as u16, height: 1, ..area }, canvas);
+        }
+        if lines.len() > height && area.width > 0 {
+            let place = (top * height.saturating_sub(1)).checked_div(lines.len() - height).unwrap_or(0);
+            let style = canvas.style(Role::FrameOverlay);
+            let x = (area.right() + 1).min(canvas.buffer.area.right().saturating_sub(1));
+            canvas.put(x, area.y + place as u16, 1, canvas.glyphs.now, style);
+        }
+    }
+}
+
+/// Draws pieces in one row.
+pub(crate) fn put_line(line: &[(Role, String)], area: Rect, canvas: &mut Canvas<'_>) {
+    let mut x = area.x;
+    for (role, text) in line {
+        let style = canvas.style(*role);
+        x += canvas.put(x, area.y, area.right().saturating_sub(x), text, style);
+    }
+}
+
+/// Text wrapped into rows under a margin; the first row has the lead.
+pub(crate) fn paragraph(lead: (Role, &str), role: Role, text: &str, columns: u16) -> Vec<Line> {
+    let margin = width(lead.1);
+    let room = usize::from(columns).saturating_sub(margin).max(1);
+    let rows = crate::text::wrap_at_most(text, room, 4000).0;
+    rows.into_iter()
+        .enumerate()
+        .map(|(place, row)| {
+            let head = if place == 0 { lead.1.to_owned() } else { " ".repeat(margin) };
+            vec![(lead.0, head), (role, row)]
+        })
+        .collect()
+}
