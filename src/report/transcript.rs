@@ -128,15 +128,18 @@ impl Transcript {
                 );
             }
             Event::EpisodeEnded { summary } => {
-                let how = if summary.won { "won" } else { "not won" };
+                let how = if summary.won {
+                    "won".to_owned()
+                } else {
+                    format!("not won: {}", reason(summary.reason))
+                };
                 let hand = if summary.assisted { ", assisted by a person" } else { "" };
                 line(
                     out,
                     "",
                     &format!(
-                        "Episode {} {how}: {} after {}, {}, progress {:.2}{hand}",
+                        "Episode {} {how} after {}, {}, progress {:.2}{hand}",
                         summary.number,
-                        reason(summary.reason),
                         counted(summary.steps.into(), "step"),
                         counted(summary.moves.into(), "move"),
                         summary.progress

@@ -106,7 +106,7 @@ fn over(model: &mut Model, react: impl FnOnce(&mut Box<dyn overlay::Overlay>) ->
 /// An action of the main screen.
 fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) -> Vec<Request> {
     let state = &look.moment.head;
-    if model.past() && acts_on_the_present(model, action) {
+    if model.past() && acts_on_the_present(action) {
         let key = look.keymap.label(Action::Live).unwrap_or_default();
         model.say(
             format!("this acts on the present; {key} goes there, and then it does what it says"),
@@ -229,7 +229,7 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
 }
 
 /// Whether an action changes what happens now, so that it cannot be done while the past is shown.
-fn acts_on_the_present(model: &Model, action: Action) -> bool {
+fn acts_on_the_present(action: Action) -> bool {
     match action {
         Action::Step
         | Action::StepStage
@@ -252,7 +252,6 @@ fn acts_on_the_present(model: &Model, action: Action) -> bool {
         | Action::NextTask
         | Action::MoveUp
         | Action::MoveDown => true,
-        Action::Open => model.focus == Focus::Story,
         _ => false,
     }
 }
