@@ -112,6 +112,7 @@ fn options(
     let ascii = config.text("screen.glyphs") == "ascii" || !ability.unicode;
     let options = Options {
         theme: theme.at(ability.depth),
+        themes: all_themes(config).into_iter().map(|(name, theme)| (name, theme.at(ability.depth))).collect(),
         keymap,
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
         mouse: config.switch("screen.mouse"),
@@ -148,6 +149,28 @@ fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), F
         ),
         "choose one with --theme, or in the configuration (screen.theme)",
     ))
+}
+
+/// The person's own themes and the shipped ones, for the key that goes through them. A broken file is left out here; naming
+/// it with `--theme` says what is wrong with it.
+fn all_themes(config: &Config) -> Vec<(String, Theme)> {
+    let own = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
+    let mut names: Vec<String> = own
+        .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
+        .collect();
+    names.sort();
+    for shipped in THEMES {
+        if !names.iter().any(|name| name == shipped) {
+            names.push((*shipped).to_owned());
+        }
+    }
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let (parsed, problems) = theme(config, Some(&name)).ok()?;
+            problems.is_empty().then_some((name, parsed))
+        })
+        .collect()
 }
 
 /// The shipped themes, for messages.
