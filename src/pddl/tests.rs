@@ -29,8 +29,8 @@ pub(super) fn task(domain: &str, problem: &str) -> Result<Task, PddlError> {
 /// The applicable actions as text, sorted; instances of several alternatives of one action count once.
 pub(super) fn applicable(task: &Task, state: &State) -> Vec<String> {
     let text = |op| {
-        let arguments = task.bound(op).iter().map(|&object| format!(" {}", task.object_name(object)));
-        format!("{}{}", task.action_name(task.action_of(op)), arguments.collect::<String>())
+        let words = task.bound(op).iter().map(|&object| task.object_name(object));
+        std::iter::once(task.action_name(task.action_of(op))).chain(words).collect::<Vec<&str>>().join(" ")
     };
     let mut all: Vec<String> = state.applicable(task).map(text).collect();
     all.sort();
@@ -41,9 +41,9 @@ pub(super) fn applicable(task: &Task, state: &State) -> Vec<String> {
 /// Applies the instance of this text.
 pub(super) fn apply(task: &Task, state: &mut State, wanted: &str) {
     let op = task.ops().find(|&op| {
-        let arguments = task.bound(op).iter().map(|&object| format!(" {}", task.object_name(object)));
-        state.applies(op)
-            && format!("{}{}", task.action_name(task.action_of(op)), arguments.collect::<String>()) == wanted
+        let words = task.bound(op).iter().map(|&object| task.object_name(object));
+        let words = std::iter::once(task.action_name(task.action_of(op))).chain(words);
+        state.applies(op) && words.eq(wanted.split(' '))
     });
     state.apply(task, op.unwrap_or_else(|| panic!("{wanted:?} does not apply")));
 }
@@ -92,10 +92,11 @@ fn subtypes_constants_and_objects_named_twice_are_understood() {
 #[test]
 fn a_problem_with_ten_thousand_objects_is_refused_in_words() {
     let names: Vec<String> = (0..10_000).map(|at| format!("b{at}")).collect();
-    let facts: String = names.iter().map(|name| format!("(clear {name}) (on-table {name}) ")).collect();
+    let facts: Vec<String> = names.iter().map(|name| format!("(clear {name}) (on-table {name})")).collect();
     let problem = format!(
-        "(define (problem p) (:domain d) (:objects {}) (:init (arm-empty) {facts}) (:goal (on b1 b2)))",
-        names.join(" ")
+        "(define (problem p) (:domain d) (:objects {}) (:init (arm-empty) {}) (:goal (on b1 b2)))",
+        names.join(" "),
+        facts.concat()
     );
     let error = task(BLOCKS, &problem).unwrap_err().to_string();
     assert!(error.contains("too large for this program"), "{error}");
@@ -105,12 +106,13 @@ fn a_problem_with_ten_thousand_objects_is_refused_in_words() {
 #[test]
 fn facts_are_joined_and_the_product_is_never_enumerated() {
     let names: Vec<String> = (0..10_000).map(|at| format!("r{at}")).collect();
-    let links: String = names.windows(2).map(|pair| format!("(next {} {})", pair[0], pair[1])).collect();
+    let links: Vec<String> = names.windows(2).map(|pair| format!("(next {} {})", pair[0], pair[1])).collect();
     let domain = "(define (domain d) (:predicates (at ?x) (next ?x ?y))
         (:action move :parameters (?x ?y) :precondition (and (at ?x) (next ?x ?y)) :effect (and (at ?y) (not (at ?x)))))";
     let problem = format!(
-        "(define (problem p) (:domain d) (:objects {}) (:init (at r0) {links}) (:goal (at r9999)))",
-        names.join(" ")
+        "(define (problem p) (:domain d) (:objects {}) (:init (at r0) {}) (:goal (at r9999)))",
+        names.join(" "),
+        links.concat()
     );
     let task = task(domain, &problem).unwrap();
     assert_eq!(task.op_count(), 9999);

@@ -82,16 +82,13 @@ fn after(effect: &str, init: &str) -> Vec<String> {
         .facts()
         .ones()
         .map(|at| {
-            let names: String = task
-                .arguments_at(at)
-                .iter()
-                .map(|&object| format!(" {}", task.object_name(object)))
-                .collect();
-            let predicate = (["z", "p", "q", "r"].iter()).find(|name| {
-                let predicate = task.predicate(name).unwrap();
-                task.fact(predicate, task.arguments_at(at)).is_some_and(|fact| fact.index() == at)
+            let arguments = task.arguments_at(at);
+            let names = arguments.iter().map(|&object| task.object_name(object));
+            let predicate = ["z", "p", "q", "r"].into_iter().find(|name| {
+                let fact = task.fact(task.predicate(name).unwrap(), arguments);
+                fact.is_some_and(|fact| fact.index() == at)
             });
-            format!("{}{names}", predicate.unwrap())
+            predicate.into_iter().chain(names).collect::<Vec<&str>>().join(" ")
         })
         .collect();
     all.sort();

@@ -103,7 +103,7 @@ proptest! {
         let mut state = task.initial().clone();
         for choice in choices {
             prop_assert_eq!(state.is_goal(&task), quantified(&model, &task, &state));
-            let mut applies = vec![false; 64];
+            let mut applies = [false; 64];
             for op in state.applicable(&task).filter(|&op| task.action_name(task.action_of(op)) == "go") {
                 let [x, y, w] = *task.bound(op) else { panic!("three") };
                 applies[x.index() * 16 + y.index() * 4 + w.index()] = true;
