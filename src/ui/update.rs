@@ -65,7 +65,15 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 model.mouse = on;
                 rest.push(Request::Mouse(on));
             }
-            other => rest.push(other),
+            other => {
+                let edit = matches!(other, Request::Send(Command::Lesson(_) | Command::Undo | Command::Redo));
+                if edit && look.thinking() {
+                    let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
+                    let words = format!("counts from the next prompt; {key} asks this step again with it");
+                    model.say(words, Tone::Told, look.now);
+                }
+                rest.push(other);
+            }
         }
     }
     rest
