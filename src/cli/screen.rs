@@ -112,6 +112,7 @@ fn options(
     let ascii = config.text("screen.glyphs") == "ascii" || !ability.unicode;
     let options = Options {
         theme: theme.at(ability.depth),
+        themes: themes(config, ability),
         keymap,
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
         mouse: config.switch("screen.mouse"),
@@ -148,6 +149,25 @@ fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), F
         ),
         "choose one with --theme, or in the configuration (screen.theme)",
     ))
+}
+
+/// Every theme there is, shipped or the person's own, by name.
+fn themes(config: &Config, ability: Ability) -> Vec<(String, Theme)> {
+    let mut names: Vec<String> = THEMES.iter().map(|n| (*n).to_owned()).collect();
+    let own = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
+    let own = own.map(|e| e.path()).filter(|p| p.extension().is_some_and(|x| x == "toml"));
+    let mut own: Vec<String> =
+        own.filter_map(|p| Some(p.file_stem()?.to_string_lossy().into_owned())).collect();
+    own.sort();
+    names.extend(own.into_iter().filter(|n| !THEMES.contains(&n.as_str())));
+    // A theme with mistakes is told of when it is chosen by name; here the rest of it counts.
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let (read, _) = theme(config, Some(&name)).ok()?;
+            Some((name, read.at(ability.depth)))
+        })
+        .collect()
 }
 
 /// The shipped themes, for messages.
