@@ -1,6 +1,8 @@
 //! The real program: what it prints, as text and as JSON, and how it ends.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
 
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -184,8 +186,8 @@ fn every_error_says_what_where_and_what_next() {
         (&["lessons", "add", "x", "--kind", "joke"], 2, "usage", &["joke", "abstract, error"]),
         (&["config", "show", "--config", "none.toml"], 1, "file", &["none.toml"]),
     ];
-    let home = Home::new();
     for (args, code, kind, words) in cases {
+        let home = Home::new();
         let said = home.run(args);
         assert_eq!(said.code, *code, "{args:?}: {}", said.err);
         assert!(said.out.is_empty(), "{args:?}: {}", said.out);
@@ -295,10 +297,10 @@ fn play_repeats_the_recorded_traces() {
         let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         let first: Vec<&Value> =
             lines.iter().enumerate().take_while(|(n, l)| *n == 0 || l["step"] != 0).map(|l| l.1).collect();
-        let input: String = first[1..]
-            .iter()
-            .map(|l| format!("{}\n", serde_json::to_string(&l["command"]).unwrap()))
-            .collect();
+        let mut input = String::new();
+        for line in &first[1..] {
+            writeln!(input, "{}", line["command"]).unwrap();
+        }
         let said = home.says(&["play", "--task", game["id"].as_str().unwrap(), "--json"], &input).ok();
         let told = said.lines();
         assert_eq!(told.len(), first.len());
