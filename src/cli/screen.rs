@@ -112,7 +112,7 @@ fn options(
     let ascii = config.text("screen.glyphs") == "ascii" || !ability.unicode;
     let options = Options {
         theme: theme.at(ability.depth),
-        themes: themes(config, ability),
+        themes: all_themes(config).into_iter().map(|(name, theme)| (name, theme.at(ability.depth))).collect(),
         keymap,
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
         mouse: config.switch("screen.mouse"),
@@ -151,21 +151,24 @@ fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), F
     ))
 }
 
-/// Every theme there is, shipped or the person's own, by name.
-fn themes(config: &Config, ability: Ability) -> Vec<(String, Theme)> {
-    let mut names: Vec<String> = THEMES.iter().map(|n| (*n).to_owned()).collect();
+/// The person's own themes and the shipped ones, for the key that goes through them. A broken file is left out here; naming
+/// it with `--theme` says what is wrong with it.
+fn all_themes(config: &Config) -> Vec<(String, Theme)> {
     let own = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
-    let own = own.map(|e| e.path()).filter(|p| p.extension().is_some_and(|x| x == "toml"));
-    let mut own: Vec<String> =
-        own.filter_map(|p| Some(p.file_stem()?.to_string_lossy().into_owned())).collect();
-    own.sort();
-    names.extend(own.into_iter().filter(|n| !THEMES.contains(&n.as_str())));
-    // A theme with mistakes is told of when it is chosen by name; here the rest of it counts.
+    let mut names: Vec<String> = own
+        .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
+        .collect();
+    names.sort();
+    for shipped in THEMES {
+        if !names.iter().any(|name| name == shipped) {
+            names.push((*shipped).to_owned());
+        }
+    }
     names
         .into_iter()
         .filter_map(|name| {
-            let (read, _) = theme(config, Some(&name)).ok()?;
-            Some((name, read.at(ability.depth)))
+            let (parsed, problems) = theme(config, Some(&name)).ok()?;
+            problems.is_empty().then_some((name, parsed))
         })
         .collect()
 }

@@ -67,20 +67,24 @@ modes! {
     Lanes = "lanes", "In a lane of lessons", Some(Mode::Main), false;
     /// Anything that lies over the panes and is only read.
     Overlay = "overlay", "In everything that lies over the panes", Some(Mode::Global), false;
+    /// One of a few answers is chosen.
+    Choice = "choice", "Where one of a few answers is chosen", Some(Mode::Overlay), false;
     /// The prompt view.
     Prompt = "prompt", "In the prompt view", Some(Mode::Overlay), false;
     /// Details of a lesson.
     Details = "details", "In the details of a lesson", Some(Mode::Overlay), false;
     /// The end card.
-    End = "end", "On the end card", Some(Mode::Overlay), false;
+    End = "end", "On the end card", Some(Mode::Choice), false;
     /// Words to search for are typed.
     SearchInput = "search.input", "While typing what to search for", Some(Mode::Global), true;
     /// Matches are walked through.
     Search = "search", "While a search is open", Some(Mode::Overlay), false;
     /// The palette.
     Palette = "palette", "In the palette", Some(Mode::Global), true;
-    /// A box of one line: an action, a reason, a remark.
-    Input = "input", "In the override box and other boxes of one line", Some(Mode::Global), true;
+    /// The box for an action.
+    Input = "input", "In the override box", Some(Mode::Global), true;
+    /// A line of words: why a proposal is rejected, a remark.
+    Line = "line", "While typing a reason or a remark", Some(Mode::Global), true;
     /// The lesson editor.
     Editor = "editor", "In the lesson editor", Some(Mode::Global), true;
     /// The start screen.

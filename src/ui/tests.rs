@@ -137,6 +137,7 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
 }
 
 mod keys;
+mod overlays;
 mod pictures;
 mod safety;
 

@@ -180,7 +180,14 @@ fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
     let dropped = step.by_person() && fate == Some(&Fate::Dropped);
     if let Some(thought) = step.thought.as_deref().filter(|t| thinks.is_none_or(|own| own.trim() != t.trim()))
     {
-        w.text((Role::Dim, "think  "), 7, if dropped { Role::Dim } else { Role::Thought }, thought);
+        let role = if dropped { Role::Dim } else { Role::Thought };
+        if waits && step.proposed.is_none() {
+            w.gap();
+            w.text((Role::Proposal, &format!("{} think  ", glyphs.proposal)), 9, role, thought);
+            facts(w, step, glyphs);
+        } else {
+            w.text((Role::Dim, "think  "), 7, role, thought);
+        }
         if dropped {
             w.tail(Role::Person, "out of the prompt");
         }
@@ -238,8 +245,9 @@ fn facts(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
 fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
     let Some(text) = step.observation() else { return };
     let indent = if measure.parts == Parts::Seen { 0 } else { 2 };
-    // The answer to a thought says nothing; only the pane of observations keeps it.
-    if step.only_thinks() && measure.parts == Parts::All && text.trim() == "OK." {
+    // What a world says to a thought says nothing; only the pane of observations keeps it.
+    if step.only_thinks() && measure.parts == Parts::All && matches!(text.trim(), "OK." | "Nothing happens.")
+    {
         return;
     }
     let valid = step.answer.as_ref().is_none_or(|a| a.valid);
