@@ -7,7 +7,8 @@
 #![expect(clippy::print_stdout, reason = "a test target of its own reports to the terminal")]
 
 use flate2::read::GzDecoder;
-use retrospect::env::alfworld::{Game, World};
+use retrospect::env::Environment;
+use retrospect::env::alfworld::{Game, Targets, TaskType, World};
 use serde::Deserialize;
 use std::fs;
 use std::io::Read;
@@ -94,18 +95,54 @@ fn play_kitchen() -> Outcome {
 fn play_game(root: &Path, folder: &Path) -> Outcome {
     let mut outcome = Outcome::default();
     let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let read = || -> Result<(Vec<u8>, String), String> {
+    type Files = (Vec<u8>, Vec<u8>, String);
+    let read = || -> Result<Files, String> {
         let bytes = fs::read(folder.join("game.tw-pddl")).map_err(|error| error.to_string())?;
+        let beside = fs::read(folder.join("traj_data.json")).map_err(|error| error.to_string())?;
         let packed = fs::File::open(root.join("traces").join(format!("{id}.jsonl.gz")));
         let mut text = String::new();
         let unpacked = GzDecoder::new(packed.map_err(|error| error.to_string())?).read_to_string(&mut text);
         unpacked.map_err(|error| error.to_string())?;
-        Ok((bytes, text))
+        Ok((bytes, beside, text))
     };
-    if let Err(reason) = read().and_then(|(bytes, traces)| compare(&id, &bytes, &traces, &mut outcome)) {
+    let result = read().and_then(|(bytes, beside, traces)| {
+        compare(&id, &bytes, &traces, &mut outcome)?;
+        compare_progress(&id, &bytes, &beside, &traces)
+    });
+    if let Err(reason) = result {
         outcome.failures.push(format!("{id}: {reason}"));
     }
     outcome
+}
+
+/// The goal's own targets are those of the file beside the game, and a winning walk meets every pattern before it wins.
+fn compare_progress(id: &str, bytes: &[u8], beside: &[u8], traces: &str) -> Result<(), String> {
+    let game = Game::load(id, bytes).map_err(|error| error.to_string())?;
+    let targets = Targets::of_traj_data(id, beside).map_err(|error| error.to_string())?;
+    if *game.targets() != targets {
+        return Err(format!("targets {:?}, expected {targets:?}", game.targets()));
+    }
+    let mut world = World::new(game, Some(&targets)).map_err(|error| error.to_string())?;
+    let mut before = 0.0_f64;
+    for line in traces.lines() {
+        let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        if line.trace != "walkthrough" {
+            return Ok(());
+        }
+        let turn = match &line.command {
+            None => Environment::reset(&mut world),
+            Some(command) => world.step(command),
+        };
+        let turn = turn.map_err(|error| error.to_string())?;
+        if turn.won {
+            let whole =
+                if targets.task_type == Some(TaskType::PickAndPlaceSimple) { 2.0 / 3.0 } else { 0.75 };
+            let right = turn.progress > 0.999 && (before - whole).abs() < 1e-9;
+            return if right { Ok(()) } else { Err(format!("progress {before}, then {}", turn.progress)) };
+        }
+        before = turn.progress;
+    }
+    Err("the walkthrough does not win".to_owned())
 }
 
 fn compare(id: &str, bytes: &[u8], traces: &str, outcome: &mut Outcome) -> Result<(), String> {
