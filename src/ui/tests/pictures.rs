@@ -3,7 +3,9 @@
 use super::{SIZES, Stage, looks, screen};
 use crate::domain::{Autonomy, EndReason, LessonStatus};
 use crate::domain::{LessonId, LessonOp, Seq};
+use crate::driver::LiveCall;
 use crate::engine::{Cause, Event, Failure};
+use crate::provider::Phase;
 use crate::ui::fixture::{Fixture, kitchen};
 use crate::ui::model::{Cursor, Focus};
 
@@ -34,6 +36,33 @@ fn the_past_shows_its_moment_in_every_pane() {
     let look = stage.moment();
     assert_eq!(look.shown.episode.as_ref().unwrap().steps.len(), 9);
     assert_eq!(look.story.episode.as_ref().unwrap().steps.len(), 24);
+}
+
+#[test]
+fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
+    let mut fixture = kitchen();
+    fixture.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    fixture.write(Cause::Person, Event::Resumed);
+    let call = fixture.ask();
+    let mut stage = Stage::new(fixture, 80, 24);
+    let live = |phase, reasoning: &str, text: &str| LiveCall {
+        call,
+        asked: crate::domain::Asked::Actor,
+        phase,
+        reasoning: reasoning.to_owned(),
+        text: text.to_owned(),
+        pieces: 340,
+        since: stage.now,
+    };
+    let lines = "The stoveburner did nothing.\nWhat heats food?\nA microwave does.\nIt stands near the sink.\nI go there.";
+    let reasoning = live(Phase::Reasoning, lines, "");
+    let answering = live(Phase::Answering, lines, "think: I go to the microwave");
+    stage.now += std::time::Duration::from_secs(12);
+    stage.fixture.store.edit_live(|l| l.calls = vec![reasoning]);
+    insta::assert_snapshot!("reasoning_80x24", screen(&stage.draw()));
+    stage.press("f");
+    stage.fixture.store.edit_live(|l| l.calls = vec![answering]);
+    insta::assert_snapshot!("answering_unfolded_80x24", screen(&stage.draw()));
 }
 
 #[test]

@@ -32,6 +32,10 @@ pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>)
         canvas.put(x, y, room, &notice.text, canvas.style(role));
         return;
     }
+    // What lies over the panes names its own keys.
+    if !model.overlays.is_empty() {
+        return;
+    }
     if let Some((key, words)) = hint(model, look) {
         let used = canvas.put(x, y, room, "press ", canvas.style(Role::Text));
         let used = used + canvas.put(x + used, y, room - used.min(room), &key, canvas.style(Role::Key));

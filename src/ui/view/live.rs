@@ -22,7 +22,9 @@ pub(super) fn live_rows(look: &Look<'_>, measure: Measure, fold: bool) -> Vec<Ro
     }
     let state: &State = &look.moment.head;
     let number = state.last_step().map_or(0, |s| s.number);
-    let mut w = Writer::new(0, measure, look.glyphs);
+    // A step of which nothing is known yet gets its number here.
+    let bare = state.last_step().is_some_and(|s| s.stage <= Stage::Reply && s.rejections.is_empty());
+    let mut w = Writer::new(if bare { number } else { 0 }, measure, look.glyphs);
     for call in &look.moment.live.calls {
         under_way(&mut w, call, look, measure, fold);
     }

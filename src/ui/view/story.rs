@@ -11,7 +11,6 @@ use crate::ui::look::Look;
 use crate::ui::model::Model;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -39,20 +38,20 @@ pub(super) fn draw(
 }
 
 fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<'_>) {
+    // What lies after the chosen moment has not happened there yet.
+    let later = past && row.step > chosen;
+    let paint = |role| if later { Role::Dim } else { role };
     let mut x = area.x;
     for (place, (role, text)) in row.pieces.iter().enumerate() {
-        let role = if place == 0 && row.step == chosen { Role::Focus } else { *role };
+        let role = if place == 0 && row.step == chosen { Role::Focus } else { paint(*role) };
         x += canvas.put(x, area.y, area.right().saturating_sub(x), text, canvas.style(role));
     }
     if let Some((role, text)) = &row.tail {
         let room = area.right().saturating_sub(x + 2);
-        canvas.put_right(area.right().saturating_sub(1), area.y, room, text, canvas.style(*role));
+        canvas.put_right(area.right().saturating_sub(1), area.y, room, text, canvas.style(paint(*role)));
     }
     if row.step == chosen && !row.pieces.is_empty() && chosen > 0 {
         canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Focus));
-    }
-    if past && row.step > chosen {
-        canvas.add(area, Modifier::DIM);
     }
 }
 
