@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the command line is where the program speaks")]
 
+#[allow(missing_docs, reason = "flags describe themselves in their help texts")]
 pub mod args;
 mod breaks;
 pub mod config;
@@ -16,6 +17,8 @@ mod lessons;
 mod manual;
 mod open;
 pub mod out;
+#[cfg(feature = "tui")]
+mod outside;
 mod place;
 mod plain;
 mod play;
@@ -38,8 +41,8 @@ mod watch;
 mod tests;
 
 use args::{Cli, Verb};
-use clap::Parser as _;
 use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser as _};
 use config::Config;
 use fault::{Fault, FaultKind};
 use out::Out;
@@ -61,7 +64,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             let _ = error.print();
             return ExitCode::SUCCESS;
         }
-        Err(error) => typed_wrong(&error),
+        Err(error) => typed_wrong(&error, &arguments),
     };
     say(&fault, json);
     ExitCode::from(fault.code())
@@ -104,7 +107,7 @@ fn asks_for_json(arguments: &[OsString]) -> bool {
 }
 
 /// What the parser says, as one of our own errors.
-fn typed_wrong(error: &clap::Error) -> Fault {
+fn typed_wrong(error: &clap::Error, arguments: &[OsString]) -> Fault {
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
     let message = lines.next().unwrap_or("the command line was not understood");
@@ -113,10 +116,9 @@ fn typed_wrong(error: &clap::Error) -> Fault {
         lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information")).collect();
     details.retain(|l| !l.starts_with("tip:") || l.contains("similar"));
     let message = if details.is_empty() { message } else { format!("{message} {}", details.join(" ")) };
-    let usage = text.lines().find_map(|l| l.trim().strip_prefix("Usage:")).map(str::trim).unwrap_or_default();
-    let verb = usage.split_whitespace().nth(1).filter(|w| w.chars().all(char::is_alphabetic)).unwrap_or("");
-    let help =
-        if verb.is_empty() { "retrospect --help".to_owned() } else { format!("retrospect {verb} --help") };
+    let program = Cli::command();
+    let verb = arguments.iter().skip(1).find_map(|a| program.find_subcommand(a)).map(clap::Command::get_name);
+    let help = verb.map_or_else(|| "retrospect --help".to_owned(), |v| format!("retrospect {v} --help"));
     Fault::usage(message, format!("see `{help}`"))
 }
 

@@ -50,7 +50,9 @@ pub struct Screen {
     pub plain: bool,
 }
 
+/// The verbs.
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "one value a process")]
 pub enum Verb {
     /// Play tasks with a method and an actor.
     Run(Run),

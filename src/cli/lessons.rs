@@ -192,7 +192,7 @@ fn export(
     out: &mut Out,
 ) -> Result<(), Fault> {
     let (source, lessons) = lessons_of(config, pool, from)?;
-    let of_session = from.is_some_and(|f| !f.ends_with(".jsonl"));
+    let of_session = from.is_some_and(|f| Path::new(f).extension().is_none_or(|x| x != "jsonl"));
     for lesson in lessons.iter().filter(|l| l.in_force()) {
         match format {
             PoolFormat::Text => out.line(&crate::text::one_line(&words(lesson.text())))?,
@@ -223,7 +223,7 @@ fn promote(
         state.pool.all().filter(|l| l.in_force() && l.scope != Scope::Episode).collect()
     } else {
         let all: Vec<&Lesson> = state.pool.all().collect();
-        which.iter().map(|w| pool::find(all.iter().copied(), w)).collect::<Result<_, _>>()?
+        which.iter().map(|w| pool::find(&all, w)).collect::<Result<_, _>>()?
     };
     if chosen.is_empty() {
         return Err(Fault::new(

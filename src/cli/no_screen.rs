@@ -5,11 +5,9 @@ use super::config::Config;
 use super::fault::Fault;
 use super::out::Out;
 use super::place::Opened;
+use super::watch::Shown;
 use super::{args, setup::Plan};
-use crate::driver::Handle;
 use crate::report::At;
-use std::path::Path;
-use std::thread::JoinHandle;
 
 fn none() -> Fault {
     Fault::usage(
@@ -18,19 +16,11 @@ fn none() -> Fault {
     )
 }
 
-pub(super) fn start(_: &Config, _: Plan, _: &args::Screen, _: Vec<Break>, _: Out) -> Result<(), Fault> {
+pub(super) fn start(_: &Config, _: Plan, _: &args::Screen, _: &[Break], _: &mut Out) -> Result<(), Fault> {
     Err(none())
 }
 
-pub(super) fn show(
-    _: &Config,
-    _: Handle,
-    _: Option<JoinHandle<()>>,
-    _: &args::Screen,
-    _: &Path,
-    _: Option<At>,
-    _: Out,
-) -> Result<(), Fault> {
+pub(super) fn show(_: &Config, _: Shown<'_>, _: &args::Screen, _: &mut Out) -> Result<(), Fault> {
     Err(none())
 }
 

@@ -5,6 +5,7 @@ use super::fault::Fault;
 use super::out::Out;
 use super::place::{self, Opened};
 use super::tell::{Teller, Voice};
+use super::watch::Shown;
 use super::{args, screen, setup, terminal, watch};
 use crate::driver::{Handle, Store};
 use crate::engine::Event;
@@ -44,7 +45,9 @@ pub(super) fn show(
         if let (true, Some(dir)) = (follow, &dir) {
             follow_into(dir.clone(), store);
         }
-        return screen::show(config, handle, None, look, &dir.unwrap_or_default(), at, out);
+        let dir = dir.unwrap_or_default();
+        let shown = Shown { handle: &handle, thread: None, dir: &dir, at, breaks: &[] };
+        return screen::show(config, shown, look, &mut out);
     }
     if !json && !look.plain {
         out.note("no terminal here: printing the transcript");

@@ -14,6 +14,7 @@ pub struct Out {
 
 impl Out {
     /// Both streams of this process.
+    #[expect(clippy::new_without_default, reason = "the streams are taken on purpose, not by default")]
     pub fn new() -> Self {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();

@@ -11,8 +11,8 @@ use super::watch::{interrupted, runtime, tell_news};
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
 use crate::engine::{Command, Pace, State};
-use std::io::BufRead as _;
-use std::path::PathBuf;
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::mpsc;
@@ -20,15 +20,15 @@ use words::{HELP, Said, understand};
 
 /// Talks with a person until they quit, the input ends, or a signal comes.
 pub(super) fn interact(
-    handle: Handle,
+    handle: &Handle,
     thread: JoinHandle<()>,
-    dir: PathBuf,
+    dir: &Path,
     breaks: &[Break],
     worlds: WorldOptions,
     out: Out,
 ) -> Result<(), Fault> {
     let shared = Arc::new(Mutex::new(out));
-    let teller = Teller::new(Voice::Transcript, shared.clone(), &dir, None, worlds);
+    let teller = Teller::new(Voice::Transcript, shared.clone(), dir, None, worlds);
     let mut talk = Talk { handle: handle.clone(), teller, out: shared, heard: 0, told_mode: String::new() };
     let left = runtime()?.block_on(talk.run(breaks));
     handle.quit();
@@ -64,11 +64,15 @@ impl Talk {
     async fn run(&mut self, breaks: &[Break]) -> Result<Left, Fault> {
         let mut news = self.handle.store.news();
         let mut input = lines();
+        // What is typed ahead into a pipe waits for its turn; a person at a terminal is heard at once.
+        let patient = !std::io::stdin().is_terminal();
+        let mut stop = Box::pin(interrupted());
         self.line("retrospect, line by line. `help` lists the commands.")?;
         tell_news(&self.handle, &mut self.teller, &[])?;
         if self.handle.store.head().open_episode().is_none() {
             // The first proposal is what there is to talk about.
-            self.handle.send(Command::Step);
+            // A refusal is told with the other signals.
+            let _ = self.handle.ask(Command::Step).await;
         }
         // The run goes proposal by proposal where conditions are watched for.
         let mut running = false;
@@ -86,12 +90,15 @@ impl Talk {
             let state = self.teller.state.clone();
             if running && !breaks.is_empty() && stands(&state) && !state.over {
                 self.handle.send(Command::Step);
-            } else if state.waits() || state.over {
+            }
+            let waiting = settled(&state, running) && self.handle.store.head().head == state.head;
+            if waiting {
                 self.mode(&state)?;
             }
             tokio::select! {
                 biased;
-                () = interrupted() => {
+                () = &mut stop => {
+                    stop = Box::pin(interrupted());
                     if stands(&self.teller.state) {
                         return Ok(Left::Interrupted);
                     }
@@ -100,7 +107,7 @@ impl Talk {
                     self.handle.send(Command::Pause);
                     self.line("pausing; Ctrl-C once more quits")?;
                 }
-                line = input.recv() => {
+                line = input.recv(), if !patient || waiting => {
                     let Some(line) = line else { return Ok(Left::Quit) };
                     match self.said(&line, &mut running, !breaks.is_empty()).await? {
                         std::ops::ControlFlow::Break(()) => return Ok(Left::Quit),
@@ -184,18 +191,12 @@ impl Talk {
     /// One line that tells whose turn it is; said once for each standing.
     fn mode(&mut self, state: &State) -> Result<(), Fault> {
         let told = words::mode(state);
-        let key = format!("{}/{told}", state.head);
-        if self.told_mode == key
-            || (self.told_mode.ends_with(&told)
-                && !self.told_mode.is_empty()
-                && state.calls.is_empty()
-                && state.awaiting().is_none()
-                && state.over)
-        {
+        if self.told_mode == told {
             return Ok(());
         }
-        self.told_mode = key;
-        self.line(&told)
+        self.line(&told)?;
+        self.told_mode = told;
+        Ok(())
     }
 
     fn line(&self, text: &str) -> Result<(), Fault> {
@@ -210,6 +211,12 @@ impl Talk {
     fn lock(&self) -> MutexGuard<'_, Out> {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Nothing more comes of itself: a person's word is due.
+fn settled(state: &State, running: bool) -> bool {
+    let over = state.over && state.open_episode().is_none();
+    over || (state.waits() && !(running && state.pace == Pace::Running))
 }
 
 fn stands(state: &State) -> bool {

@@ -77,7 +77,7 @@ impl PoolFile {
             return false;
         }
         let seq = Seq(self.lines.len() as u64 + 1);
-        let event = Event::LessonChanged { op: Box::new(line.op.clone()), by: Author::Symbolic };
+        let event = Event::LessonChanged { op: Box::new(line.op.clone()), by: Author::File };
         self.state.apply(&Envelope { seq, at: line.at, cause: Cause::Policy, more: false, event });
         self.lines.push(line);
         true
@@ -94,19 +94,16 @@ impl PoolFile {
     /// A usage [`Fault`] when there is none.
     pub fn find(&self, text: &str) -> Result<&Lesson, Fault> {
         let all: Vec<&Lesson> = self.state.pool.all().collect();
-        find(all.iter().copied(), text)
+        find(&all, text)
     }
 }
 
 /// A lesson by its number or the beginning of its id.
-pub(super) fn find<'a>(
-    lessons: impl Iterator<Item = &'a Lesson> + Clone,
-    text: &str,
-) -> Result<&'a Lesson, Fault> {
+pub(super) fn find<'a>(lessons: &[&'a Lesson], text: &str) -> Result<&'a Lesson, Fault> {
     let number: Option<u32> = text.parse().ok().filter(|n| *n < 100_000);
-    let by_number = number.and_then(|n| lessons.clone().find(|l| l.number == n));
-    let by_id = || lessons.clone().find(|l| text.len() >= 4 && l.id.0.starts_with(text));
-    by_number.or_else(by_id).ok_or_else(|| {
+    let by_number = number.and_then(|n| lessons.iter().find(|l| l.number == n));
+    let by_id = || lessons.iter().find(|l| text.len() >= 4 && l.id.0.starts_with(text));
+    by_number.or_else(by_id).copied().ok_or_else(|| {
         Fault::usage(
             format!("there is no lesson {text:?}"),
             "`retrospect lessons list` shows numbers and ids",

@@ -7,7 +7,7 @@ use super::fault::Fault;
 use super::out::Out;
 use super::setup::{launch, world_options};
 use super::tell::{Teller, Voice};
-use super::watch::run_to_end;
+use super::watch::{Shown, run_to_end};
 use super::{place, plain, run, screen, terminal};
 use crate::driver::{Driver, DriverError};
 use crate::report::{Tally, summary_line};
@@ -36,10 +36,17 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     }
     let alone = args.drive.headless || args.drive.json || args.drive.quiet;
     if !alone && args.screen.plain {
-        return plain::interact(resumed.handle, resumed.thread, dir, &breaks, worlds, out);
+        return plain::interact(&resumed.handle, resumed.thread, &dir, &breaks, worlds, out);
     }
     if !alone && terminal() {
-        return screen::show(&config, resumed.handle, Some(resumed.thread), &args.screen, &dir, None, out);
+        let shown = Shown {
+            handle: &resumed.handle,
+            thread: Some(resumed.thread),
+            dir: &dir,
+            at: None,
+            breaks: &breaks,
+        };
+        return screen::show(&config, shown, &args.screen, &mut out);
     }
     if !alone {
         out.note("no terminal here: going on without a screen and printing the transcript");

@@ -58,10 +58,10 @@ fn begin(config: &Config, plan: Plan, drive: &Drive, screen: &Screen, mut out: O
             plan.pool.clone(),
             plan.launch.clone(),
         )?;
-        return super::plain::interact(handle, thread, session.dir, &breaks, plan.worlds, out);
+        return super::plain::interact(&handle, thread, &session.dir, &breaks, plan.worlds, out);
     }
     if !alone && super::terminal() {
-        return super::screen::start(config, plan, screen, breaks, out);
+        return super::screen::start(config, plan, screen, &breaks, &mut out);
     }
     if !alone {
         out.note("no terminal here: playing without a screen and printing the transcript");

@@ -2,6 +2,7 @@
 
 use super::args::Cli;
 use clap::CommandFactory as _;
+use std::fmt::Write as _;
 
 #[test]
 fn the_command_line_is_well_formed() {
@@ -15,7 +16,8 @@ fn help_texts() {
     program.build();
     let mut texts = program.render_help().to_string();
     for verb in program.get_subcommands_mut() {
-        texts.push_str(&format!("\n\n==== {}\n{}", verb.get_name().to_owned(), verb.render_help()));
+        let name = verb.get_name().to_owned();
+        let _ = write!(texts, "\n\n==== {name}\n{}", verb.render_help());
     }
     insta::assert_snapshot!(texts);
 }

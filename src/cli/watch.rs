@@ -7,6 +7,8 @@ use super::tell::Teller;
 use crate::domain::EndReason;
 use crate::driver::{Handle, Health};
 use crate::engine::{Command, Event, Pace, State};
+use crate::report::At;
+use std::path::Path;
 
 /// How it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,20 @@ impl Ended {
             Self::Interrupted => "interrupted",
         }
     }
+}
+
+/// A session on its way to the screen.
+pub(super) struct Shown<'a> {
+    /// The way to it.
+    pub(super) handle: &'a Handle,
+    /// Its driver's thread; none where it is only looked at.
+    pub(super) thread: Option<std::thread::JoinHandle<()>>,
+    /// Its folder.
+    pub(super) dir: &'a Path,
+    /// Where the screen opens; none: at its end.
+    pub(super) at: Option<At>,
+    /// Where it pauses.
+    pub(super) breaks: &'a [Break],
 }
 
 /// A runtime for waiting on one session.

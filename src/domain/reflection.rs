@@ -27,7 +27,7 @@ pub enum Kind {
     Advice,
 }
 
-/// Who wrote a reflection.
+/// Who wrote a reflection, or changed the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
@@ -37,6 +37,8 @@ pub enum Author {
     Mentor,
     /// A person.
     Person,
+    /// A pool file that the run was started with.
+    File,
 }
 
 /// One item of a reflection, and where the evidence for it stands.

@@ -184,6 +184,6 @@ impl Settings {
 impl Usage {
     /// Prompt and reply together.
     pub fn tokens(&self) -> u64 {
-        self.prompt_tokens + self.reply_tokens
+        self.prompt_tokens.saturating_add(self.reply_tokens)
     }
 }

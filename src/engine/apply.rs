@@ -17,7 +17,7 @@ impl State {
         if let Some(effect) = effect_of(&envelope.event) {
             let call = effect.call();
             if !matches!(envelope.event, Event::CallCancelled { .. }) {
-                self.next_call = self.next_call.max(call.0 + 1);
+                self.next_call = self.next_call.max(call.0.saturating_add(1));
                 self.calls.insert(call, effect);
             }
         }
@@ -105,7 +105,7 @@ impl State {
                 {
                     self.calls.remove(call);
                 }
-                self.edit_episode(|e| e.tokens += usage.tokens());
+                self.edit_episode(|e| e.tokens = e.tokens.saturating_add(usage.tokens()));
                 self.edit_step(seq, |s| s.usage = *usage);
             }
             Event::Proposed { thought, action, complaints, .. } => {

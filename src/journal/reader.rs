@@ -57,6 +57,9 @@ pub struct ReadBranch {
 /// Longest line that is read; a longer one is an error, not a reason to use up the memory.
 const LONGEST_LINE: usize = 64 << 20;
 
+/// No branch begins later: the largest whole number that every reader of JSON keeps exactly.
+const LAST_SEQ: u64 = 1 << 53;
+
 /// Reads a branch file.
 ///
 /// # Errors
@@ -90,6 +93,9 @@ pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<ReadBranch, JournalError>
                 header.v
             ),
         ));
+    }
+    if header.at_seq.0 > LAST_SEQ {
+        return Err(malformed(1, format!("a branch cannot begin after event {}", header.at_seq)));
     }
     let mut events: Vec<Arc<Envelope>> = Vec::new();
     let mut whole = lines.at as u64;

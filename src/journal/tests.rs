@@ -212,3 +212,34 @@ fn places_of_a_torn_batch_are_forgotten() {
     assert_eq!(found.len(), 1);
     assert_eq!(*found[0], remark(65, false));
 }
+
+#[test]
+fn numbers_at_the_end_of_their_range_are_refused_or_folded() {
+    let file = Path::new("trunk.jsonl");
+    let header = |at: u64| serde_json::to_string(&BranchHeader { at_seq: Seq(at), ..header() }).unwrap();
+    let error = read_bytes(file, format!("{}\n", header(u64::MAX)).as_bytes()).unwrap_err().to_string();
+    assert_eq!(error, "trunk.jsonl:1: a branch cannot begin after event 18446744073709551615");
+    let started = format!(
+        r#"{{"seq":1,"at":"2026-11-20T10:40:00Z","cause":"policy","type":"episode_started","episode":1,"task":{{"env":"e","id":"x"}},"trial":1,"role":"test","call":{m}}}
+{{"seq":2,"at":"2026-11-20T10:40:00Z","cause":"model","type":"reply_received","call":1,"text":"","usage":{{"prompt_tokens":{m},"reply_tokens":{m}}}}}
+"#,
+        m = u64::MAX
+    );
+    let read = read_bytes(file, format!("{}\n{started}", header(0)).as_bytes()).unwrap();
+    let timeline = super::fold(read.events);
+    assert_eq!(timeline.head().next_call, u64::MAX);
+    assert_eq!(timeline.head().episode.as_ref().unwrap().tokens, u64::MAX);
+}
+
+#[test]
+fn every_progress_rate_is_read_as_it_was_written() {
+    for (n, of) in (1_u32..=60).flat_map(|of| (0..=of).map(move |n| (n, of))) {
+        let rate = f64::from(n) / f64::from(of);
+        let odd = rate * 2.960_341_429_522_986_2e153;
+        for number in [rate, odd] {
+            let written = serde_json::to_string(&number).unwrap();
+            let read: f64 = serde_json::from_str(&written).unwrap();
+            assert_eq!(read.to_bits(), number.to_bits(), "{written}");
+        }
+    }
+}

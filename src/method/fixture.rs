@@ -84,6 +84,10 @@ impl House {
                 "You are in the middle of a room. Looking quickly around you, you see nothing.".to_owned(),
             );
         }
+        if let Some(thing) = action.strip_prefix("examine ") {
+            return (self.holds.as_deref() == Some(thing))
+                .then(|| format!("There's nothing special about {thing}."));
+        }
         if action == "inventory" {
             return Some(match &self.holds {
                 Some(thing) => format!("You are carrying: a {thing}."),

@@ -1,5 +1,7 @@
 //! Which wants methods have, over whole runs.
 
+mod lift;
+
 use super::fixture::{House, Play, spec};
 use super::*;
 use crate::domain::{EndReason, SettingOrigin};

@@ -145,18 +145,20 @@ impl Types {
         self.members[usize::from(kind.0)].ones().map(|at| ObjectId(at as u16))
     }
 
-    /// The type itself, then the types below it breadth first, siblings by name.
-    pub fn and_below(&self, kind: TypeId) -> Vec<TypeId> {
-        let mut order = vec![kind];
+    /// All types below this one, by name.
+    pub fn below(&self, kind: TypeId) -> Vec<TypeId> {
+        let mut all = self.children[usize::from(kind.0)].clone();
         let mut at = 0;
-        while let Some(&kind) = order.get(at) {
-            for &child in &self.children[usize::from(kind.0)] {
-                if !order.contains(&child) {
-                    order.push(child);
+        while let Some(&kind) = all.get(at) {
+            for child in &self.children[usize::from(kind.0)] {
+                if !all.contains(child) {
+                    all.push(*child);
                 }
             }
             at += 1;
         }
-        order
+        all.retain(|&below| below != kind);
+        all.sort_by(|left, right| self.words[usize::from(left.0)].cmp(&self.words[usize::from(right.0)]));
+        all
     }
 }

@@ -183,8 +183,13 @@ impl Assembly<'_> {
         let before =
             last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.asked == Asked::Actor);
         match before {
-            Some((1, was, tokens)) if was <= to => tokens + (was + 1..=to).map(|n| self.cost(n)).sum::<u32>(),
-            Some((1, was, tokens)) => tokens.saturating_sub((to + 1..=was).map(|n| self.cost(n)).sum()),
+            Some((1, was, tokens)) if was <= to => {
+                tokens.saturating_add((was + 1..=to).map(|n| self.cost(n)).sum::<u32>())
+            }
+            // A file that was tampered with may name steps that never were.
+            Some((1, was, tokens)) if was <= self.episode.answered() => {
+                tokens.saturating_sub((to + 1..=was).map(|n| self.cost(n)).sum())
+            }
             _ => (1..=to).map(|n| self.cost(n)).sum(),
         }
     }

@@ -61,7 +61,9 @@ pub(super) fn expand(
                 push(part.label, Origin::Step(*number), part.speaker, line.into());
             }
             Origin::Steps { from, to } => {
-                for step in (*from..=*to).filter_map(|n| episode?.step(n)) {
+                // A record names no more steps than there are, but a file may say anything.
+                let last = episode.map_or(0, |e| e.steps.len() as u32).min(*to);
+                for step in (*from..=last).filter_map(|n| episode?.step(n)) {
                     for (label, line) in forms::step_lines(step) {
                         push(label, Origin::Step(step.number), voice(part.speaker, label), line.into());
                     }

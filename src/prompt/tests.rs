@@ -377,3 +377,19 @@ fn a_template_may_give_the_agents_lines_to_the_assistant() {
         render(play.state(), &draft.record).segments.iter().map(|s| s.speaker).collect();
     assert_eq!(speakers, [Speaker::User, Speaker::Assistant, Speaker::User]);
 }
+
+#[test]
+fn a_record_that_names_steps_without_end_is_rendered_at_once() {
+    let mut play = Play::new(spec("react", &[TASK]));
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    play.script(&mut house, &["go to countertop 1", "go to countertop 2"]);
+    let (state, record) = play.prompts.last().unwrap();
+    let mut endless = record.clone();
+    for segment in &mut endless.segments {
+        if let Origin::Steps { to, .. } = &mut segment.origin {
+            *to = u32::MAX;
+        }
+    }
+    assert_ne!(&endless, record);
+    assert_eq!(body(state, &endless), body(state, record));
+}

@@ -128,15 +128,18 @@ impl Transcript {
                 );
             }
             Event::EpisodeEnded { summary } => {
-                let how = if summary.won { "won" } else { "not won" };
+                let how = if summary.won {
+                    "won".to_owned()
+                } else {
+                    format!("not won: {}", reason(summary.reason))
+                };
                 let hand = if summary.assisted { ", assisted by a person" } else { "" };
                 line(
                     out,
                     "",
                     &format!(
-                        "Episode {} {how}: {} after {}, {}, progress {:.2}{hand}",
+                        "Episode {} {how} after {}, {}, progress {:.2}{hand}",
                         summary.number,
-                        reason(summary.reason),
                         counted(summary.steps.into(), "step"),
                         counted(summary.moves.into(), "move"),
                         summary.progress
@@ -215,6 +218,7 @@ pub(super) fn author(author: Author) -> &'static str {
         Author::Symbolic => "rules",
         Author::Mentor => "mentor",
         Author::Person => "you",
+        Author::File => "pool file",
     }
 }
 

@@ -149,6 +149,12 @@ impl Look<'_> {
             let parts = [("how", how.verb()), ("object", kind(object)), ("place", kind(place))];
             self.mistake("placed_untreated", &parts);
         }
+        if let (Act::Examine(what), Some(_)) = (&self.act, goal.lamp())
+            && kind(what) == goal.object()
+            && !now.examines(goal)
+        {
+            self.mistake("examined_without_lamp", &[("object", goal.object())]);
+        }
         if let Some(lamp) = &said.lit
             && goal.lamp() == Some(kind(lamp))
         {

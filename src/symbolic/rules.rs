@@ -48,7 +48,8 @@ pub fn reflect(state: &State, since: Since, kinds: &[Kind]) -> Vec<Want> {
             Kind::Progress => progress(state, episode, &notes, since).into_iter().collect(),
             _ => Vec::new(),
         };
-        wants.extend(keep(state, episode, *kind, drawn, since));
+        let again = if since == Since::LastStep { just_drawn(episode, *kind) } else { Vec::new() };
+        wants.extend(keep(state, episode, *kind, drawn, since, &again));
     }
     wants
 }
@@ -77,6 +78,18 @@ fn draw(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, LessonText)>
     drawn
 }
 
+/// The rules whose evidence stood in the step before already: the same mistake twice in a row is one occasion.
+fn just_drawn(episode: &Episode, kind: Kind) -> Vec<String> {
+    let before = episode.last().and_then(|s| episode.step(s.number.checked_sub(1)?));
+    let notes = before.map_or(&[][..], |s| &s.notes);
+    let drawn = match kind {
+        Kind::Abstract => draw(notes, sentences::general),
+        Kind::Error => draw(notes, sentences::mistake),
+        _ => Vec::new(),
+    };
+    drawn.into_iter().map(|d| d.rule).collect()
+}
+
 /// Where the episode stands, when that changed: a sub-goal was reached, or the search goes astray.
 fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> Option<Drawn> {
     let fires = |n: &&Note| {
@@ -99,11 +112,19 @@ fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> O
 }
 
 /// The wants that keep what was drawn; none where nothing of it is new or recurs.
-fn keep(state: &State, episode: &Episode, kind: Kind, drawn: Vec<Drawn>, since: Since) -> Vec<Want> {
+fn keep(
+    state: &State,
+    episode: &Episode,
+    kind: Kind,
+    drawn: Vec<Drawn>,
+    since: Since,
+    again: &[String],
+) -> Vec<Want> {
     let (mut items, mut wishes) = (Vec::new(), Vec::new());
     for lesson in drawn {
         let Some(wish) = wish(state, kind, &lesson) else { continue };
-        if since == Since::Begin && matches!(wish, LessonWish::Recur { .. }) {
+        let recurs = matches!(wish, LessonWish::Recur { .. });
+        if recurs && (since == Since::Begin || again.contains(&lesson.rule)) {
             continue;
         }
         items.push(Item { text: lesson.text, rule: Some(lesson.rule), evidence: lesson.evidence });

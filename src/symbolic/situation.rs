@@ -118,9 +118,10 @@ impl Situation {
         self.lit && here && kind(&self.hand) == goal.object()
     }
 
-    /// The agent looks for something: for a target with empty hands, or for the lamp with the target in its hand.
+    /// The agent looks for something: for a target that it neither holds nor knows of, or for the lamp with the target in
+    /// its hand.
     pub(super) fn searching(&self, goal: &Goal) -> bool {
-        let for_target = self.hand.is_empty() && self.open_target().is_none();
+        let for_target = kind(&self.hand) != goal.object() && self.open_target().is_none();
         let for_lamp = goal.lamp().is_some() && kind(&self.hand) == goal.object() && self.lamp.is_none();
         for_target || for_lamp
     }

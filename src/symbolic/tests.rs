@@ -154,6 +154,11 @@ fn moves_that_the_world_accepts_can_still_be_mistakes() {
             vec!["go to sidetable 1", "use desklamp 1"],
             &["lamp_without_object"],
         ),
+        (
+            "examine the mug with the desklamp",
+            vec!["go to countertop 2", "take mug 1 from countertop 2", "examine mug 1"],
+            &["examined_without_lamp"],
+        ),
         (HEAT, vec!["think: a", "think: b", "think: c"], &["only_thoughts"]),
         (HEAT, vec!["think: a", "think: b", "think: c", "think: d"], &[]),
         ("an unknown wish", vec!["go to countertop 1", "take bread 1 from countertop 1"], &[]),
@@ -273,7 +278,7 @@ fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
 fn equal_lessons_recur_and_a_deleted_one_stays_away() {
     let mut house = House::kitchen(HEAT);
     let mut run = Play::new(spec("omnireflect", &[("kitchen-1", "")]));
-    run.script(&mut house, &["open fridge 1", "open cabinet 1"]);
+    run.script(&mut house, &["open fridge 1", "open microwave 1", "look", "open cabinet 1"]);
     let lesson = run.state().pool.of(Kind::Error).next().unwrap().clone();
     assert_eq!(
         (lesson.text().solution.as_deref(), lesson.recurred),
@@ -281,7 +286,7 @@ fn equal_lessons_recur_and_a_deleted_one_stays_away() {
     );
     assert_eq!(run.state().pool.len(), 1);
     run.command(Command::Lesson(LessonWish::Status { id: lesson.id, status: LessonStatus::Retired }));
-    run.script(&mut house, &["open microwave 1"]);
+    run.script(&mut house, &["look", "open microwave 1"]);
     assert_eq!(run.state().pool.of(Kind::Error).count(), 0);
 }
 

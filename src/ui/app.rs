@@ -240,7 +240,7 @@ impl App {
             Request::RetryWrite => self.handle.retry_write(),
             Request::Mouse(on) => self.screen.capture_mouse(on)?,
             Request::NextTheme => self.next_theme(),
-            Request::Redraw => self.screen.terminal.clear()?,
+            Request::Redraw => self.screen.clear()?,
             Request::Copy(text) => self.copy(&text)?,
             Request::Export => {
                 let done = self.options.outside.as_ref().map(|o| o.export(&self.handle.store));

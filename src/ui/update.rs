@@ -14,7 +14,8 @@ use super::model::{Cursor, Focus, Hint, Model, Tone};
 use super::msg::{Msg, Request};
 use super::overlay::{self, Reaction};
 use super::view::Scratch;
-use crate::domain::{Autonomy, EndReason, NoteKind};
+use super::view::footer::fresh_mistake;
+use crate::domain::{Autonomy, EndReason};
 use crate::driver::Signal;
 use crate::engine::{Command, Pace};
 use crossterm::event::{KeyEvent, KeyEventKind};
@@ -64,7 +65,15 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 model.mouse = on;
                 rest.push(Request::Mouse(on));
             }
-            other => rest.push(other),
+            other => {
+                let edit = matches!(other, Request::Send(Command::Lesson(_) | Command::Undo | Command::Redo));
+                if edit && look.thinking() {
+                    let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
+                    let words = format!("counts from the next prompt; {key} asks this step again with it");
+                    model.say(words, Tone::Told, look.now);
+                }
+                rest.push(other);
+            }
         }
     }
     rest
@@ -330,14 +339,8 @@ fn hear(model: &mut Model, look: &Look<'_>) {
             model.overlays.extend(card.ok());
         }
     }
-    if model.hint == Hint::Mistake {
-        let state = &look.moment.head;
-        let mistaken = |s: &crate::domain::Step| s.notes.iter().any(|n| n.kind == NoteKind::Mistake);
-        let open = state.episode.as_deref();
-        let recent = open.into_iter().flat_map(|e| e.steps.iter().rev().take(2));
-        if recent.into_iter().any(|s| mistaken(s)) {
-            model.hint = Hint::Teach;
-        }
+    if model.hint == Hint::Mistake && fresh_mistake(&look.moment.head) {
+        model.hint = Hint::Teach;
     }
 }
 

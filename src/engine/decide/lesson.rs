@@ -30,6 +30,7 @@ impl Engine {
                     Author::Person => LessonOrigin::Person,
                     Author::Mentor => LessonOrigin::Mentor,
                     Author::Symbolic => LessonOrigin::Symbolic,
+                    Author::File => LessonOrigin::File,
                 };
                 LessonOp::Add {
                     id: self.lesson_id(n),

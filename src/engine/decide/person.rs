@@ -94,12 +94,9 @@ impl Engine {
         let mut named = Engine { state: self.state.clone(), policy: self.policy.clone() };
         session.clone_into(&mut named.state.session);
         for (_, wish) in pool {
-            let mut op = named.lesson_op(wish, Author::Person, events.len())?;
-            if let crate::domain::LessonOp::Add { origin, .. } = &mut op {
-                *origin = crate::domain::LessonOrigin::File;
-            }
             // Loaded lessons are part of the run's start: they are not a person's hand in an episode, nor undoable.
-            events.push(Event::LessonChanged { op: Box::new(op), by: Author::Symbolic });
+            let op = Box::new(named.lesson_op(wish, Author::File, events.len())?);
+            events.push(Event::LessonChanged { op, by: Author::File });
         }
         Ok(events)
     }

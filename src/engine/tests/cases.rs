@@ -292,3 +292,25 @@ fn a_task_can_be_begun_again_after_the_run() {
     bench.world(turn("A room."));
     assert_eq!(bench.state().episode.as_ref().unwrap().trial, 2);
 }
+
+#[test]
+fn a_loaded_pool_is_no_persons_hand_and_cannot_be_undone() {
+    let mut bench = Bench::new();
+    let wish = LessonWish::Add {
+        kind: Kind::Error,
+        scope: Scope::Environment,
+        text: LessonText::plain("Heat food in a microwave only."),
+        rule: None,
+        evidence: String::new(),
+    };
+    let pool = vec![("pool.jsonl".to_owned(), wish.clone()), ("pool.jsonl".to_owned(), wish)];
+    bench.wish(Command::Start { session: "s".to_owned(), spec: Box::new(spec(1, 50)), pool }).unwrap();
+    let ids: Vec<_> = bench.state().pool.all().map(|l| l.id.clone()).collect();
+    assert_eq!(ids.len(), 2);
+    assert_ne!(ids[0], ids[1]);
+    assert!(bench.wish(Command::Undo).is_err());
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room."));
+    assert_eq!(bench.state().last_step().unwrap().lessons, 2);
+    assert!(!bench.state().episode.as_ref().unwrap().assisted);
+}

@@ -11,6 +11,8 @@ pub(super) const PRODUCTIONS: usize = 100_000;
 pub(super) const QUERY_FACTS: usize = 32;
 /// Cells of the indexes over facts that queries use.
 pub(super) const INDEX_CELLS: usize = 8_000_000;
+/// Signatures that one fact of a query can match: the types below its placeholders' types, multiplied.
+pub(super) const SIGNATURES: usize = 200_000;
 /// Symbols inside symbols. A cyclic grammar never ends; real ones nest four deep. The Python stack fails on its own recursion limit.
 pub(super) const DEPTH: usize = 100;
 /// Bytes of one expanded text.

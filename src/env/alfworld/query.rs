@@ -4,7 +4,7 @@
 use super::broken::Broken;
 use super::grammar::Fact;
 use super::limits;
-use crate::pddl::{Bits, FactId, FastMap, ObjectId, PredicateId, Task, TypeId};
+use crate::pddl::{Bits, FactId, FastMap, FastSet, ObjectId, PredicateId, Task, TypeId};
 
 /// A placeholder's name, over the whole grammar.
 pub(super) type NameSlot = u16;
@@ -77,24 +77,53 @@ impl View {
         &index.facts[index.starts[object.index()] as usize..index.starts[object.index() + 1] as usize]
     }
 
-    fn new(task: &Task, predicate: PredicateId, kinds: &[TypeId]) -> Self {
-        let below: Vec<Vec<TypeId>> = kinds.iter().map(|&kind| task.types().and_below(kind)).collect();
-        // The signature as written comes first, then its subtypes, breadth first by name; facts within one by arguments.
-        let mut ranked: Vec<(Vec<usize>, FactId)> = Vec::new();
+    fn new(task: &Task, predicate: PredicateId, kinds: &[TypeId]) -> Result<Self, Broken> {
+        let mut by_signature: FastMap<Vec<TypeId>, Vec<FactId>> = FastMap::default();
         for fact in task.facts_of(predicate) {
-            let rank = task.arguments(fact).iter().zip(&below).map(|(&object, below)| {
-                let declared = task.types().declared(object)?;
-                below.iter().position(|&kind| kind == declared)
-            });
-            if let Some(rank) = rank.collect::<Option<Vec<usize>>>() {
-                ranked.push((rank, fact));
+            let declared = task.arguments(fact).iter().map(|&object| task.types().declared(object));
+            if let Some(signature) = declared.collect::<Option<Vec<TypeId>>>() {
+                by_signature.entry(signature).or_default().push(fact);
             }
         }
-        ranked.sort();
-        let order: Vec<FactId> = ranked.into_iter().map(|(_, fact)| fact).collect();
+        let mut order = Vec::new();
+        for signature in signatures(task, kinds)? {
+            if let Some(facts) = by_signature.get(&signature) {
+                order.extend_from_slice(facts);
+                if order.len() > limits::INDEX_CELLS {
+                    return Err(Broken::new("grammar", "its queries match too many facts"));
+                }
+            }
+        }
         let by_place = (0..kinds.len()).map(|place| Index::new(task, &order, place)).collect();
-        Self { order, by_place }
+        Ok(Self { order, by_place })
     }
+}
+
+/// The signatures that placeholders of these types match, in the order the reference tries them: breadth first, one place
+/// at a time replaced by any type below it, by name. What the first replacement gives is not remembered there, so that in a
+/// hierarchy of more than one level a signature comes up twice, and its facts are answered twice.
+fn signatures(task: &Task, kinds: &[TypeId]) -> Result<Vec<Vec<TypeId>>, Broken> {
+    let mut below: FastMap<TypeId, Vec<TypeId>> = FastMap::default();
+    let mut seen: FastSet<Vec<TypeId>> = FastSet::default();
+    let mut order = vec![kinds.to_vec()];
+    let (mut at, mut work) = (0, 0);
+    while let Some(signature) = order.get(at).cloned() {
+        for (place, &kind) in signature.iter().enumerate() {
+            for &lower in below.entry(kind).or_insert_with(|| task.types().below(kind)).iter() {
+                let mut next = signature.clone();
+                next[place] = lower;
+                if at == 0 || seen.insert(next.clone()) {
+                    order.push(next);
+                }
+                work += 1;
+                if work > limits::SIGNATURES {
+                    return Err(Broken::new("grammar", "its queries span too many types"));
+                }
+            }
+        }
+        at += 1;
+    }
+    Ok(order)
 }
 
 impl Index {
@@ -197,7 +226,7 @@ impl Slots {
             return Err(Broken::new("grammar", "its queries need too many indexes for a game of this size"));
         }
         let view = self.made.len() as u32;
-        self.made.push(View::new(task, predicate, &key.1));
+        self.made.push(View::new(task, predicate, &key.1)?);
         self.views.insert(key, view);
         Ok(view)
     }

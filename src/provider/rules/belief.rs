@@ -45,6 +45,8 @@ pub(super) struct Thing<'a> {
     pub(super) treated: [bool; 3],
     /// Proper attempts to take it that failed.
     pub(super) refused: u32,
+    /// How often its treatment failed at the right place.
+    pub(super) unfit: u32,
     /// How often it was put at a place of the target's kind.
     pub(super) put_at_target: u32,
 }
@@ -60,8 +62,6 @@ pub(super) struct Faults {
     pub(super) unheld: u32,
     /// Heat, cool, clean tried at a place that does not do it.
     pub(super) elsewhere: [u32; 3],
-    /// The same three at the right place.
-    pub(super) treatment_refused: [u32; 3],
     /// An action that had failed was taken again at once.
     pub(super) repeats: u32,
     /// How often the last action has failed in a row.
@@ -208,6 +208,7 @@ impl<'a> Belief<'a> {
                 from: None,
                 treated: [false; 3],
                 refused: 0,
+                unfit: 0,
                 put_at_target: 0,
             });
             self.things.len() - 1
@@ -243,7 +244,7 @@ impl<'a> Belief<'a> {
                 }
             }
             Act::Take(thing, from) => self.failed_take(thing, from),
-            Act::Put(thing, to, wording) => self.failed_put(thing, to, wording),
+            Act::Put(thing, to, wording) => self.failed_put(thing, to, wording, reading),
             Act::Treat(what, thing, with) => {
                 let here = self.place(with).is_some_and(|p| self.is_here(p));
                 if thing.number == 0 || with.number == 0 {
@@ -258,8 +259,11 @@ impl<'a> Belief<'a> {
                     });
                 } else if !here {
                     self.blame(Habit::ActsFromAfar);
-                } else if let Some(count) = self.faults.treatment_refused.get_mut(index(what)) {
-                    *count += 1;
+                } else {
+                    let thing = self.thing(thing);
+                    if let Some(thing) = self.things.get_mut(thing) {
+                        thing.unfit += 1;
+                    }
                 }
             }
             Act::Use(name) => {
@@ -271,7 +275,7 @@ impl<'a> Belief<'a> {
             }
             Act::Open(_) => self.blame(Habit::ActsFromAfar),
             Act::Examine(name) => {
-                if reading.goal.as_ref().is_some_and(|g| g.thing == name.kind) {
+                if self.holding().is_some_and(|held| held.name == name) {
                     self.faults.examined += 1;
                 }
             }
@@ -331,7 +335,7 @@ impl<'a> Belief<'a> {
         }
     }
 
-    fn failed_put(&mut self, thing: Name<'a>, to: Name<'a>, wording: Wording) {
+    fn failed_put(&mut self, thing: Name<'a>, to: Name<'a>, wording: Wording, reading: &Reading<'a>) {
         let place = self.place(to);
         if thing.number == 0 || to.number == 0 {
             self.blame(Habit::OmitsNumbers);
@@ -341,6 +345,10 @@ impl<'a> Belief<'a> {
             self.blame(Habit::ReachesThroughDoors);
         } else if let Some(place) = place {
             self.refused_puts.push((thing, place, wording));
+            // A look-alike that the target does not take has shown that it does not count.
+            let goal = reading.goal.as_ref();
+            let alike = goal.is_some_and(|g| !g.look && g.target == to.kind && g.thing != thing.kind);
+            self.faults.look_alikes += u32::from(alike);
         }
     }
 
@@ -355,7 +363,7 @@ impl<'a> Belief<'a> {
             }
             Act::Examine(name) if self.place(name).is_some() => {}
             Act::Examine(name) => {
-                if goal.is_some_and(|g| g.thing == name.kind) {
+                if self.holding().is_some_and(|held| held.name == name) {
                     self.faults.examined += 1;
                 }
             }
@@ -379,8 +387,9 @@ impl<'a> Belief<'a> {
             }
             Act::Use(_) => {
                 self.lit = true;
-                if self.held.is_none() {
-                    self.faults.bare_lamp += 1;
+                match self.holding().map(|held| goal.is_some_and(|g| g.thing == held.name.kind)) {
+                    None => self.faults.bare_lamp += 1,
+                    Some(wanted) => self.faults.look_alikes += u32::from(!wanted),
                 }
                 self.last = Event::Lit;
             }
@@ -433,7 +442,7 @@ impl<'a> Belief<'a> {
         let Some(goal) = reading.goal.as_ref() else { return };
         let treated = goal.treatment.is_none_or(|what| thing.treated.get(index(what)) == Some(&true));
         if goal.look {
-            self.faults.put_under_lamp += u32::from(name.kind == goal.thing);
+            self.faults.put_under_lamp += 1;
         } else if to.kind == goal.target {
             thing.put_at_target += 1;
             self.faults.untreated += u32::from(name.kind == goal.thing && !treated);
@@ -540,10 +549,5 @@ impl Faults {
     /// Tries of a treatment at places that do not do it.
     pub(super) fn elsewhere(&self, what: Treatment) -> u32 {
         self.elsewhere.get(index(what)).copied().unwrap_or(0)
-    }
-
-    /// Tries of a treatment at the right place that failed.
-    pub(super) fn treatment_refused(&self, what: Treatment) -> u32 {
-        self.treatment_refused.get(index(what)).copied().unwrap_or(0)
     }
 }

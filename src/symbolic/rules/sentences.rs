@@ -134,10 +134,10 @@ pub(super) fn mistake(note: &Note) -> Vec<Sentence> {
         "placed_untreated" => {
             let Some(how) = how else { return Vec::new() };
             rule = format!("{rule}.{}", how.verb());
-            (
-                "Put the object in its place before it was ready.".to_owned(),
-                format!("After you {} it, put it in/on the target.", how.verb()),
-            )
+            ("Put the object in its place before it was ready.".to_owned(), first(how))
+        }
+        "examined_without_lamp" => {
+            ("Looked at the object without using the lamp.".to_owned(), LAMP.to_owned())
         }
         "lamp_without_object" => ("Used the lamp with empty hands.".to_owned(), LAMP.to_owned()),
         "only_thoughts" => {
@@ -149,6 +149,15 @@ pub(super) fn mistake(note: &Note) -> Vec<Sentence> {
 }
 
 const LAMP: &str = "To examine something in light, hold it and use the lamp where the lamp is.";
+
+fn first(how: Treatment) -> String {
+    match how {
+        Treatment::Heat => "Heat it before you put it in/on the target.",
+        Treatment::Cool => "Cool it before you put it in/on the target.",
+        Treatment::Clean => "Clean it before you put it in/on the target.",
+    }
+    .to_owned()
+}
 
 fn only(how: Treatment) -> String {
     match how {

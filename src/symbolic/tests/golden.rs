@@ -27,6 +27,10 @@ fn traces() -> Vec<(String, Vec<Line>)> {
         GzDecoder::new(std::fs::File::open(&file).unwrap()).read_to_string(&mut text).unwrap();
         for line in text.lines() {
             let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            // Two of the five random traces of a game are left out: the suite is run often.
+            if matches!(line["trace"].as_str(), Some("walk1" | "walk2")) {
+                continue;
+            }
             if line["step"] == 0 {
                 let name = format!(
                     "{} {}",

@@ -59,15 +59,19 @@ impl<'t> Reader<'t> {
     }
 
     fn primary(&mut self) -> Result<Value, String> {
-        if let Some(quote) = self.rest.chars().next().filter(|&c| c == '\'' || c == '"') {
+        let mut text: Option<String> = None;
+        // Strings beside each other are one.
+        while let Some(quote) = self.rest.chars().next().filter(|&c| c == '\'' || c == '"') {
             let inside = &self.rest[1..];
-            let end = inside.find(quote).ok_or_else(|| self.unsupported())?;
-            let text = &inside[..end];
-            if text.contains('\\') {
+            let (part, rest) = inside.split_once(quote).ok_or_else(|| self.unsupported())?;
+            if part.contains('\\') {
                 return Err(self.unsupported());
             }
-            self.rest = inside[end + 1..].trim_start();
-            return Ok(Value::Text(text.to_owned()));
+            text.get_or_insert_default().push_str(part);
+            self.rest = rest.trim_start();
+        }
+        if let Some(text) = text {
+            return Ok(Value::Text(text));
         }
         let variable = self.word();
         if variable.is_empty() || variable.starts_with(|c: char| c.is_ascii_digit()) {

@@ -33,7 +33,7 @@ fn parse_fact(text: &str) -> Result<Fact, String> {
     let (predicate, rest) = text.split_once('(').ok_or_else(malformed)?;
     let inside = rest.strip_suffix(')').ok_or_else(malformed)?;
     let predicate = predicate.trim();
-    if !is_word(predicate, "_/") {
+    if !is_word(predicate.strip_prefix('!').unwrap_or(predicate), "_/") {
         return Err(malformed());
     }
     let mut placeholders = Vec::new();

@@ -46,22 +46,32 @@ pub(super) fn parse(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// White space and comments count for nothing at the very start.
-fn skip_start(mut text: &str) -> &str {
+/// White space counts for nothing at the very start, nor do comments that begin a line there.
+fn skip_start(text: &str) -> &str {
+    let mut rest = text;
     loop {
-        text = text.trim_start();
-        if !text.starts_with("//") {
-            return text;
+        rest = rest.trim_start_matches(is_space);
+        let before = &text[..text.len() - rest.len()];
+        if !rest.starts_with("//") || !(before.is_empty() || before.ends_with('\n')) {
+            return rest;
         }
-        text = &text[text.find('\n').unwrap_or(text.len())..];
+        rest = &rest[rest.find('\n').unwrap_or(rest.len())..];
     }
 }
+
+/// Python's notion of white space: Unicode's, and four separators.
+fn is_space(c: char) -> bool {
+    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
+}
+
+/// What literals cannot contain.
+const MARKS: [char; 10] = [';', '|', '"', '<', '>', '[', ']', '#', '{', '}'];
 
 struct Reader<'t> {
     rest: &'t str,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     /// The next piece; none at the end or before something unusable.
     fn piece(&mut self) -> Option<Piece> {
         // Tabs in front of a token are dropped; blanks are text.
@@ -70,21 +80,23 @@ impl Reader<'_> {
             '#' => self.symbol().map(Piece::Symbol),
             '{' => self.each().map(Piece::Each),
             '[' => {
-                self.rest = self.rest[1..].trim_start();
+                self.rest = self.rest[1..].trim_start_matches('\t');
                 let mut each = self.each()?;
                 self.take(']')?;
                 each.list = true;
                 Some(Piece::Each(each))
             }
             '"' => {
-                let end = self.rest[1..].find('"')? + 1;
-                let literal = self.rest[1..end].to_owned();
-                self.rest = &self.rest[end + 1..];
-                Some(Piece::Literal(literal))
+                let (literal, rest) = self.rest[1..].split_once('"')?;
+                if literal.contains(MARKS) {
+                    return None;
+                }
+                self.rest = rest;
+                Some(Piece::Literal(literal.to_owned()))
             }
             ';' | '|' | '<' | '>' | ']' | '}' => None,
             _ => {
-                let end = self.rest.find([';', '|', '"', '<', '>', '[', ']', '#', '{', '}']);
+                let end = self.rest.find(MARKS);
                 let (literal, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
                 self.rest = rest;
                 Some(Piece::Literal(literal.to_owned()))
@@ -106,20 +118,15 @@ impl Reader<'_> {
 
     /// `{what}` or `{what | query}`.
     fn each(&mut self) -> Option<Each> {
-        self.rest = self.rest.strip_prefix('{')?.trim_start();
+        self.rest = self.rest.strip_prefix('{')?.trim_start_matches('\t');
         let what = if self.rest.starts_with('#') {
             What::Symbol(self.symbol()?)
         } else {
-            let end = self.rest.find(['|', '}'])?;
-            let (value, rest) = self.rest.split_at(end);
-            self.rest = rest;
-            What::Value(expression::parse(value))
+            What::Value(expression::parse(self.run(&['|', '[', ']', '{', '}', '<', '>', '\n'])?))
         };
-        self.rest = self.rest.trim_start();
-        let query = if let Some(rest) = self.rest.strip_prefix('|') {
-            let (text, rest) = rest.split_at(rest.find('}')?);
-            self.rest = rest;
-            Some(query::parse(text))
+        let query = if let Some(rest) = self.rest.trim_start_matches(is_space).strip_prefix('|') {
+            self.rest = rest.trim_start_matches(is_space);
+            Some(query::parse(self.run(&['|', ';', '#', '[', ']', '{', '}', '\n'])?))
         } else {
             None
         };
@@ -127,9 +134,16 @@ impl Reader<'_> {
         Some(Each { what, query, list: false })
     }
 
-    /// A closing mark, perhaps after white space.
+    /// At least one character, up to one of the marks.
+    fn run(&mut self, marks: &[char]) -> Option<&'t str> {
+        let (run, rest) = self.rest.split_at(self.rest.find(marks).unwrap_or(self.rest.len()));
+        self.rest = rest;
+        (!run.is_empty()).then_some(run)
+    }
+
+    /// A closing mark, perhaps after tabs.
     fn take(&mut self, mark: char) -> Option<()> {
-        self.rest = self.rest.trim_start().strip_prefix(mark)?;
+        self.rest = self.rest.trim_start_matches('\t').strip_prefix(mark)?;
         Some(())
     }
 }

@@ -1,0 +1,230 @@
+//! Broken journals: whatever a file holds, it is read or refused with file and line, and what was read folds.
+
+#[path = "soaking/cases.rs"]
+mod cases;
+#[path = "soaking/hostile.rs"]
+mod hostile;
+#[path = "soaking/rig.rs"]
+mod rig;
+#[path = "soaking/wreck.rs"]
+mod wreck;
+
+use cases::{Rng, Soak};
+use retrospect::domain::{EndReason, Fate, Kind, LessonText, PromptRecord, Scope, Seq, ShownAs};
+use retrospect::engine::{Command, Engine, Envelope, Event, Input, LessonWish, State};
+use retrospect::journal::{Session, fold, read_bytes};
+use retrospect::method;
+use retrospect::prompt::Templates;
+use retrospect::timeline::Timeline;
+use rig::{FILE, Rig, assert_folds_to, spec};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Sound journals of every kind of event.
+fn corpus() -> Vec<Vec<Vec<u8>>> {
+    let mut files = vec![wreck::lines(&documented())];
+    for (method, interface, id) in [
+        ("omnireflect", "react", "easy/heat/23"),
+        ("react", "agentboard", "easy/put/1"),
+        ("omnireflect", "raw", "easy/two/2"),
+    ] {
+        files.push(wreck::lines(&played(method, interface, id).file()));
+    }
+    files
+}
+
+/// A short session with a person's hand in it.
+fn played(method: &str, interface: &str, id: &str) -> Rig {
+    let mut rig = Rig::new(spec(method, interface, &[id, id]));
+    let add = |text: &str, kind| {
+        Command::Lesson(LessonWish::Add {
+            kind,
+            scope: Scope::Environment,
+            text: LessonText::plain(text),
+            rule: None,
+            evidence: String::new(),
+        })
+    };
+    let wishes = [
+        Command::Step,
+        add("Heat food in a microwave only.", Kind::Error),
+        Command::StepStage,
+        Command::StepStage,
+        Command::Override { action: "look".to_owned(), shown_as: ShownAs::HumanEdit, fate: Fate::Dropped },
+        Command::Step,
+        Command::Reject("not there".to_owned()),
+        Command::Undo,
+        add("Use the number of every object and place.", Kind::Abstract),
+        Command::Remark { step: 1, text: "here".to_owned() },
+        Command::Set { name: "max_steps".to_owned(), value: 12.into() },
+        Command::AskAgain,
+        Command::Run,
+        Command::EndEpisode(EndReason::Person),
+        Command::Close,
+        Command::Reopen,
+    ];
+    for wish in &wishes {
+        // A wish that is refused here leaves no event, which is as good.
+        let _ = rig.wish(wish);
+        rig.answer(if matches!(wish, Command::Run) { 40 } else { 4 });
+    }
+    rig
+}
+
+/// The events of the documentation, as a branch file.
+fn documented() -> Vec<u8> {
+    let page = include_str!("../docs/JOURNAL.md");
+    let mut lines: Vec<&str> =
+        page.lines().filter(|l| l.starts_with("{\"v\":1,\"type\":\"branch\"")).take(1).collect();
+    lines.extend(page.lines().filter(|l| l.starts_with("{\"seq\":")));
+    lines.join("\n").into_bytes()
+}
+
+#[test]
+fn mutated_journals_are_read_or_refused_with_file_and_line() {
+    let files = corpus();
+    let (mut read, mut events) = (0_u64, 0_u64);
+    Soak::new("soak_journal", 100_000).run(|rng, _| {
+        let (file, other) = (rng.below(files.len()), rng.below(files.len()));
+        let bytes = wreck::branch(rng, &files[file], &files[other]);
+        if let Some(timeline) = read_or_refused(&bytes) {
+            read += 1;
+            events += timeline.len();
+            walk(rng, &timeline);
+        }
+    });
+    println!("soak_journal: {read} files were readable, with {events} events");
+    assert!(read > 0, "no mutation got through to the fold");
+}
+
+/// Reads a file; an error must say where.
+fn read_or_refused(bytes: &[u8]) -> Option<Timeline> {
+    let branch = match read_bytes(Path::new(FILE), bytes) {
+        Ok(branch) => branch,
+        Err(error) => {
+            let words = error.to_string();
+            let line = words.strip_prefix(FILE).and_then(|w| w.strip_prefix(':')).unwrap_or_default();
+            assert!(line.starts_with(|c: char| c.is_ascii_digit()), "no line is named: {words:.200}");
+            return None;
+        }
+    };
+    assert!(branch.whole as usize <= bytes.len());
+    if branch.header.at_seq == Seq(0) {
+        // What a writer would go on from is read back whole and equal.
+        let again = read_bytes(Path::new(FILE), &bytes[..branch.whole as usize]).unwrap();
+        assert_eq!((again.events.len(), again.torn), (branch.events.len(), None));
+        let state = fold(branch.events.clone());
+        assert_folds_to(&branch.events, state.head());
+    }
+    Some(fold(branch.events))
+}
+
+/// Looks at a timeline as screens and exports do.
+fn walk(rng: &mut Rng, timeline: &Timeline) {
+    let head = timeline.head();
+    if timeline.is_empty() {
+        return;
+    }
+    let first = timeline.event(Seq(1)).map_or(1, |e| e.seq.0);
+    let at = Seq(first + rng.below(timeline.len() as usize) as u64);
+    let state = timeline.state_at(at);
+    if first == 1 {
+        let mut plain = State::default();
+        timeline.since(Seq(0)).iter().take_while(|e| e.seq <= at).for_each(|e| plain.apply(e));
+        assert_eq!(*state, plain, "the state at {at} is the fold of the events up to it");
+    }
+    for state in [head, &state] {
+        let text = serde_json::to_string(state.as_ref()).unwrap();
+        let back: State = serde_json::from_str(&text).unwrap();
+        assert_eq!(&back, state.as_ref(), "a state survives being written");
+        for record in [&state.prompts.0, &state.prompts.1].into_iter().flatten() {
+            let prompt = retrospect::prompt::render(state, record);
+            let _ = retrospect::prompt::body_hash(&prompt);
+        }
+        let _ = retrospect::symbolic::detect(state);
+        let _ = (state.waits(), state.awaiting(), state.world_busy(), state.reflected(Kind::Error));
+    }
+    for record in timeline.since(Seq(0)).iter().filter_map(record_of) {
+        let _ = retrospect::prompt::render(head, record);
+    }
+    let _ = retrospect::journal::summarise(head, 0);
+    taken_up(head);
+}
+
+/// Takes a session up as a driver does, and goes on as far as it goes without an answer.
+fn taken_up(state: &State) {
+    let Some(policy) =
+        state.run.as_ref().and_then(|r| method::policy(r, Arc::new(Templates::builtin())).ok())
+    else {
+        return;
+    };
+    let mut engine = Engine::resume(state.clone(), policy);
+    for wish in [Command::Reopen, Command::Step, Command::Run] {
+        let mut events = engine.decide(&Input::Command(wish)).unwrap_or_default();
+        // What a driver would do forever must come to rest here: no outside answers.
+        for _ in 0..32 {
+            for (cause, event) in events {
+                let seq = Seq(engine.state.head.0 + 1);
+                engine.state.apply(&Envelope {
+                    seq,
+                    at: jiff::Timestamp::UNIX_EPOCH,
+                    cause,
+                    more: false,
+                    event,
+                });
+            }
+            events = engine.advance();
+            if events.is_empty() {
+                break;
+            }
+        }
+        assert!(events.is_empty(), "the engine goes on without anybody: {:?}", events[0].1);
+    }
+}
+
+fn record_of(envelope: &Arc<Envelope>) -> Option<&PromptRecord> {
+    match &envelope.event {
+        Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => Some(prompt),
+        _ => None,
+    }
+}
+
+#[test]
+fn mutated_meta_files_are_read_or_refused_with_file_and_line() {
+    const META: &str = "v = 1\nsession = \"20261120T104000Z-x-k3f9qa\"\ncreated = \"2026-11-20T10:40:00Z\"\nprogram = \"0.1.0\"\nenv = \"household\"\nmethod = \"omnireflect\"\nactor = \"rules\"\ntitle = \"put a hot apple in the fridge\"\nbookmark = \"1.7\"\n";
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("meta.toml");
+    let mut read = 0_u64;
+    Soak::new("soak_journal/meta", 20_000).run(|rng, _| {
+        let mut lines = wreck::lines(META.as_bytes());
+        for _ in 0..[1, 1, 1, 2, 4][rng.below(5)] {
+            let at = rng.below(lines.len());
+            match rng.below(8) {
+                0 if lines.len() > 1 => drop(lines.remove(at)),
+                1 => lines.insert(at, lines[rng.below(lines.len())].clone()),
+                2 => lines[at] = hostile::text(rng, 100).into_bytes(),
+                3 => {
+                    let depth = [10, 90, 1_000, 100_000][rng.below(4)];
+                    let open = ["[", "{a=", "a."][rng.below(3)];
+                    lines[at] = format!("title = {}", open.repeat(depth)).into_bytes();
+                }
+                4 => lines[at] = format!("title = {:?}", hostile::text(rng, 100)).into_bytes(),
+                5 => lines[at] = b"v = 99999999999999999999"[..4 + rng.below(21)].to_vec(),
+                _ => wreck::bytes(rng, &mut lines[at]),
+            }
+        }
+        std::fs::write(&path, lines.join(&b'\n')).unwrap();
+        match Session::open(dir.path()) {
+            Ok(session) => {
+                read += 1;
+                session.save_meta().unwrap();
+                assert_eq!(Session::open(dir.path()).unwrap(), session, "what was saved is read");
+            }
+            Err(error) => {
+                let words = error.to_string();
+                assert!(words.starts_with(&path.display().to_string()), "no file is named: {words:.200}");
+            }
+        }
+    });
+    println!("soak_journal/meta: {read} files were readable");
+}

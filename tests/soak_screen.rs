@@ -1,0 +1,314 @@
+//! A person at their worst: any key, paste, click and size at any moment, over any words. Whatever the screen asks for is
+//! carried out by a real engine, whose journal must fold to the same state at the end.
+#![cfg(feature = "tui")]
+
+#[path = "soaking/cases.rs"]
+mod cases;
+#[path = "soaking/hostile.rs"]
+mod hostile;
+#[path = "soaking/rig.rs"]
+mod rig;
+
+use cases::{Rng, Soak};
+use crossterm::event::{
+    KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use retrospect::domain::{Asked, CallId, Turn, Usage};
+use retrospect::driver::{Health, LiveCall, Signal};
+use retrospect::engine::{Effect, Reply};
+use retrospect::provider::Phase;
+use retrospect::ui::keymap::Keymap;
+use retrospect::ui::theme::Theme;
+use retrospect::ui::update::update;
+use retrospect::ui::{Answer, Look, Model, Moment, Msg, Request, Scratch, draw, glyphs};
+use rig::{Rig, assert_folds_to, spec};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Events of a session.
+const EVENTS: u64 = 40;
+
+#[test]
+fn any_events_on_any_session_draw_harmless_cells() {
+    let (mut drawn, mut granted, mut largest) = (0_u64, 0_u64, (0, 0));
+    // A case is a session; the sessions come to 100,000 events.
+    Soak::new("soak_screen", 100_000 / EVENTS).run(|rng, number| {
+        let mut session = Session::new(rng, number);
+        for _ in 0..EVENTS {
+            session.event(rng);
+            largest = largest.max(session.draw());
+            drawn += 1;
+        }
+        granted += session.granted;
+        assert_folds_to(&session.rig.journal, session.rig.state());
+    });
+    println!(
+        "soak_screen: {drawn} events, each drawn, up to {largest:?}; {granted} wishes went to the engine"
+    );
+}
+
+struct Session {
+    rig: Rig,
+    real: bool,
+    model: Model,
+    moment: Moment,
+    scratch: Scratch,
+    theme: Theme,
+    keymap: Keymap,
+    ascii: bool,
+    now: Instant,
+    granted: u64,
+}
+
+impl Session {
+    fn new(rng: &mut Rng, number: u64) -> Self {
+        let method = ["omnireflect", "react"][rng.below(2)];
+        let rig = Rig::new(spec(method, "react", &["easy/put/1", "easy/heat/23", "easy/look/3"]));
+        let model = Model { size: size(rng), ..Model::default() };
+        let mut session = Self {
+            rig,
+            real: number % 8 == 0,
+            model,
+            moment: Moment::default(),
+            scratch: Scratch::default(),
+            theme: Theme::default(),
+            keymap: Keymap::default(),
+            ascii: rng.once_in(4),
+            now: Instant::now(),
+            granted: 0,
+        };
+        // Some sessions have a past when the screen opens.
+        let before = [0, 0, 6, 30][rng.below(4)];
+        session.send(rng, &retrospect::engine::Command::Run);
+        for _ in 0..before {
+            session.outside(rng);
+        }
+        session
+    }
+
+    fn event(&mut self, rng: &mut Rng) {
+        self.now += Duration::from_millis(rng.below(1_500) as u64);
+        let msg = match rng.below(20) {
+            0 => Msg::Paste(hostile::text(rng, 2_000)),
+            1 | 2 => Msg::Mouse(mouse(rng)),
+            3 => {
+                let (columns, rows) = size(rng);
+                Msg::Resize(columns, rows)
+            }
+            4 => Msg::Tick,
+            5 => {
+                self.outside(rng);
+                Msg::News
+            }
+            6 => {
+                self.live(rng);
+                Msg::News
+            }
+            _ => Msg::Key(key(rng)),
+        };
+        self.tell(rng, msg);
+    }
+
+    fn tell(&mut self, rng: &mut Rng, msg: Msg) {
+        self.moment.refresh(&self.rig.store, self.model.cursor);
+        let look = Look {
+            store: &self.rig.store,
+            moment: &self.moment,
+            now: self.now,
+            theme: &self.theme,
+            glyphs: if self.ascii { &glyphs::ASCII } else { &glyphs::UNICODE },
+            keymap: &self.keymap,
+        };
+        for want in update(&mut self.model, &look, &self.scratch, msg) {
+            self.grant(rng, want);
+        }
+    }
+
+    fn grant(&mut self, rng: &mut Rng, want: Request) {
+        match want {
+            Request::Send(command) => self.send(rng, &command),
+            Request::Admissible => {
+                let list = if self.real { self.rig.admissible() } else { vec![hostile::text(rng, 2_000); 3] };
+                self.tell(rng, Msg::Answer(Answer::Admissible(list)));
+            }
+            Request::Editor(text) => {
+                let edited = [Some(hostile::text(rng, 2_000)), Some(text), None][rng.below(3)].clone();
+                self.tell(rng, Msg::Answer(Answer::Edited(edited)));
+            }
+            // The screen is opened again where it was left.
+            Request::Quit => self.model = Model { size: self.model.size, ..Model::default() },
+            _ => {}
+        }
+    }
+
+    fn send(&mut self, rng: &mut Rng, command: &retrospect::engine::Command) {
+        match self.rig.wish(command) {
+            Ok(()) => self.granted += 1,
+            Err(refusal) => self.rig.store.signal(Signal::Refused(refusal)),
+        }
+        for _ in 0..rng.below(3) {
+            self.outside(rng);
+        }
+    }
+
+    /// One call is answered: by the built-in world and actor, or in hostile words.
+    fn outside(&mut self, rng: &mut Rng) {
+        if self.real {
+            return self.rig.answer(1);
+        }
+        let Some(effect) = self.rig.state().calls.values().next().cloned() else { return };
+        let (call, words) = (effect.call(), hostile::text(rng, 500));
+        let reply = if matches!(effect, Effect::Ask { .. }) {
+            Reply::Model { call, text: words, reasoning: hostile::text(rng, 2_000), usage: Usage::default() }
+        } else if rng.once_in(20) {
+            let failure =
+                retrospect::engine::Failure { what: words.clone(), place: words.clone(), next: words };
+            Reply::Failed { call, failure }
+        } else {
+            let open = rng.once_in(2);
+            let turn = Turn {
+                shown: json!({"place": words, "holding": words, "receptacles": [words, "fridge 1"], "subgoals": 4,
+                    "seen": {"fridge 1": {"open": open, "items": [words]}, (words.clone()): {"items": ["mug 2"]}}}),
+                truth: json!({"receptacles": {(words.clone()): {"items": [words], "loc": words}}}),
+                progress: rng.below(5) as f64 / 4.0,
+                valid: rng.once_in(2),
+                won: rng.once_in(30),
+                done: rng.once_in(15),
+                observation: words,
+                ..Turn::default()
+            };
+            Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
+        };
+        self.rig.reply(reply);
+    }
+
+    /// What is going on just now changes without an event.
+    fn live(&mut self, rng: &mut Rng) {
+        let (text, reasoning) = (hostile::text(rng, 500), hostile::text(rng, 500));
+        let call = self.rig.state().calls.keys().next().copied().unwrap_or(CallId(7));
+        let phase = [Phase::Connecting, Phase::Waiting, Phase::Reasoning, Phase::Answering][rng.below(4)];
+        let health = match rng.below(8) {
+            0 => Health::Halted(hostile::text(rng, 500)),
+            1 => Health::Ended,
+            _ => Health::Running,
+        };
+        let (keep, since) = (rng.once_in(2), self.now);
+        let said = rng.once_in(4).then(|| Signal::Said(text.clone()));
+        self.rig.store.edit_live(|live| {
+            live.health = health;
+            live.calls.clear();
+            if keep {
+                live.calls.push(LiveCall {
+                    call,
+                    asked: Asked::Actor,
+                    phase,
+                    reasoning,
+                    text,
+                    pieces: 7,
+                    since,
+                });
+            }
+        });
+        if let Some(said) = said {
+            self.rig.store.signal(said);
+        }
+    }
+
+    /// Draws a frame and looks at every cell; the size.
+    fn draw(&mut self) -> (u16, u16) {
+        self.moment.refresh(&self.rig.store, self.model.cursor);
+        let look = Look {
+            store: &self.rig.store,
+            moment: &self.moment,
+            now: self.now,
+            theme: &self.theme,
+            glyphs: if self.ascii { &glyphs::ASCII } else { &glyphs::UNICODE },
+            keymap: &self.keymap,
+        };
+        let (columns, rows) = self.model.size;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+        draw(&self.model, &look, &mut self.scratch, &mut buffer);
+        for (n, cell) in buffer.content().iter().enumerate() {
+            let harmful = |c: char| {
+                c.is_control()
+                    || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
+            };
+            assert!(!cell.symbol().contains(harmful), "cell {n} of {columns}x{rows} is {:?}", cell.symbol());
+        }
+        (columns, rows)
+    }
+}
+
+/// From one cell to 250 columns and 80 rows; the sizes at which the arrangement changes come more often.
+fn size(rng: &mut Rng) -> (u16, u16) {
+    let usual =
+        [(80, 24), (60, 16), (120, 36), (200, 60), (160, 50), (159, 24), (40, 10), (1, 1), (250, 80), (0, 0)];
+    if rng.once_in(2) {
+        usual[rng.below(usual.len())]
+    } else {
+        (1 + rng.below(250) as u16, 1 + rng.below(80) as u16)
+    }
+}
+
+fn key(rng: &mut Rng) -> KeyEvent {
+    const KEYS: &[char] = &[
+        'n', 'n', 's', 'c', 'b', ' ', 'h', 'l', '<', '>', 'o', 'o', 'x', 'a', 'a', 'e', 'p', 'u', 'U', '/',
+        'N', ':', '?', 'q', 'r', 'v', 'z', 'd', 'j', 'k', 'g', 'G', 'm', 'w', 't', 'y', '1', '2', '3', '4',
+        '5', '6', '0', 'A', 'R', 'T', '.', '-', '+', '\u{301}', '苹', '\0',
+    ];
+    let code = match rng.below(10) {
+        0 => [
+            KeyCode::Enter,
+            KeyCode::Esc,
+            KeyCode::Backspace,
+            KeyCode::Delete,
+            KeyCode::Insert,
+            KeyCode::Tab,
+            KeyCode::BackTab,
+        ][rng.below(7)],
+        1 => [
+            KeyCode::Left,
+            KeyCode::Right,
+            KeyCode::Up,
+            KeyCode::Down,
+            KeyCode::Home,
+            KeyCode::End,
+            KeyCode::PageUp,
+            KeyCode::PageDown,
+        ][rng.below(8)],
+        2 => KeyCode::Enter,
+        3 => KeyCode::Char(char::from_u32(rng.below(0x500) as u32).unwrap_or('x')),
+        4 if rng.once_in(4) => KeyCode::F(rng.below(30) as u8),
+        _ => KeyCode::Char(KEYS[rng.below(KEYS.len())]),
+    };
+    let modifiers = match rng.below(12) {
+        0 => KeyModifiers::CONTROL,
+        1 => KeyModifiers::ALT,
+        2 => KeyModifiers::SHIFT,
+        3 if rng.once_in(4) => KeyModifiers::from_bits_truncate(rng.below(64) as u8),
+        _ => KeyModifiers::NONE,
+    };
+    let kind = if rng.once_in(30) { KeyEventKind::Release } else { KeyEventKind::Press };
+    KeyEvent::new_with_kind(code, modifiers, kind)
+}
+
+fn mouse(rng: &mut Rng) -> MouseEvent {
+    let button = [MouseButton::Left, MouseButton::Right, MouseButton::Middle][rng.below(3)];
+    let kind = [
+        MouseEventKind::Down(MouseButton::Left),
+        MouseEventKind::Down(button),
+        MouseEventKind::Up(button),
+        MouseEventKind::Drag(button),
+        MouseEventKind::Moved,
+        MouseEventKind::ScrollUp,
+        MouseEventKind::ScrollDown,
+        MouseEventKind::ScrollLeft,
+        MouseEventKind::ScrollRight,
+    ][rng.below(9)];
+    let far = rng.once_in(20);
+    let (column, row) =
+        if far { (u16::MAX, u16::MAX) } else { (rng.below(260) as u16, rng.below(90) as u16) };
+    MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }
+}

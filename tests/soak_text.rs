@@ -1,0 +1,226 @@
+//! Hostile words: whatever a model, a world, a file or a person says, it is read, shown and folded.
+
+#[path = "soaking/cases.rs"]
+mod cases;
+#[path = "soaking/hostile.rs"]
+mod hostile;
+#[path = "soaking/rig.rs"]
+mod rig;
+
+use cases::{Rng, Soak};
+use retrospect::domain::{
+    Autonomy, EndReason, Fate, Kind, Label, LessonId, LessonStatus, LessonText, Origin, Prompt, Scope,
+    Segment, ShownAs, Speaker, Turn, Usage,
+};
+use retrospect::engine::{Command, Effect, LessonWish, Reply};
+use retrospect::prompt::interface;
+use retrospect::{prompt, provider, symbolic, text};
+use rig::{Rig, assert_folds_to, spec};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Once in so many texts there is a line of a megabyte.
+const LARGE: usize = 250;
+/// Texts that one session is told before it is folded and compared.
+const SESSION: u64 = 40;
+
+#[test]
+fn hostile_words_are_read_shown_and_folded() {
+    let mut sessions = 0_u64;
+    let mut told = Told::new(0);
+    let mut texts: Vec<String> = vec![String::new()];
+    Soak::new("soak_text", 100_000).run(|rng, number| {
+        let words = hostile::text(rng, LARGE);
+        shown(rng, &words);
+        reading(&words);
+        actor(rng, &texts, &words);
+        told.tell(rng, &words);
+        if number % SESSION == SESSION - 1 {
+            assert_folds_to(&told.rig.journal, told.rig.state());
+            sessions += 1;
+            told = Told::new(sessions);
+        }
+        if words.len() > 1 << 16 {
+            return;
+        }
+        if texts.len() < 24 {
+            texts.push(words);
+        } else {
+            let at = rng.below(texts.len());
+            texts[at] = words;
+        }
+    });
+    println!("soak_text: {sessions} sessions were told texts and folded again");
+}
+
+/// What reaches a screen has no control characters, and keeps to its columns.
+fn shown(rng: &mut Rng, words: &str) {
+    let clean = text::clean(words);
+    assert!(clean.chars().all(|c| !c.is_control() || c == '\n'), "{words:?}");
+    assert_eq!(text::clean(&clean), clean, "clean text stays as it is");
+    let line = text::one_line(words);
+    assert!(!line.chars().any(char::is_control));
+    let columns = [0, 1, 2, 7, 40, 200][rng.below(6)];
+    let cut = text::truncate(words, columns, "…");
+    assert!(text::width(&cut) <= columns, "{cut:?} in {columns}");
+    for row in text::wrap_at_most(words, columns, 50).0 {
+        assert!(!row.chars().any(char::is_control));
+    }
+    for row in text::wrap(words, columns) {
+        assert!(text::width(&row) <= columns, "{row:?} in {columns}");
+        assert!(!row.chars().any(char::is_control));
+    }
+    let found = text::search(words, "apple");
+    for range in found {
+        assert!(words.get(range).is_some());
+    }
+}
+
+/// A reply is read, and every word of the reading stands in it.
+fn reading(words: &str) {
+    let reading = prompt::read(words);
+    if let Some(action) = &reading.action {
+        assert!(words.contains(action.as_str()), "{action:?}");
+    }
+    let _ = interface::goal(words);
+}
+
+/// The built-in actor is shown these words, and others before and after them, as lessons, task, thoughts and observations.
+fn actor(rng: &mut Rng, texts: &[String], words: &str) {
+    let labels = [
+        Label::Instruction,
+        Label::Guidance,
+        Label::Abstract,
+        Label::Error,
+        Label::Progress,
+        Label::Memory,
+        Label::Example,
+        Label::Task,
+        Label::Thought,
+        Label::Action,
+        Label::Observation,
+        Label::Action,
+        Label::Observation,
+        Label::HumanEdit,
+        Label::Rejection,
+        Label::Cue,
+    ];
+    let mut segments = Vec::new();
+    let count = 1 + rng.below(16);
+    let place = rng.below(count);
+    for n in 0..count {
+        let words = if n == place { words } else { texts[rng.below(texts.len())].as_str() };
+        segments.push(Segment {
+            label: labels[rng.below(labels.len())],
+            origin: Origin::Task,
+            speaker: Speaker::User,
+            text: Arc::from(words),
+        });
+    }
+    let prompt = Prompt { segments };
+    let line = provider::rules::answer(&prompt, rng.next());
+    assert!(!line.contains('\n'), "{line:?}");
+    let _ = prompt::body_hash(&prompt);
+}
+
+/// A session that is told these words by everybody.
+struct Told {
+    rig: Rig,
+}
+
+impl Told {
+    fn new(number: u64) -> Self {
+        let interface = ["raw", "react", "agentboard"][(number % 3) as usize];
+        let method = ["react", "omnireflect"][(number % 2) as usize];
+        let mut rig = Rig::new(spec(method, interface, &["easy/put/1"; 3]));
+        rig.wish(&Command::Set { name: "max_steps".to_owned(), value: 1_000.into() }).unwrap();
+        rig.wish(&Command::Run).unwrap();
+        Self { rig }
+    }
+
+    fn tell(&mut self, rng: &mut Rng, words: &str) {
+        let outgoing = interface::outgoing(self.rig.state(), words);
+        assert!(outgoing.sent.is_none_or(|s| s.len()
+            <= words.len() + 3 * words.matches(" on ").count() + 4 * words.matches(" in ").count()));
+        let wish = self.wish(rng, words);
+        // A refusal is in words; what is granted is in the journal.
+        if let Some(Err(refusal)) = wish.map(|w| self.rig.wish(&w)) {
+            assert!(!refusal.why.is_empty() && !refusal.next.is_empty());
+        }
+        for _ in 0..3 {
+            let Some(call) = self.rig.state().calls.values().next().cloned() else { break };
+            self.rig.reply(reply_to(rng, &call, words));
+            let _ = symbolic::detect(self.rig.state());
+        }
+        if !self.rig.state().over && self.rig.state().calls.is_empty() {
+            let _ = self.rig.wish(&Command::SetAutonomy(Autonomy::Auto));
+            let _ = self.rig.wish(&Command::Run);
+        }
+    }
+
+    fn wish(&self, rng: &mut Rng, words: &str) -> Option<Command> {
+        let words = words.to_owned();
+        let lessons: Vec<LessonId> = self.rig.state().pool.all().map(|l| l.id.clone()).collect();
+        let id = match lessons.get(rng.below(lessons.len() + 1)) {
+            Some(id) => id.clone(),
+            None => LessonId(words.clone()),
+        };
+        let kind = [Kind::Abstract, Kind::Error, Kind::Progress, Kind::Plan][rng.below(4)];
+        let scope = [Scope::Episode, Scope::Task, Scope::TaskType, Scope::Environment][rng.below(4)];
+        let text = LessonText { text: words.clone(), solution: rng.once_in(3).then(|| words.clone()) };
+        Some(match rng.below(22) {
+            0..=2 => Command::Lesson(LessonWish::Add { kind, scope, text, rule: None, evidence: words }),
+            3 => Command::Lesson(LessonWish::Edit { id, text }),
+            4 => {
+                let status =
+                    [LessonStatus::On, LessonStatus::Pinned, LessonStatus::Off, LessonStatus::Retired]
+                        [rng.below(4)];
+                Command::Lesson(LessonWish::Status { id, status })
+            }
+            5 => Command::Lesson(LessonWish::Move { id, to: [0, 1, usize::MAX][rng.below(3)] }),
+            6 => Command::Lesson(LessonWish::Rescope { id, scope }),
+            7 => Command::Undo,
+            8 => Command::Redo,
+            9 => Command::Remark { step: [0, 1, u32::MAX][rng.below(3)], text: words },
+            10 => Command::Set { name: words.clone(), value: json!(words) },
+            11 => Command::SetAutonomy([Autonomy::Auto, Autonomy::Confirm, Autonomy::Human][rng.below(3)]),
+            12 => Command::Override {
+                action: words.clone(),
+                shown_as: [ShownAs::Own, ShownAs::HumanEdit][rng.below(2)],
+                fate: [Fate::Kept, Fate::Dropped, Fate::Rewritten(words)][rng.below(3)].clone(),
+            },
+            13 => Command::Act(words),
+            14 => Command::Reject(words),
+            15 => Command::AskAgain,
+            16 => Command::Reflect(kind),
+            17 if rng.once_in(6) => Command::EndEpisode(EndReason::Person),
+            18 => Command::Cancel,
+            19 => Command::Retry,
+            _ => return None,
+        })
+    }
+}
+
+fn reply_to(rng: &mut Rng, call: &Effect, words: &str) -> Reply {
+    let id = call.call();
+    match call {
+        Effect::Ask { .. } => {
+            let (text, reasoning) =
+                (words.to_owned(), if rng.once_in(4) { words.to_owned() } else { String::new() });
+            Reply::Model { call: id, text, reasoning, usage: Usage::default() }
+        }
+        _ => {
+            let turn = Turn {
+                observation: words.to_owned(),
+                reward: 0.1 + 0.2,
+                progress: rng.below(7) as f64 / 6.0,
+                valid: !words.contains("Nothing happens."),
+                shown: json!({"place": words, "seen": {"fridge 1": {"open": true, "items": [words]}}}),
+                truth: if rng.once_in(2) { json!(words) } else { json!(null) },
+                ..Turn::default()
+            };
+            let admissible = if rng.once_in(2) { vec![words.to_owned(); 3] } else { Vec::new() };
+            Reply::World { call: id, turn: Box::new(turn), admissible }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Runs a target on many cases, each drawn from a seed of its own, and holds every case to the same limits.
+//!
+//! `RETROSPECT_SOAK=full` runs all cases, otherwise a hundredth; `RETROSPECT_SOAK_SEED` draws other cases (default 0);
+//! `RETROSPECT_SOAK_CASE=N` runs case N alone.
+//!
+//! How the limits are measured. Time is the time a processor spent on the thread (`/proc/thread-self/schedstat`; wall
+//! time where that is missing), so that a busy machine fails no case: one second in a release build, ten without
+//! optimisation. Memory is how far the peak of the process's resident set rose above what was resident before the case
+//! (the peak is reset before each case through `/proc/self/clear_refs`); where that is missing it is not measured and
+//! the last line says so. A case that has not come back after a minute of wall time ends the process with its number.
+
+#![allow(dead_code, reason = "every target takes what it needs")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Processor time a case may take.
+const TIME: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });
+/// Memory a case may take.
+const MEMORY: u64 = 256 << 20;
+/// Wall time after which a case counts as hung.
+const HUNG: u64 = 60_000;
+/// The watch sleeps: no case is running.
+const IDLE: u64 = u64::MAX;
+
+/// Chance of one case; splitmix64.
+#[derive(Clone, Debug)]
+pub(crate) struct Rng(u64);
+
+impl Rng {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut rng = Self(seed ^ 0x5851_f42d_4c95_7f2d);
+        rng.next();
+        rng
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `end`; 0 when there is none.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        if end == 0 { 0 } else { (self.next() % end as u64) as usize }
+    }
+
+    /// True once in so many times.
+    pub(crate) fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    pub(crate) fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
+        of[self.below(of.len())]
+    }
+}
+
+/// A target and how many cases of it were run.
+pub(crate) struct Soak {
+    name: &'static str,
+    seed: u64,
+    cases: u64,
+    only: Option<u64>,
+    slowest: (Duration, u64),
+    largest: (u64, u64),
+    measured: bool,
+}
+
+impl Soak {
+    /// A target with its number of cases when it is run whole.
+    pub(crate) fn new(name: &'static str, full: u64) -> Self {
+        let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse().ok());
+        let whole = std::env::var("RETROSPECT_SOAK").is_ok_and(|v| v == "full");
+        Self {
+            name,
+            seed: number("RETROSPECT_SOAK_SEED").unwrap_or(0),
+            cases: if whole { full } else { full / 100 },
+            only: number("RETROSPECT_SOAK_CASE"),
+            slowest: (Duration::ZERO, 0),
+            largest: (0, 0),
+            measured: true,
+        }
+    }
+
+    /// Runs every case and prints what they came to. `case` gets its chance and its number.
+    pub(crate) fn run(mut self, mut case: impl FnMut(&mut Rng, u64)) {
+        let watch = Watch::start(self.name, self.seed);
+        let numbers = self.only.map_or(0..self.cases, |n| n..n + 1);
+        let count = numbers.end - numbers.start;
+        for number in numbers {
+            let mut rng = Rng::new(self.seed.wrapping_mul(0x0100_0000_01b3).wrapping_add(number));
+            let base = peak_reset();
+            watch.begin(number);
+            let (cpu, wall) = (processor_time(), Instant::now());
+            let outcome = catch_unwind(AssertUnwindSafe(|| case(&mut rng, number)));
+            let took = match (cpu, processor_time()) {
+                (Some(before), Some(after)) => after.saturating_sub(before),
+                _ => wall.elapsed(),
+            };
+            watch.end();
+            if let Err(panic) = outcome {
+                println!("{}: case {number} of seed {} failed", self.name, self.seed);
+                resume_unwind(panic);
+            }
+            match (base, status("VmHWM:")) {
+                (Some(base), Some(peak)) => {
+                    let grew = peak.saturating_sub(base);
+                    assert!(
+                        grew <= MEMORY,
+                        "{}: case {number} of seed {} took {} MB",
+                        self.name,
+                        self.seed,
+                        grew >> 20
+                    );
+                    self.largest = self.largest.max((grew, number));
+                }
+                _ => self.measured = false,
+            }
+            assert!(took <= TIME, "{}: case {number} of seed {} took {took:?}", self.name, self.seed);
+            self.slowest = self.slowest.max((took, number));
+        }
+        let memory = if self.measured {
+            format!("largest {} MB (case {})", self.largest.0 >> 20, self.largest.1)
+        } else {
+            "memory not measured here".to_owned()
+        };
+        println!(
+            "{}: {count} cases of seed {} passed; slowest {:.1?} of processor time (case {}, limit {TIME:?}), {memory}, limit 256 MB",
+            self.name, self.seed, self.slowest.0, self.slowest.1
+        );
+    }
+}
+
+/// Ends the process when a case does not come back.
+struct Watch {
+    began: Instant,
+    /// Milliseconds since `began` at which the running case began; [`IDLE`] between cases.
+    since: Arc<AtomicU64>,
+    case: Arc<AtomicU64>,
+}
+
+impl Watch {
+    fn start(name: &'static str, seed: u64) -> Self {
+        let watch =
+            Self { began: Instant::now(), since: Arc::new(AtomicU64::new(IDLE)), case: Arc::default() };
+        let (began, since, case) = (watch.began, Arc::downgrade(&watch.since), watch.case.clone());
+        std::thread::spawn(move || {
+            while let Some(since) = since.upgrade() {
+                let since = since.load(Ordering::Relaxed);
+                let now = began.elapsed().as_millis() as u64;
+                if since != IDLE && now.saturating_sub(since) > HUNG {
+                    eprintln!("{name}: case {} of seed {seed} hangs", case.load(Ordering::Relaxed));
+                    std::process::abort();
+                }
+                std::thread::sleep(Duration::from_millis(250));
+            }
+        });
+        watch
+    }
+
+    fn begin(&self, case: u64) {
+        self.case.store(case, Ordering::Relaxed);
+        self.since.store(self.began.elapsed().as_millis() as u64, Ordering::Relaxed);
+    }
+
+    fn end(&self) {
+        self.since.store(IDLE, Ordering::Relaxed);
+    }
+}
+
+/// Time a processor has spent on this thread.
+fn processor_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
+
+/// Resets the peak of the resident set; what is resident now, in bytes.
+fn peak_reset() -> Option<u64> {
+    std::fs::write("/proc/self/clear_refs", "5").ok()?;
+    status("VmRSS:")
+}
+
+fn status(field: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix(field))?;
+    line.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kb| kb << 10)
+}

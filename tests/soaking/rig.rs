@@ -1,0 +1,201 @@
+//! A session without a driver: the engine, its journal in memory, and a store that a screen can look at. Worlds and
+//! actors answer at once, or a test answers for them.
+
+#![allow(dead_code, reason = "every target takes what it needs")]
+
+use retrospect::domain::{Autonomy, BranchId, RunSpec, Seq, Task, Usage};
+use retrospect::driver::Store;
+use retrospect::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Refusal, Reply, State};
+use retrospect::env::household::{self, TaskId};
+use retrospect::env::{EnvError, Environment};
+use retrospect::journal::BranchHeader;
+use retrospect::method::{PaperOrCode, defaults};
+use retrospect::prompt::Templates;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where errors of the journals made here say they are.
+pub(crate) const FILE: &str = "branches/trunk.jsonl";
+
+pub(crate) struct Rig {
+    pub(crate) engine: Engine,
+    pub(crate) journal: Vec<Arc<Envelope>>,
+    pub(crate) store: Arc<Store>,
+    world: Option<Box<dyn Environment>>,
+}
+
+/// A run of the built-in actor over household tasks.
+pub(crate) fn spec(method: &str, interface: &str, ids: &[&str]) -> RunSpec {
+    let (limits, settings, loop_detector) = defaults(method, PaperOrCode::Paper);
+    let task = |id: &&str| Task {
+        env: "household".to_owned(),
+        id: (*id).to_owned(),
+        goal: String::new(),
+        task_type: None,
+        seed: 0,
+    };
+    RunSpec {
+        method: method.to_owned(),
+        actor: "rules".to_owned(),
+        mentor: "symbolic".to_owned(),
+        interface: interface.to_owned(),
+        tasks: ids.iter().map(task).collect(),
+        trials: 1,
+        seed: 0,
+        autonomy: Autonomy::Auto,
+        limits,
+        loop_detector,
+        settings,
+    }
+}
+
+pub(crate) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
+    let id = TaskId::parse(&task.id).map_err(|e| EnvError::Refused { what: e.to_string() })?;
+    Ok(Box::new(household::open(&id)?))
+}
+
+impl Rig {
+    /// A run that has begun and stands still.
+    pub(crate) fn new(spec: RunSpec) -> Self {
+        let policy = retrospect::method::policy(&spec, Arc::new(Templates::builtin())).unwrap();
+        let mut rig =
+            Self { engine: Engine::new(policy), journal: Vec::new(), store: Arc::default(), world: None };
+        let start = Command::Start { session: "soak".to_owned(), spec: Box::new(spec), pool: Vec::new() };
+        rig.wish(&start).unwrap();
+        rig
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.engine.state
+    }
+
+    /// Carries a command out; nobody answers the calls it makes.
+    pub(crate) fn wish(&mut self, command: &Command) -> Result<(), Refusal> {
+        let events = self.engine.decide(&Input::Command(command.clone()))?;
+        self.commit(events);
+        self.advance();
+        Ok(())
+    }
+
+    /// Takes an answer in.
+    pub(crate) fn reply(&mut self, reply: Reply) {
+        if let Ok(events) = self.engine.decide(&Input::Reply(reply)) {
+            self.commit(events);
+            self.advance();
+        }
+    }
+
+    /// Answers at most `most` calls as the built-in world and actor would.
+    pub(crate) fn answer(&mut self, most: usize) {
+        for _ in 0..most {
+            let Some(call) = self.engine.state.calls.values().next().cloned() else { break };
+            let reply = self.answer_to(&call);
+            self.reply(reply);
+        }
+    }
+
+    fn answer_to(&mut self, effect: &Effect) -> Reply {
+        let call = effect.call();
+        let failed = |error: &EnvError| Reply::Failed {
+            call,
+            failure: retrospect::engine::Failure {
+                what: error.to_string(),
+                place: "world".to_owned(),
+                next: "retry".to_owned(),
+            },
+        };
+        let gone = || EnvError::Died { what: "no world is open".to_owned() };
+        let turn = match effect {
+            Effect::ResetWorld { task, .. } => match open(task).and_then(|mut w| Ok((w.reset()?, w))) {
+                Ok((turn, world)) => {
+                    self.world = Some(world);
+                    Ok(turn)
+                }
+                Err(error) => Err(error),
+            },
+            Effect::StepWorld { action, .. } => {
+                self.world.as_mut().ok_or_else(gone).and_then(|w| w.step(action))
+            }
+            Effect::Ask { prompt, .. } => {
+                let seed = prompt.seed;
+                let prompt = retrospect::prompt::render(&self.engine.state, prompt);
+                let text = retrospect::provider::rules::answer(&prompt, seed);
+                return Reply::Model { call, text, reasoning: String::new(), usage: Usage::default() };
+            }
+            Effect::Cancel { .. } => Err(gone()),
+        };
+        match turn {
+            Ok(turn) => Reply::World { call, turn: Box::new(turn), admissible: Vec::new() },
+            Err(error) => failed(&error),
+        }
+    }
+
+    /// The actions the world accepts now.
+    pub(crate) fn admissible(&mut self) -> Vec<String> {
+        self.world.as_mut().and_then(|w| w.admissible().ok()).unwrap_or_default()
+    }
+
+    fn advance(&mut self) {
+        loop {
+            let events = self.engine.advance();
+            if events.is_empty() {
+                break;
+            }
+            self.commit(events);
+        }
+    }
+
+    fn commit(&mut self, events: Vec<(Cause, Event)>) {
+        let head = self.engine.state.head.0;
+        let last = events.len().saturating_sub(1);
+        let mut batch = Vec::with_capacity(events.len());
+        for (n, (cause, event)) in events.into_iter().enumerate() {
+            let seq = Seq(head + 1 + n as u64);
+            let envelope =
+                Arc::new(Envelope { seq, at: jiff::Timestamp::UNIX_EPOCH, cause, more: n < last, event });
+            self.engine.state.apply(&envelope);
+            batch.push(envelope);
+        }
+        if !batch.is_empty() {
+            self.journal.extend(batch.iter().cloned());
+            self.store.append(batch, Arc::new(self.engine.state.clone()));
+        }
+    }
+
+    /// The branch file a driver would have written.
+    pub(crate) fn file(&self) -> Vec<u8> {
+        file(&self.journal)
+    }
+}
+
+/// The bytes of a branch file with these events.
+pub(crate) fn file(events: &[Arc<Envelope>]) -> Vec<u8> {
+    let header = BranchHeader {
+        v: 1,
+        kind: "branch".to_owned(),
+        id: BranchId::trunk(),
+        parent: None,
+        at_seq: Seq(0),
+        reason: "start".to_owned(),
+        created: jiff::Timestamp::UNIX_EPOCH,
+    };
+    let mut bytes = serde_json::to_vec(&header).unwrap();
+    bytes.push(b'\n');
+    for envelope in events {
+        serde_json::to_writer(&mut bytes, envelope).unwrap();
+        bytes.push(b'\n');
+    }
+    bytes
+}
+
+/// Reads the events back from the bytes a writer would have made of them, and folds them: it must be the same state.
+pub(crate) fn assert_folds_to(events: &[Arc<Envelope>], state: &State) {
+    let read = retrospect::journal::read_bytes(Path::new(FILE), &file(events)).unwrap();
+    assert_eq!(read.torn, None);
+    assert_eq!(read.events.len(), events.len());
+    for (read, written) in read.events.iter().zip(events) {
+        assert_eq!(read, written, "what was written is read");
+    }
+    let timeline = retrospect::journal::fold(read.events);
+    assert_eq!(timeline.head().as_ref(), state, "the fold of the journal is the state");
+}

@@ -1,0 +1,261 @@
+//! Breaks the bytes of a branch file, line by line and value by value.
+
+#![allow(dead_code, reason = "every target takes what it needs")]
+
+use crate::cases::Rng;
+use serde_json::{Map, Value, json};
+
+/// The lines of a file without their breaks.
+pub(crate) fn lines(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut lines: Vec<Vec<u8>> = bytes.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
+    if lines.last().is_some_and(Vec::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+/// A window of a branch file's lines (header first), broken in one to four places. What is found out of order is often
+/// numbered anew, so that the reader lets it through to the fold.
+pub(crate) fn branch(rng: &mut Rng, file: &[Vec<u8>], other: &[Vec<u8>]) -> Vec<u8> {
+    let keep = (2 + rng.below(60)).min(file.len());
+    let from = if rng.once_in(3) { 1 + rng.below(file.len() - 1) } else { 1 };
+    let mut lines: Vec<Vec<u8>> = vec![file[0].clone()];
+    lines.extend(file[from..].iter().take(keep).cloned());
+    let mut raw = false;
+    for _ in 0..[1, 1, 1, 2, 4][rng.below(5)] {
+        raw |= one(rng, &mut lines, other);
+    }
+    if (from > 1 || rng.once_in(2)) && !rng.once_in(5) {
+        renumber(&mut lines);
+    }
+    let mut bytes = lines.join(&b'\n');
+    if !rng.once_in(10) {
+        bytes.push(b'\n');
+    }
+    if raw || rng.once_in(20) {
+        bytes.truncate(rng.below(bytes.len() + 1));
+    }
+    if rng.once_in(20) {
+        bytes.extend(std::iter::repeat_n(0, rng.below(5_000)));
+        if rng.once_in(2) {
+            bytes.push(b'\n');
+        }
+    }
+    bytes
+}
+
+/// One break; true when the end is to be cut off.
+fn one(rng: &mut Rng, lines: &mut Vec<Vec<u8>>, other: &[Vec<u8>]) -> bool {
+    let at = if rng.once_in(10) { 0 } else { rng.below(lines.len()) };
+    match rng.below(16) {
+        0 => bytes(rng, &mut lines[at]),
+        1 => return true,
+        2 if lines.len() > 1 => drop(lines.remove(at)),
+        3 => lines.insert(at, lines[rng.below(lines.len())].clone()),
+        4 => lines.insert(at, other[rng.below(other.len())].clone()),
+        5 => {
+            let with = rng.below(lines.len());
+            lines.swap(at, with);
+        }
+        6 => {
+            let text = crate::hostile::text(rng, 50);
+            lines.insert(at, text.into_bytes());
+        }
+        7 => lines[at] = deep(rng),
+        8 => {
+            // Half a line, with a line break of its own.
+            let cut = rng.below(lines[at].len() + 1);
+            lines[at].truncate(cut);
+        }
+        _ => {
+            let donor = &other[rng.below(other.len())];
+            value(rng, &mut lines[at], donor);
+        }
+    }
+    false
+}
+
+/// Flips, inserts and removes bytes.
+pub(crate) fn bytes(rng: &mut Rng, line: &mut Vec<u8>) {
+    for _ in 0..1 + rng.below(6) {
+        if line.is_empty() {
+            return;
+        }
+        let at = rng.below(line.len());
+        match rng.below(4) {
+            0 => line[at] ^= 1 << rng.below(8),
+            1 => line[at] = rng.below(256) as u8,
+            2 => line.insert(at, b"{}[]\",:\\0-e\x00\xff\x1b"[rng.below(14)]),
+            _ => drop(line.remove(at)),
+        }
+    }
+}
+
+/// A line of nested brackets, closed or not.
+fn deep(rng: &mut Rng) -> Vec<u8> {
+    let depth = [10, 100, 127, 128, 129, 1_000, 200_000][rng.below(7)];
+    let (open, close) = [("[", "]"), ("{\"a\":", "}"), ("[{\"turn\":", "}]")][rng.below(3)];
+    let mut text = String::new();
+    if rng.once_in(2) {
+        text.push_str(
+            r#"{"seq":1,"at":"2026-11-20T10:40:00Z","cause":"policy","type":"memory_set","value":"#,
+        );
+    }
+    text.push_str(&open.repeat(depth));
+    if rng.once_in(2) {
+        text.push('1');
+        text.push_str(&close.repeat(depth));
+        text.push('}');
+    }
+    text.into_bytes()
+}
+
+/// Replaces something inside a line's JSON by something else.
+fn value(rng: &mut Rng, line: &mut Vec<u8>, other: &[u8]) {
+    let Ok(mut whole) = serde_json::from_slice::<Value>(line) else { return bytes(rng, line) };
+    let donor: Value = serde_json::from_slice(other).unwrap_or(Value::Null);
+    let new = wild(rng, &donor);
+    let size = count(&whole);
+    let at = rng.below(size);
+    let remove = rng.once_in(6);
+    change(&mut whole, at, &mut |spot| {
+        if remove && let Value::Object(map) = spot {
+            let key = map.keys().nth(at % map.len().max(1)).cloned();
+            key.map(|k| map.remove(&k));
+        } else {
+            *spot = new.clone();
+        }
+    });
+    if let Value::Object(map) = &mut whole
+        && rng.once_in(6)
+    {
+        map.insert("type".to_owned(), kind(rng).into());
+    }
+    let mut text = serde_json::to_string(&whole).unwrap();
+    for (mark, wild) in [
+        ("\"@big\"", "18446744073709551615"),
+        ("\"@inf\"", "1e999"),
+        ("\"@digits\"", "9999999999999999999999"),
+    ] {
+        text = text.replace(mark, wild);
+    }
+    *line = text.into_bytes();
+}
+
+fn kind(rng: &mut Rng) -> &'static str {
+    rng.pick(&[
+        "run_started",
+        "pool_loaded",
+        "text_defined",
+        "episode_started",
+        "world_reset",
+        "prompt_drafted",
+        "prompt_sent",
+        "step_opened",
+        "reply_received",
+        "proposed",
+        "approved",
+        "action_overridden",
+        "proposal_rejected",
+        "asked_again",
+        "action_taken",
+        "observed",
+        "noted",
+        "reflected",
+        "lesson_changed",
+        "undone",
+        "redone",
+        "memory_set",
+        "remarked",
+        "setting_changed",
+        "autonomy_set",
+        "resumed",
+        "pause_requested",
+        "paused",
+        "step_granted",
+        "stage_granted",
+        "call_failed",
+        "call_cancelled",
+        "retried",
+        "diverged",
+        "episode_ended",
+        "run_ended",
+        "closed",
+        "reopened",
+        "branch",
+        "from_the_future",
+        "",
+    ])
+}
+
+fn wild(rng: &mut Rng, donor: &Value) -> Value {
+    match rng.below(18) {
+        0 => json!(0),
+        1 => json!(-1),
+        2 => json!(1),
+        3 => json!(u32::MAX),
+        4 => json!(u64::from(u32::MAX) + 1),
+        5 => json!("@big"),
+        6 => json!(i64::MIN),
+        7 => json!([1e308, -0.0, 5e-324, 0.1 + 0.2, 2.0 / 3.0, 1e16][rng.below(6)]),
+        8 => json!(["@inf", "@digits"][rng.below(2)]),
+        9 => Value::Null,
+        10 => json!(rng.once_in(2)),
+        11 => json!(crate::hostile::text(rng, 200)),
+        12 => {
+            let (from, to) = ([0, 1, 2][rng.below(3)], [0, 7, u32::MAX][rng.below(3)]);
+            json!({"steps": {"from": from, "to": to}})
+        }
+        13 => json!([]),
+        14 => Value::Object(Map::new()),
+        15 => json!(f64::from_bits(rng.next() & 0x7fef_ffff_ffff_ffff)),
+        _ => {
+            let at = rng.below(count(donor));
+            let mut found = Value::Null;
+            change(&mut donor.clone(), at, &mut |spot| found = spot.clone());
+            found
+        }
+    }
+}
+
+fn count(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(count).sum(),
+        Value::Object(map) => map.values().map(count).sum(),
+        _ => 0,
+    }
+}
+
+/// Calls `edit` with the value of this place in the order of a walk; the places left over.
+fn change(value: &mut Value, at: usize, edit: &mut impl FnMut(&mut Value)) -> Option<usize> {
+    let Some(mut rest) = at.checked_sub(1) else {
+        edit(value);
+        return None;
+    };
+    match value {
+        Value::Array(items) => {
+            for item in items {
+                rest = change(item, rest, edit)?;
+            }
+        }
+        Value::Object(map) => {
+            for item in map.values_mut() {
+                rest = change(item, rest, edit)?;
+            }
+        }
+        _ => {}
+    }
+    Some(rest)
+}
+
+/// Gives every line that is an object the number that is due.
+fn renumber(lines: &mut [Vec<u8>]) {
+    for (due, line) in lines.iter_mut().enumerate().skip(1) {
+        // As text: a value would lose the wild numbers.
+        let Ok(text) = std::str::from_utf8(line) else { continue };
+        let Some(start) = text.find("\"seq\":") else { continue };
+        let rest = &text[start + 6..];
+        let end = rest.find([',', '}']).unwrap_or(rest.len());
+        *line = format!("{}\"seq\":{due}{}", &text[..start], &rest[end..]).into_bytes();
+    }
+}
