@@ -126,7 +126,7 @@ impl Scroll {
     /// Moves by pages.
     pub(crate) fn pages(&self, pages: isize) {
         let height = self.seen.get().1.saturating_sub(1).max(1);
-        self.by(pages.saturating_mul(height as isize));
+        self.by(pages.saturating_mul(isize::try_from(height).unwrap_or(isize::MAX)));
     }
 
     /// To a row.

@@ -3,6 +3,7 @@
 use super::{StartChoice, StartModel, TaskRow};
 use crate::domain::SettingOrigin;
 use crate::ui::keymap::{Action, Keymap, Mode};
+use crate::ui::overlay::choice::around;
 use crate::ui::overlay::field::Field;
 use crate::ui::overlay::fuzzy::rank;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -99,8 +100,8 @@ impl Chooser {
 
     fn go(&mut self, by: isize) {
         let all = self.parts();
-        let at = all.iter().position(|p| *p == self.part).unwrap_or(0) as isize;
-        self.part = all[(at + by).rem_euclid(all.len() as isize) as usize];
+        let at = all.iter().position(|p| *p == self.part).unwrap_or(0);
+        self.part = all[around(at, by, all.len())];
     }
 
     fn row(&mut self, by: isize) {
@@ -113,10 +114,9 @@ impl Chooser {
     }
 
     fn turn(&mut self, by: isize) {
-        let next = |at: usize, all: usize| (at as isize + by).rem_euclid(all.max(1) as isize) as usize;
         match self.part {
             Part::World => {
-                self.model.world = next(self.model.world, self.model.worlds.len());
+                self.model.world = around(self.model.world, by, self.model.worlds.len());
                 // The preselected task is one of the preselected environment.
                 self.first_task = 0;
                 self.filter();
@@ -125,10 +125,11 @@ impl Chooser {
                 let Some(knob) = self.model.knobs.get_mut(place) else { return };
                 if knob.choices.is_empty() {
                     let number: u64 = knob.value.parse().unwrap_or(0);
-                    knob.value = number.saturating_add_signed(by as i64).to_string();
+                    knob.value =
+                        if by < 0 { number.saturating_sub(1) } else { number.saturating_add(1) }.to_string();
                 } else {
                     let at = knob.choices.iter().position(|c| *c == knob.value).unwrap_or(0);
-                    knob.value.clone_from(&knob.choices[next(at, knob.choices.len())]);
+                    knob.value.clone_from(&knob.choices[around(at, by, knob.choices.len())]);
                 }
                 self.touched(place);
             }
