@@ -1,5 +1,7 @@
 //! Load, reset and step with admissible commands on the golden games; says so and does nothing where they are absent.
 
+#![expect(clippy::print_stdout, reason = "a benchmark reports to the terminal")]
+
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use flate2::read::GzDecoder;

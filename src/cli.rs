@@ -17,6 +17,8 @@ mod lessons;
 mod manual;
 mod open;
 pub mod out;
+#[cfg(feature = "tui")]
+mod outside;
 mod place;
 mod plain;
 mod play;

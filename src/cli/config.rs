@@ -97,9 +97,9 @@ pub const ENTRIES: &[Entry] = &[
     entry("run.mentor", "who reflects", Sort::Text, "symbolic", "RETROSPECT_MENTOR", "--mentor"),
     entry(
         "run.interface",
-        "what the agent is shown of the world",
+        "what the agent is shown of the world in a run (`play` shows it raw unless told otherwise)",
         Sort::Word(&["raw", "react", "agentboard"]),
-        "raw",
+        "react",
         "RETROSPECT_INTERFACE",
         "--interface",
     ),

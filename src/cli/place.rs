@@ -114,6 +114,20 @@ pub(super) fn open(config: &Config, text: Option<&str>) -> Result<Opened, Fault>
     }
     let dir = session_dir(config, text)?;
     let session = Session::open(&dir)?;
+    let files = files_of(&dir)?;
+    let branch = crate::journal::read_branch(&session.trunk())?;
+    Ok(Opened {
+        dir: Some(dir),
+        meta: session.meta,
+        files,
+        timeline: fold(branch.events),
+        torn: branch.torn.map(|t| t.what),
+        at,
+    })
+}
+
+/// The files of a session's folder as texts.
+pub(super) fn files_of(dir: &Path) -> Result<BTreeMap<String, String>, Fault> {
     let mut files = BTreeMap::new();
     let mut keep = |name: String, path: &Path| -> Result<(), Fault> {
         let text = std::fs::read(path).map_err(|e| Fault::file(path, "could not be read", &e))?;
@@ -128,15 +142,7 @@ pub(super) fn open(config: &Config, text: Option<&str>) -> Result<Opened, Fault>
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         keep(format!("branches/{name}"), &path)?;
     }
-    let branch = crate::journal::read_branch(&session.trunk())?;
-    Ok(Opened {
-        dir: Some(dir),
-        meta: session.meta,
-        files,
-        timeline: fold(branch.events),
-        torn: branch.torn.map(|t| t.what),
-        at,
-    })
+    Ok(files)
 }
 
 fn open_report(file: &Path) -> Result<Opened, Fault> {

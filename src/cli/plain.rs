@@ -71,7 +71,8 @@ impl Talk {
         tell_news(&self.handle, &mut self.teller, &[])?;
         if self.handle.store.head().open_episode().is_none() {
             // The first proposal is what there is to talk about.
-            self.handle.send(Command::Step);
+            // A refusal is told with the other signals.
+            let _ = self.handle.ask(Command::Step).await;
         }
         // The run goes proposal by proposal where conditions are watched for.
         let mut running = false;

@@ -21,7 +21,8 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Res
     let options = world_options(config);
     let broke = |e: &_| fault::world(&task, e);
     let mut world = worlds::open(&task, &options).map_err(|e| broke(&e))?;
-    let mut view = View::new(&task, config.text("run.interface"));
+    let interface = args.interface.as_ref().map_or("raw", |_| config.text("run.interface"));
+    let mut view = View::new(&task, interface);
     let turn = world.reset().map_err(|e| broke(&e))?;
     let goal = interface::goal(&turn.observation);
     let turn = view.first(turn);

@@ -4,6 +4,7 @@ use super::breaks::Break;
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
+use super::outside::Around;
 use super::place::{self, Opened};
 use super::setup::{Plan, meta};
 use super::watch::Shown;
@@ -13,11 +14,15 @@ use crate::driver::{Driver, Handle, Signal, Store};
 use crate::engine::Command;
 use crate::report::{At, SvgColors, svg};
 use crate::timeline::Timeline;
+use crate::ui::keymap::Keymap;
 use crate::ui::model::Cursor;
-use crate::ui::theme::Theme;
+use crate::ui::source::Problem;
+use crate::ui::theme::{Ability, Role, Theme};
 use crate::ui::{Exit, Model, Moment, Options, Scratch, glyphs};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Color;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -45,7 +50,13 @@ pub(super) fn show(
     out: &mut Out,
 ) -> Result<(), Fault> {
     let Shown { handle, thread, dir, at, breaks } = shown;
-    let options = options(config, look, at.and_then(|at| moment_of(&handle.store.timeline(), at)))?;
+    let moment = at.and_then(|at| moment_of(&handle.store.timeline(), at));
+    let (options, problems) = options(config, look, dir, moment)?;
+    for problem in &problems {
+        // On the screen now, and on standard error for when the screen is gone.
+        handle.store.signal(Signal::Said(problem.to_string()));
+        out.note(&problem.to_string());
+    }
     let left = watch::runtime()?.block_on(async {
         tokio::select! {
             left = crate::ui::run(handle.clone(), options) => left,
@@ -74,7 +85,7 @@ async fn pause_at(handle: &Handle, breaks: &[Break]) -> std::convert::Infallible
     let mut news = handle.store.news();
     let mut told = handle.store.head().head;
     loop {
-        let fresh = handle.store.timeline().since(told).to_vec();
+        let fresh = handle.store.timeline().since(told);
         for envelope in &fresh {
             told = envelope.seq;
             if let Some(held) = breaks.iter().find(|b| b.holds(envelope)) {
@@ -88,19 +99,91 @@ async fn pause_at(handle: &Handle, breaks: &[Break]) -> std::convert::Infallible
     }
 }
 
-fn options(config: &Config, look: &args::Screen, at: Option<Seq>) -> Result<Options, Fault> {
-    Ok(Options {
-        theme: theme(config, look.theme.as_deref())?,
-        glyphs: if config.text("screen.glyphs") == "ascii" { glyphs::ASCII } else { glyphs::UNICODE },
+fn options(
+    config: &Config,
+    look: &args::Screen,
+    dir: &Path,
+    at: Option<Seq>,
+) -> Result<(Options, Vec<Problem>), Fault> {
+    let ability = Ability::detect(|name| std::env::var(name).ok());
+    let (theme, mut problems) = theme(config, look.theme.as_deref())?;
+    let (keymap, more) = keymap(config)?;
+    problems.extend(more);
+    let ascii = config.text("screen.glyphs") == "ascii" || !ability.unicode;
+    let options = Options {
+        theme: theme.at(ability.depth),
+        themes: all_themes(config).into_iter().map(|(name, theme)| (name, theme.at(ability.depth))).collect(),
+        keymap,
+        glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
         mouse: config.switch("screen.mouse"),
         hints: config.switch("screen.hints"),
         at: at.map_or(Cursor::Live, Cursor::At),
-        ..Options::default()
-    })
+        outside: Some(Arc::new(Around { dir: dir.to_owned() })),
+    };
+    Ok((options, problems))
 }
 
-fn theme(_config: &Config, _name: Option<&str>) -> Result<Theme, Fault> {
-    Ok(Theme::default())
+/// A theme by the name of a file in the user's `themes/`, of a shipped one, or by the path of a file.
+fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), Fault> {
+    let name = flag.unwrap_or_else(|| config.text("screen.theme"));
+    let folder = config.folder.join("themes");
+    let own = |name: &str| std::fs::read_to_string(folder.join(format!("{name}.toml"))).ok();
+    if let Some(text) = own(name) {
+        let file = folder.join(format!("{name}.toml")).display().to_string();
+        return Ok(Theme::parse(&file, &text, &own));
+    }
+    if let Some(text) = Theme::shipped(name) {
+        return Ok(Theme::parse(&format!("themes/{name}.toml"), text, &own));
+    }
+    let path = Path::new(name);
+    if path.is_file() {
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| Fault::file(path, "the theme could not be read", &e))?;
+        return Ok(Theme::parse(name, &text, &own));
+    }
+    Err(Fault::usage(
+        format!(
+            "there is no theme {name:?}: neither shipped ({}), nor in {}, nor a file",
+            THEMES.join(", "),
+            folder.display()
+        ),
+        "choose one with --theme, or in the configuration (screen.theme)",
+    ))
+}
+
+/// The person's own themes and the shipped ones, for the key that goes through them. A broken file is left out here; naming
+/// it with `--theme` says what is wrong with it.
+fn all_themes(config: &Config) -> Vec<(String, Theme)> {
+    let own = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
+    let mut names: Vec<String> = own
+        .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
+        .collect();
+    names.sort();
+    for shipped in THEMES {
+        if !names.iter().any(|name| name == shipped) {
+            names.push((*shipped).to_owned());
+        }
+    }
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let (parsed, problems) = theme(config, Some(&name)).ok()?;
+            problems.is_empty().then_some((name, parsed))
+        })
+        .collect()
+}
+
+/// The shipped themes, for messages.
+const THEMES: &[&str] = &["default", "light", "dark", "contrast", "mono", "ember", "fjord"];
+
+/// The shipped keys, with the person's own over them.
+fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), Fault> {
+    let path = config.folder.join("keys.toml");
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Keymap::default().with(&path.display().to_string(), &text)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok((Keymap::default(), Vec::new())),
+        Err(e) => Err(Fault::file(&path, "the keys could not be read", &e)),
+    }
 }
 
 /// The last event of a step, before the next prompt: the moment in which all of it is seen.
@@ -128,7 +211,14 @@ pub(super) fn picture(
     size: (u16, u16),
     theme_name: Option<&str>,
 ) -> Result<String, Fault> {
-    let theme = theme(config, theme_name)?;
+    let (theme, problems) = theme(config, theme_name)?;
+    if let Some(problem) = problems.first() {
+        return Err(Fault::new(
+            FaultKind::Config,
+            problem.to_string(),
+            "mend the theme, or choose another with --theme",
+        ));
+    }
     let cursor = moment_of(&opened.timeline, at);
     let last = opened.timeline.head().head;
     let store = Arc::new(Store::default());
@@ -137,7 +227,7 @@ pub(super) fn picture(
     let model = Model { cursor, size, ..Model::default() };
     let mut moment = Moment::default();
     moment.refresh(&store, cursor);
-    let keymap = crate::ui::keymap::Keymap::default();
+    let keymap = Keymap::default();
     let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
     let look = crate::ui::Look {
         store: &store,
@@ -148,7 +238,23 @@ pub(super) fn picture(
         keymap: &keymap,
     };
     crate::ui::draw(&model, &look, &mut Scratch::default(), &mut buffer);
-    let name = theme_name.unwrap_or(config.text("screen.theme"));
-    let colors = if name.contains("light") { SvgColors::light() } else { SvgColors::dark() };
+    let colors = colors(&theme);
     Ok(svg(&buffer, &colors, &format!("retrospect, episode {} step {}", at.episode, at.step)))
+}
+
+/// What a terminal would bring along: the theme's own ground where it sets one, else a dark page.
+fn colors(theme: &Theme) -> SvgColors {
+    let ground = theme.style(Role::Ground);
+    match (ground.bg, ground.fg) {
+        (Some(Color::Rgb(r, g, b)), ink) => {
+            let light = u32::from(r) + u32::from(g) + u32::from(b) > 384;
+            let mut colors = if light { SvgColors::light() } else { SvgColors::dark() };
+            colors.paper = (r, g, b);
+            if let Some(Color::Rgb(r, g, b)) = ink {
+                colors.ink = (r, g, b);
+            }
+            colors
+        }
+        _ => SvgColors::dark(),
+    }
 }

@@ -15,7 +15,7 @@ const SESSION: &str = r#"
 {"type":"action_taken","step":1,"call":3,"action":"go to microwave 1","by":"person","shown_as":"human_edit","fate":{"thought":"dropped"}}
 {"type":"observed","step":1,"call":3,"turn":{"observation":"You arrive. </script><!-- `x`","reward":0,"progress":0.5,"done":false,"won":false,"valid":true}}
 {"type":"noted","step":1,"notes":[{"detector":"wrong_appliance","kind":"mistake","evidence":"go to stoveburner 1"}]}
-{"type":"reflected","kind":"error","author":"symbolic","episode":1,"step":1,"items":[{"text":{"text":"Went to a stove.","solution":"Heat in a microwave."}}]}
+{"type":"reflected","reflection":{"kind":"error","author":"symbolic","episode":1,"step":1,"items":[{"text":{"text":"Went to a stove.","solution":"Heat in a microwave."}}]}}
 {"type":"lesson_changed","op":"add","id":"aa","kind":"error","scope":"environment","origin":"symbolic","text":{"text":"Went to a stove.","solution":"Heat in a microwave."},"by":"symbolic"}
 {"type":"episode_ended","summary":{"number":1,"task":{"env":"household","id":"easy/heat/23","goal":"heat <b>apple</b>"},"trial":1,"role":"test","won":false,"reason":"step_limit","steps":1,"moves":1,"progress":0.5,"calls":1,"tokens":10,"assisted":true,"span":[2,12]}}
 {"type":"run_ended"}

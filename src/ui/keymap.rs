@@ -67,20 +67,24 @@ modes! {
     Lanes = "lanes", "In a lane of lessons", Some(Mode::Main), false;
     /// Anything that lies over the panes and is only read.
     Overlay = "overlay", "In everything that lies over the panes", Some(Mode::Global), false;
+    /// One of a few answers is chosen.
+    Choice = "choice", "Where one of a few answers is chosen", Some(Mode::Overlay), false;
     /// The prompt view.
     Prompt = "prompt", "In the prompt view", Some(Mode::Overlay), false;
     /// Details of a lesson.
     Details = "details", "In the details of a lesson", Some(Mode::Overlay), false;
     /// The end card.
-    End = "end", "On the end card", Some(Mode::Overlay), false;
+    End = "end", "On the end card", Some(Mode::Choice), false;
     /// Words to search for are typed.
     SearchInput = "search.input", "While typing what to search for", Some(Mode::Global), true;
     /// Matches are walked through.
     Search = "search", "While a search is open", Some(Mode::Overlay), false;
     /// The palette.
     Palette = "palette", "In the palette", Some(Mode::Global), true;
-    /// A box of one line: an action, a reason, a remark.
-    Input = "input", "In the override box and other boxes of one line", Some(Mode::Global), true;
+    /// The box for an action.
+    Input = "input", "In the override box", Some(Mode::Global), true;
+    /// A line of words: why a proposal is rejected, a remark.
+    Line = "line", "While typing a reason or a remark", Some(Mode::Global), true;
     /// The lesson editor.
     Editor = "editor", "In the lesson editor", Some(Mode::Global), true;
     /// The start screen.
@@ -102,6 +106,17 @@ pub struct Binding {
     pub desc: String,
     /// The word for it in the footer; rows without one are not shown there.
     pub hint: Option<String>,
+}
+
+/// A key and its word for a footer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint<'a> {
+    /// What it does.
+    pub action: Action,
+    /// The key.
+    pub key: String,
+    /// The word.
+    pub word: &'a str,
 }
 
 /// What every key means.
@@ -147,7 +162,7 @@ impl Keymap {
     }
 
     /// Keys and words for the footer of a mode, its own first, then those of the modes behind it.
-    pub fn hints(&self, mode: Mode) -> Vec<(String, &str)> {
+    pub fn hints(&self, mode: Mode) -> Vec<Hint<'_>> {
         let mut hints = Vec::new();
         let mut told = Vec::new();
         let mut asked = Some(mode);
@@ -157,7 +172,7 @@ impl Keymap {
                     && !told.contains(&row.action)
                 {
                     told.push(row.action);
-                    hints.push((key.label(), hint.as_str()));
+                    hints.push(Hint { action: row.action, key: key.label(), word: hint });
                 }
             }
             asked = now.behind();

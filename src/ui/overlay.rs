@@ -192,12 +192,12 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
                 .ok_or_else(|| format!("there is no lesson to edit; {} adds one", key(Action::AddLesson)))?;
             Box::new(editor(model, look, Draft::of(lesson), lesson.number))
         }
-        Action::Open if model.focus == Focus::Lanes => {
+        Action::Open | Action::Inspect if model.focus == Focus::Lanes => {
             let lesson = chosen_lesson(model, look)
                 .ok_or_else(|| format!("there is no lesson here; {} adds one", key(Action::AddLesson)))?;
             Box::new(Details::new(lesson.id.clone()))
         }
-        Action::Open => Box::new(StepView::new(look.moment.chosen())),
+        Action::Open | Action::Inspect => Box::new(StepView::new(look.moment.chosen())),
         _ => return Err(format!("`{}` does nothing here", action.name())),
     })
 }

@@ -10,6 +10,7 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
 use std::io::{self, Stdout, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,7 +96,18 @@ impl Screen {
         if self.mouse {
             execute!(io::stdout(), EnableMouseCapture)?;
         }
-        self.terminal.clear()
+        self.clear()
+    }
+
+    /// Empties the screen; the next frame is drawn whole.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn clear(&mut self) -> io::Result<()> {
+        // The library's own clearing asks the terminal where its cursor is, and the keys that come meanwhile get in the
+        // way of the answer. Taking the size anew clears as well, and asks nothing.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 
     /// Gives the terminal back, stops the program as the terminal's own Ctrl-Z would, and takes it again afterwards.

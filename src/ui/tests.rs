@@ -12,6 +12,7 @@ use super::view::{Scratch, draw};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use std::time::Instant;
 
 /// A screen without a terminal.
@@ -123,6 +124,32 @@ fn screen(buffer: &Buffer) -> String {
     text
 }
 
+/// Which look every cell has: a letter for each different one, and what the letters stand for.
+fn looks(buffer: &Buffer) -> String {
+    let mut known: Vec<Style> = Vec::new();
+    let mut text = String::new();
+    for y in 0..buffer.area.height {
+        let row: String = (0..buffer.area.width)
+            .map(|x| {
+                let cell = &buffer[(x, y)];
+                let style = if cell.symbol() == " " { Style::reset() } else { cell.style() };
+                let at = known.iter().position(|s| *s == style).unwrap_or_else(|| {
+                    known.push(style);
+                    known.len() - 1
+                });
+                if style == Style::reset() { ' ' } else { char::from(b'a' + at as u8) }
+            })
+            .collect();
+        text.push_str(row.trim_end());
+        text.push('\n');
+    }
+    for (at, style) in known.iter().enumerate().filter(|(_, s)| **s != Style::reset()) {
+        let colours = format!("{:?} on {:?}", style.fg.unwrap_or_default(), style.bg.unwrap_or_default());
+        text.push_str(&format!("{} {colours} {:?}\n", char::from(b'a' + at as u8), style.add_modifier));
+    }
+    text
+}
+
 /// The bytes that a terminal would be sent for a whole frame.
 fn escapes(buffer: &Buffer) -> Vec<u8> {
     use ratatui::backend::{Backend, CrosstermBackend};
@@ -137,6 +164,7 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
 }
 
 mod keys;
+mod overlays;
 mod pictures;
 mod safety;
 

@@ -14,7 +14,8 @@ use super::model::{Cursor, Focus, Hint, Model, Tone};
 use super::msg::{Msg, Request};
 use super::overlay::{self, Reaction};
 use super::view::Scratch;
-use crate::domain::{Autonomy, EndReason, NoteKind};
+use super::view::footer::fresh_mistake;
+use crate::domain::{Autonomy, EndReason};
 use crate::driver::Signal;
 use crate::engine::{Command, Pace};
 use crossterm::event::{KeyEvent, KeyEventKind};
@@ -64,7 +65,15 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 model.mouse = on;
                 rest.push(Request::Mouse(on));
             }
-            other => rest.push(other),
+            other => {
+                let edit = matches!(other, Request::Send(Command::Lesson(_) | Command::Undo | Command::Redo));
+                if edit && look.thinking() {
+                    let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
+                    let words = format!("counts from the next prompt; {key} asks this step again with it");
+                    model.say(words, Tone::Told, look.now);
+                }
+                rest.push(other);
+            }
         }
     }
     rest
@@ -97,7 +106,7 @@ fn over(model: &mut Model, react: impl FnOnce(&mut Box<dyn overlay::Overlay>) ->
 /// An action of the main screen.
 fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) -> Vec<Request> {
     let state = &look.moment.head;
-    if model.past() && acts_on_the_present(model, action) {
+    if model.past() && acts_on_the_present(action) {
         let key = look.keymap.label(Action::Live).unwrap_or_default();
         model.say(
             format!("this acts on the present; {key} goes there, and then it does what it says"),
@@ -220,7 +229,7 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
 }
 
 /// Whether an action changes what happens now, so that it cannot be done while the past is shown.
-fn acts_on_the_present(model: &Model, action: Action) -> bool {
+fn acts_on_the_present(action: Action) -> bool {
     match action {
         Action::Step
         | Action::StepStage
@@ -243,7 +252,6 @@ fn acts_on_the_present(model: &Model, action: Action) -> bool {
         | Action::NextTask
         | Action::MoveUp
         | Action::MoveDown => true,
-        Action::Open => model.focus == Focus::Story,
         _ => false,
     }
 }
@@ -331,14 +339,8 @@ fn hear(model: &mut Model, look: &Look<'_>) {
             model.overlays.extend(card.ok());
         }
     }
-    if model.hint == Hint::Mistake {
-        let state = &look.moment.head;
-        let mistaken = |s: &crate::domain::Step| s.notes.iter().any(|n| n.kind == NoteKind::Mistake);
-        let open = state.episode.as_deref();
-        let recent = open.into_iter().flat_map(|e| e.steps.iter().rev().take(2));
-        if recent.into_iter().any(|s| mistaken(s)) {
-            model.hint = Hint::Teach;
-        }
+    if model.hint == Hint::Mistake && fresh_mistake(&look.moment.head) {
+        model.hint = Hint::Teach;
     }
 }
 

@@ -177,6 +177,8 @@ impl World {
             self.told.tell(effect.fact, effect.adds);
         }
         self.count();
+        // Before the text, so that the list is right even where the text fails.
+        let listed = self.settle();
         self.feedback.clear();
         let action = game.task.action_of(op);
         if let Some(texts) = game.compiled.texts(action) {
@@ -186,7 +188,7 @@ impl World {
             self.feedback = feedback;
             result?;
         }
-        self.settle()
+        listed
     }
 
     /// Follows the instances that flipped.

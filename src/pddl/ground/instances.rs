@@ -160,6 +160,8 @@ impl Ops {
                 if self.effects.len() - first > limits::EFFECTS {
                     return Err(too_large("effects of one action instance", limits::EFFECTS));
                 }
+                // What the precondition requires needs no condition.
+                inputs.retain(|input| required.binary_search(input).is_err());
                 fill(&effect.of.pattern.arguments, row, &mut arguments);
                 let from = self.conditions.len() as u32;
                 if let Some(atom) = grounder.atoms.keys.find(effect.of.pattern.predicate, &arguments) {
@@ -185,7 +187,10 @@ impl Ops {
         restated: &mut Vec<(u32, (u32, u32))>,
     ) {
         let condition = |(from, to): (u32, u32)| &self.conditions[from as usize..to as usize];
-        let same = |&(fact, other): &(u32, (u32, u32))| fact == atom && condition(other) == condition(when);
+        // A delete that fires only where an add of the same fact does is overridden for good.
+        let same = |&(fact, other): &(u32, (u32, u32))| {
+            fact == atom && condition(other).iter().all(|input| condition(when).contains(input))
+        };
         let added = |of: &OpEffect| of.adds && same(&(of.fact.0, of.when));
         if !adds && (self.effects[first..].iter().any(added) || restated.iter().any(same)) {
             return;

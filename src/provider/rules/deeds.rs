@@ -72,9 +72,7 @@ impl<'a> Mind<'a> {
                 {
                     return line;
                 }
-            } else if faults.treatment_refused(what) < 3
-                && !self.slips_with(Habit::ForgetsTreatment, faults.untreated, Form::TreatFirst, what)
-            {
+            } else if held.unfit < 3 * (1 + held.put_at_target) && !self.forgets(what) {
                 return self.treat(what, held);
             }
         }
@@ -87,6 +85,12 @@ impl<'a> Mind<'a> {
         self.bring(held, target)
     }
 
+    /// It goes to the target without the treatment. Both forms about the order speak against that.
+    fn forgets(&self, what: Treatment) -> bool {
+        !self.lessons.has_for_verb(Form::ThenPlace, what.verb())
+            && self.slips_with(Habit::ForgetsTreatment, self.belief.faults.untreated, Form::TreatFirst, what)
+    }
+
     fn with_wrong_thing(
         &self,
         goal: &Goal<'a>,
@@ -95,7 +99,10 @@ impl<'a> Mind<'a> {
     ) -> String {
         let Some(wanted) = self.wanted(goal, is_done) else { return self.search(goal.thing) };
         let at_hand = wanted.at.is_some_and(|at| self.belief.is_here(at));
-        if !at_hand || self.slips(Habit::GrabsWithFullHands, self.belief.faults.full_hands) {
+        let grabs = self.slips(Habit::GrabsWithFullHands, self.belief.faults.full_hands);
+        // Where the wanted thing is there may be no room for this one; then it is left somewhere on the way.
+        let no_room = wanted.at.is_some_and(|at| self.is_refused(held, at));
+        if grabs || !(at_hand || no_room) {
             return self.fetch(goal, wanted);
         }
         self.put_down(held)
@@ -267,15 +274,7 @@ impl<'a> Mind<'a> {
 
     /// Gets rid of what is in the hand: here, where it came from, or on some surface.
     fn put_down(&self, held: &Thing<'a>) -> String {
-        let refused = |index: usize| {
-            self.belief
-                .refused_puts
-                .iter()
-                .filter(|(thing, at, _)| *thing == held.name && *at == index)
-                .count()
-        };
-        let limit = if self.belief.wording.is_some() { 1 } else { 2 };
-        let here = self.belief.here.filter(|here| refused(*here) < limit);
+        let here = self.belief.here.filter(|here| !self.is_refused(held, *here));
         if let Some(place) = here.and_then(|here| self.belief.places.get(here))
             && let Some(line) = self.put_into(held, place)
         {
@@ -287,15 +286,31 @@ impl<'a> Mind<'a> {
             .places
             .iter()
             .enumerate()
-            .filter(|(index, _)| refused(*index) < limit && !self.belief.is_here(*index))
+            .filter(|(index, _)| !self.is_refused(held, *index) && !self.belief.is_here(*index))
             .filter_map(|(index, place)| Some((surface(place)?, index)))
             .min()
             .map(|(_, index)| index);
-        let there =
-            held.from.filter(|from| refused(*from) < limit && !self.belief.is_here(*from)).or(somewhere);
+        let there = held
+            .from
+            .filter(|from| !self.is_refused(held, *from) && !self.belief.is_here(*from))
+            .or(somewhere);
         match there.and_then(|there| self.belief.places.get(there)) {
             Some(place) => format!("go to {}", place.name),
             None => self.search(""),
+        }
+    }
+
+    /// The place has refused this thing in the wording that counts, or in both where that is not known.
+    fn is_refused(&self, held: &Thing<'_>, place: usize) -> bool {
+        let refused = |wording: Wording| {
+            self.belief
+                .refused_puts
+                .iter()
+                .any(|(thing, at, with)| *thing == held.name && *at == place && *with == wording)
+        };
+        match self.belief.wording {
+            Some(wording) => refused(wording),
+            None => refused(Wording::Move) && refused(Wording::Put),
         }
     }
 
@@ -305,17 +320,18 @@ impl<'a> Mind<'a> {
         let gathered = |index: usize| {
             belief.things.iter().filter(|t| t.at == Some(index) && t.name.kind == goal.thing).count()
         };
-        let refused = |index: usize| belief.refused_puts.iter().filter(|(_, at, _)| *at == index).count();
-        let limit = if belief.wording.is_some() { 1 } else { 2 };
+        let refuses = |index: usize| belief.holding().is_some_and(|held| self.is_refused(held, index));
         belief
             .places
             .iter()
             .enumerate()
             .filter(|(_, place)| place.name.kind == goal.target)
             .min_by_key(|(index, _)| {
-                let full = refused(*index) >= limit;
+                let full = refuses(*index);
                 let gathered = if goal.two { gathered(*index) } else { 0 };
-                (full, std::cmp::Reverse(gathered), !belief.is_here(*index), *index)
+                // Of two things the second must not follow the actor's steps.
+                let away = !goal.two && !belief.is_here(*index);
+                (full, std::cmp::Reverse(gathered), away, *index)
             })
             .map(|(index, _)| index)
     }

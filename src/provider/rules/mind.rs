@@ -125,7 +125,7 @@ impl<'a> Mind<'a> {
     }
 
     fn repeats(&self) -> Option<String> {
-        let line = self.belief.failed.filter(|_| self.belief.last == Event::Failed)?;
+        let line = self.belief.failed.filter(|line| self.belief.last == Event::Failed && !line.is_empty())?;
         let slip =
             self.belief.faults.in_a_row < 3 && self.slips(Habit::RepeatsFailures, self.belief.faults.repeats);
         slip.then(|| line.to_owned())
@@ -133,8 +133,15 @@ impl<'a> Mind<'a> {
 
     /// A thing of this kind serves the task, as far as the actor can tell.
     pub(super) fn serves(&self, goal: &Goal<'_>, kind: &str) -> bool {
+        let refused = || {
+            let belief = &self.belief;
+            let at_target =
+                |place: usize| belief.places.get(place).is_some_and(|p| p.name.kind == goal.target);
+            belief.refused_puts.iter().filter(|(thing, at, _)| thing.kind == kind && at_target(*at)).count()
+        };
         kind == goal.thing
             || (self.knowledge.alike(goal.thing, kind)
+                && refused() < 2
                 && self.slips(Habit::TakesLookAlikes, self.belief.faults.look_alikes))
     }
 

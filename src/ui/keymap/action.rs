@@ -75,6 +75,7 @@ actions! {
     PageUp = "page-up", "a page up";
     PageDown = "page-down", "a page down";
     Open = "open", "do what is chosen: the proposal in the story, the details of a lesson";
+    Inspect = "inspect", "show the whole of the chosen step, or all about the chosen lesson";
     NextPane = "next-pane", "to the next pane";
     PreviousPane = "previous-pane", "to the pane before";
     Zoom = "zoom", "give this pane all of the room, or give it back";

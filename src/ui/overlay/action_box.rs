@@ -247,7 +247,7 @@ impl Overlay for ActionBox {
         match self.stage {
             Stage::Typing => Mode::Input,
             Stage::Words(_) => Mode::Editor,
-            Stage::Shown(_) | Stage::Thought(_) => Mode::Overlay,
+            Stage::Shown(_) | Stage::Thought(_) => Mode::Choice,
         }
     }
 

@@ -50,7 +50,7 @@ impl Overlay for LineBox {
     }
 
     fn mode(&self) -> Mode {
-        Mode::Input
+        Mode::Line
     }
 
     fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
@@ -96,7 +96,7 @@ impl Overlay for LineBox {
                 "Remarks are for people: they stay in the session and reach no prompt."
             }
         };
-        let window = Window { title: &title, place: Place::Below, rows: 4, columns: 84, mode: Mode::Input };
+        let window = Window { title: &title, place: Place::Below, rows: 4, columns: 84, mode: Mode::Line };
         let inside = window.draw(look, screen, canvas);
         let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
         put_line(&[(Role::Proposal, about)], row(0), canvas);

@@ -16,9 +16,6 @@ use similar::{ChangeTag, TextDiff};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Cells that name a segment at the left.
-const MARGIN: u16 = 14;
-
 /// The prompt of the chosen moment: a draft that waits to be sent, else the last one sent to the actor.
 #[derive(Default)]
 pub struct PromptView {
@@ -27,6 +24,9 @@ pub struct PromptView {
     /// The rows as they were last made, with what they were made of.
     made: RefCell<Option<(String, u16, bool, Arc<[Line]>)>>,
 }
+
+/// Cells that name a segment at the left.
+const MARGIN: u16 = 14;
 
 /// The colour of a segment.
 fn role(label: Label) -> Role {
@@ -91,7 +91,8 @@ fn whole(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
             continue;
         }
         let role = role(segment.label);
-        let name = format!("{} {}", segment.label.name(), source(state, &segment.origin));
+        let word = if segment.label == Label::Observation { "seen" } else { segment.label.name() };
+        let name = format!("{word} {}", source(state, &segment.origin));
         let lead =
             format!("{:<1$}", truncate(name.trim(), usize::from(MARGIN) - 1, "…"), usize::from(MARGIN));
         lines.extend(paragraph((Role::Dim, &lead), role, segment.text.trim_matches('\n'), columns));

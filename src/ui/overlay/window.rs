@@ -2,7 +2,7 @@
 
 use crate::text::width;
 use crate::ui::canvas::Canvas;
-use crate::ui::keymap::Mode;
+use crate::ui::keymap::{Action, Hint, Mode};
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
@@ -81,15 +81,30 @@ impl Window<'_> {
         }
         let title = format!(" {} ", self.title);
         canvas.put(area.x + 2, area.y, area.width.saturating_sub(4), &title, canvas.style(Role::Title));
-        let mut x = area.x + 2;
-        for (key, word) in look.keymap.hints(self.mode) {
-            let wide = (width(&key) + width(word) + 4) as u16;
-            if x + wide > right.saturating_sub(1) {
+        self.keys(look, Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 }, canvas);
+    }
+
+    /// The way out stands at the right, whatever the width; the rest as far as it fits.
+    fn keys(&self, look: &Look<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
+        let hints = look.keymap.hints(self.mode);
+        let wide = |h: &Hint<'_>| (width(&h.key) + width(h.word) + 4) as u16;
+        let (closing, others): (Vec<_>, Vec<_>) = hints.into_iter().partition(|h| h.action == Action::Close);
+        let mut right = edge.right();
+        let mut put = |x: u16, hint: &Hint<'_>| {
+            let x =
+                x + canvas.put(x, edge.y, wide(hint), &format!(" {} ", hint.key), canvas.style(Role::Key));
+            x + canvas.put(x, edge.y, wide(hint), &format!("{} ", hint.word), canvas.style(Role::Dim))
+        };
+        if let Some(hint) = closing.first().filter(|h| wide(h) <= edge.width) {
+            right = edge.right() - wide(hint);
+            put(right, hint);
+        }
+        let mut x = edge.x + 1;
+        for hint in &others {
+            if x + wide(hint) > right {
                 break;
             }
-            x += canvas.put(x, bottom, wide, &format!(" {key} "), canvas.style(Role::Key));
-            x += canvas.put(x, bottom, wide, &format!("{word} "), canvas.style(Role::Dim));
-            x += 1;
+            x = put(x, hint) + 1;
         }
     }
 }

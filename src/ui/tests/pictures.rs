@@ -1,6 +1,6 @@
 //! The layouts as drawn in the design, at the four sizes, and the other things a screen can show.
 
-use super::{SIZES, Stage, screen};
+use super::{SIZES, Stage, looks, screen};
 use crate::domain::{Autonomy, EndReason, LessonStatus};
 use crate::domain::{LessonId, LessonOp, Seq};
 use crate::engine::{Cause, Event, Failure};
@@ -13,6 +13,14 @@ fn layouts() {
         let mut stage = Stage::new(kitchen(), w, h);
         insta::assert_snapshot!(format!("layout_{w}x{h}"), screen(&stage.draw()));
     }
+}
+
+#[test]
+fn looks_of_the_default_theme() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    insta::assert_snapshot!("looks_80x24", looks(&stage.draw()));
+    stage.press("Left");
+    insta::assert_snapshot!("looks_past_80x24", looks(&stage.draw()));
 }
 
 #[test]

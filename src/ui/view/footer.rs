@@ -1,6 +1,7 @@
 //! The last row: a line of news while there is one, else what can be done now with its keys.
 
-use crate::engine::Pace;
+use crate::domain::NoteKind;
+use crate::engine::{Pace, State};
 use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::Action;
@@ -124,12 +125,25 @@ fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
     pairs
 }
 
+/// What a newcomer is told. It keeps silent in the past and after the end, and a mistake is taught while it is fresh.
 fn hint(model: &Model, look: &Look<'_>) -> Option<(String, &'static str)> {
+    if look.moment.past() || look.moment.head.open_episode().is_none() {
+        return None;
+    }
     match model.hint {
         Hint::Step if look.moment.head.awaiting().is_some() => {
             Some((look.keymap.label(Action::Step)?, " to do what the agent proposes"))
         }
-        Hint::Teach => Some((look.keymap.label(Action::AddLesson)?, " to teach the agent what it did wrong")),
+        Hint::Teach if fresh_mistake(&look.moment.head) => {
+            Some((look.keymap.label(Action::AddLesson)?, " to teach the agent what it did wrong"))
+        }
         _ => None,
     }
+}
+
+/// One of the last steps went wrong.
+pub fn fresh_mistake(state: &State) -> bool {
+    const FRESH: usize = 3;
+    let steps = state.episode.iter().flat_map(|e| e.steps.iter().rev().take(FRESH));
+    steps.into_iter().any(|s| s.notes.iter().any(|n| n.kind == NoteKind::Mistake))
 }

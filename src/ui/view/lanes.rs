@@ -36,9 +36,9 @@ pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'
             _ => "nothing yet",
         };
         canvas.put(
-            block.body.x + 3,
+            block.body.x + 7,
             block.body.y,
-            block.body.width.saturating_sub(4),
+            block.body.width.saturating_sub(8),
             words,
             canvas.style(Role::Dim),
         );

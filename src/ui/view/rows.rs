@@ -111,7 +111,11 @@ impl<'a> Writer<'a> {
 
     /// A piece at the right edge of the last row, or of a row of its own where that is full.
     pub fn tail(&mut self, role: Role, text: &str) {
-        let text = truncate(text, usize::from(self.measure.columns / 2).max(24), self.glyphs.more);
+        let text = truncate(
+            text,
+            usize::from(self.measure.columns.saturating_sub(self.measure.digits + 4)).max(8),
+            self.glyphs.more,
+        );
         let columns = usize::from(self.measure.columns);
         let fits = self
             .rows
@@ -180,7 +184,14 @@ fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
     let dropped = step.by_person() && fate == Some(&Fate::Dropped);
     if let Some(thought) = step.thought.as_deref().filter(|t| thinks.is_none_or(|own| own.trim() != t.trim()))
     {
-        w.text((Role::Dim, "think  "), 7, if dropped { Role::Dim } else { Role::Thought }, thought);
+        let role = if dropped { Role::Dim } else { Role::Thought };
+        if waits && step.proposed.is_none() {
+            w.gap();
+            w.text((Role::Proposal, &format!("{} think  ", glyphs.proposal)), 9, role, thought);
+            facts(w, step, glyphs);
+        } else {
+            w.text((Role::Dim, "think  "), 7, role, thought);
+        }
         if dropped {
             w.tail(Role::Person, "out of the prompt");
         }
@@ -219,7 +230,7 @@ fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
 /// What the proposal cost and what was in its prompt.
 fn facts(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
     let mut facts = Vec::new();
-    if step.usage.millis > 0 {
+    if step.usage.millis >= 100 {
         facts.push(format!("{}.{} s", step.usage.millis / 1000, step.usage.millis % 1000 / 100));
     }
     if step.usage.reply_tokens > 0 {
@@ -238,15 +249,18 @@ fn facts(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
 fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
     let Some(text) = step.observation() else { return };
     let indent = if measure.parts == Parts::Seen { 0 } else { 2 };
-    // The answer to a thought says nothing; only the pane of observations keeps it.
-    if step.only_thinks() && measure.parts == Parts::All && text.trim() == "OK." {
+    // What a world says to a thought says nothing; only the pane of observations keeps it.
+    if step.only_thinks() && measure.parts == Parts::All && matches!(text.trim(), "OK." | "Nothing happens.")
+    {
         return;
     }
     let valid = step.answer.as_ref().is_none_or(|a| a.valid);
     let role = match (valid, step.only_thinks()) {
         (_, true) => Role::Dim,
         (true, false) => Role::Observation,
-        (false, false) => Role::Warn,
+        // Beside the action the detector's mark says it; alone, the text itself has to.
+        (false, false) if measure.parts == Parts::Seen => Role::Bad,
+        (false, false) => Role::Observation,
     };
     for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
         w.text((Role::Dim, ""), indent, role, paragraph);

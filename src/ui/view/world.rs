@@ -70,21 +70,11 @@ fn titles(model: &Model, look: &Look<'_>, block: &Block, known: Option<&Known<'_
     if model.truth {
         pieces.push((Role::Warn, "  as it is, not as the agent knows it".to_owned()));
     }
-    let dot = look.glyphs.dot;
     if let Some(known) = known
         && block.body.height == 0
     {
-        let mut parts = Vec::new();
-        parts.extend(known.room.map(str::to_owned));
-        parts.extend(known.at.map(|a| format!("at {a}")));
-        if !known.holding.is_empty() {
-            parts.push(format!("holding {}", known.holding.join(", ")));
-        }
-        let seen = known.places.iter().filter(|p| p.seen).count();
-        if !known.places.is_empty() {
-            parts.push(format!("{seen} of {} places seen", known.places.len()));
-        }
-        pieces.push((Role::Text, format!("  {}", parts.join(&format!(" {dot} ")))));
+        let room = usize::from(area.width).saturating_sub(15);
+        pieces.push((Role::Text, format!("  {}", known.in_one_line(room, look.glyphs.dot))));
     }
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
     frame::title(area, &pieces, canvas);
@@ -184,6 +174,28 @@ impl<'a> Known<'a> {
             names.into_iter().map(|name| Place::read(name, seen.and_then(|s| s.get(name)), at)).collect();
         let room = word("room").or_else(|| room_of(&places));
         Self { room, at, holding: words(value.get("holding")), places }
+    }
+}
+
+impl Known<'_> {
+    /// Everything in one row; where it is too long, what can be told from elsewhere is left out.
+    fn in_one_line(&self, room: usize, dot: &str) -> String {
+        let seen = self.places.iter().filter(|p| p.seen).count();
+        let all = self.places.len();
+        let at = self.at.map(|a| format!("at {a}"));
+        let holding = (!self.holding.is_empty()).then(|| format!("holding {}", self.holding.join(", ")));
+        let long = (all > 0).then(|| format!("{seen} of {all} places seen"));
+        let short = (all > 0).then(|| format!("{seen}/{all} seen"));
+        let kind = self.room.map(str::to_owned);
+        let tries = [
+            vec![kind.clone(), at.clone(), holding.clone(), long],
+            vec![kind, at.clone(), holding.clone(), short.clone()],
+            vec![at.clone(), holding.clone(), short],
+            vec![at, holding],
+        ];
+        let lines =
+            tries.map(|parts| parts.into_iter().flatten().collect::<Vec<_>>().join(&format!(" {dot} ")));
+        lines.iter().find(|line| width(line) <= room).or(lines.last()).cloned().unwrap_or_default()
     }
 }
 

@@ -125,7 +125,7 @@ fn broken_grammars_are_refused_with_a_place() {
         (rule(r##"{"intro": [{"rhs": "#intro#"}]}"##), "grammar, symbol \"intro\"", "cyclic"),
         (rule(r##"{"intro": [{"rhs": "#b##b#"}], "b": [{"rhs": "#intro##intro#"}]}"##), "grammar", "cyclic"),
         (
-            rule(r##"{"intro": [{"rhs": "x", "condition": "opened(r:receptacle)"}]}"##),
+            rule(r#"{"intro": [{"rhs": "x", "condition": "opened(r:receptacle)"}]}"#),
             "grammar, symbol \"intro\"",
             "none of its productions applies",
         ),
@@ -179,4 +179,16 @@ fn an_error_in_a_texts_depths_comes_when_it_is_needed() {
     assert_eq!((file.as_str(), place.as_str()), ("kitchen", "grammar, symbol \"nothing at all\""));
     world.begin().unwrap();
     take(&mut world, &["look"]);
+}
+
+/// The soak found a list from before a command whose text failed.
+#[test]
+fn the_list_follows_a_command_whose_text_fails() {
+    let game = kitchen_with(&[("You open the {r.name}.", "You open the {nobody.name}.")]);
+    let mut world = World::new(game, None).unwrap();
+    take(&mut world, &["go to fridge 1"]);
+    assert!(world.play("open fridge 1").is_err());
+    let listed: Vec<String> = world.commands().iter().map(ToOwned::to_owned).collect();
+    assert!(listed.contains(&"close fridge 1".to_owned()), "{listed:?}");
+    assert!(!listed.contains(&"open fridge 1".to_owned()), "{listed:?}");
 }

@@ -1,0 +1,316 @@
+//! Mutated grammars and game files: whatever comes, loading and playing end soon, with a world or with an error.
+//!
+//! `cargo test` runs a hundredth; `RETROSPECT_SOAK=100` all of 100,000 grammars and 10,000 game files. A case may take one
+//! second (ten without optimisation) and the whole process 256 MB.
+
+#![expect(clippy::print_stdout, reason = "the soak reports what it did")]
+
+use retrospect::env::alfworld::{Game, World, check_grammar};
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const DOMAIN: &str = include_str!("data/kitchen/domain.pddl");
+const PROBLEM: &str = include_str!("data/kitchen/problem.pddl");
+const GRAMMAR: &str = include_str!("data/kitchen/grammar.twl2");
+
+/// A world small enough that a hundred thousand of them are soon played.
+const SMALL_DOMAIN: &str = "(define (domain s) (:types agent thing - object cup - thing) \
+    (:predicates (ready ?a - agent) (in ?x - thing ?y - thing) (seen ?x - thing)) \
+    (:action look :parameters (?a - agent) :precondition () :effect (ready ?a)) \
+    (:action take :parameters (?a - agent ?o - thing ?r - thing) :precondition (in ?o ?r) \
+      :effect (and (not (in ?o ?r)) (seen ?o))) \
+    (:action put :parameters (?a - agent ?o - thing ?r - thing) :precondition (and (seen ?o) (not (= ?o ?r))) :effect (in ?o ?r)))";
+const SMALL_PROBLEM: &str = "(define (problem p) (:domain s) (:objects agent1 - agent box_bar_1 box_bar_2 - thing cup_bar_1 - cup) \
+    (:init (ready agent1) (in box_bar_1 box_bar_2) (in cup_bar_1 box_bar_1)) (:goal (seen cup_bar_1)))";
+/// The texts of its grammar, in the order in which [`small_grammar`] places them.
+const SMALL_TEXTS: [&str; 10] = [
+    "Here: [{#thing# | in(x:thing, y:thing)}].",
+    "{x.name or x.id | seen(x:thing) & not_in(x:thing, y:thing)}",
+    "{x.indefinite + ' ' + x.name}#state#",
+    "seen(x:thing)",
+    " (seen)",
+    ", ",
+    "take {o} from {r}",
+    "You take {o.name} from [{r.name | in(r:thing, s:thing)}].",
+    "put {o} to {r}",
+    "#thing#",
+];
+
+/// The grammar of the small world with these texts.
+fn small_grammar(texts: &[String]) -> String {
+    let quoted = |at: usize| serde_json::Value::from(texts[at].as_str()).to_string();
+    let plain = |at: usize| texts[at].replace('"', "'");
+    format!(
+        "grammar :: \"\"\" {{\"intro\": [{{\"rhs\": {}}}], \"more\": [{{\"rhs\": {}}}], \"thing\": [{{\"rhs\": {}}}],
+        \"state\": [{{\"condition\": {}, \"rhs\": {}}}, {{\"rhs\": \"#more#\"}}],
+        \"list_separator\": [{{\"rhs\": {}}}], \"list_last_separator\": [{{\"rhs\": \", and \"}}], \"list_empty\": [{{\"rhs\": \"nothing\"}}]}} \"\"\";
+        action look {{ template :: \"look\"; feedback :: \"#intro#\"; }}
+        action take {{ template :: \"{}\"; feedback :: \"{}\"; }}
+        action put {{ template :: \"{}\"; feedback :: \"{}\"; }}",
+        quoted(0), quoted(1), quoted(2), quoted(3), quoted(4), quoted(5), plain(6), plain(7), plain(8), plain(9),
+    )
+}
+
+/// Pieces that mean something somewhere.
+const WORDS: [&str; 40] = [
+    "#intro#",
+    "#thing#",
+    "#",
+    "{",
+    "}",
+    "[{",
+    "}]",
+    "|",
+    "&",
+    "(",
+    ")",
+    "\"",
+    "\"\"\"",
+    "\\n",
+    ";",
+    "::",
+    "action x {",
+    "}",
+    "//",
+    "\t",
+    "{x.name | in(x:thing, y:thing)}",
+    "[{#thing# | in(x:thing, y:thing) & in(y:thing, z:thing)}]",
+    "not_in(x:thing, y:thing)",
+    "or",
+    "+",
+    "(and ",
+    "(or ",
+    "(not ",
+    "(forall (?x - object) ",
+    "(exists (?x - object) ",
+    "(when ",
+    "(imply ",
+    "(= ?x ?y)",
+    "?x",
+    "- object",
+    ":effect",
+    "(:init (in cup_bar_1 cup_bar_1)",
+    "\u{1F9E9}",
+    "\u{0}",
+    "9999999999999999999999",
+];
+
+/// A small generator of repeatable numbers.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % below.max(1)
+    }
+
+    /// A place in a text where a character starts.
+    fn place(&mut self, text: &str) -> usize {
+        let mut at = self.next(text.len() + 1);
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+
+    fn span(&mut self, text: &str, longest: usize) -> (usize, usize) {
+        let from = self.place(text);
+        let mut to = (from + 1 + self.next(longest)).min(text.len());
+        while !text.is_char_boundary(to) {
+            to += 1;
+        }
+        (from, to)
+    }
+}
+
+/// Replaces some words by others of the same text, so that its parentheses stay.
+fn shuffle_words(random: &mut Random, text: &str) -> String {
+    let mut words: Vec<&str> = text.split_inclusive([' ', '(', ')', '\n']).collect();
+    for _ in 0..=random.next(4) {
+        let (from, to) = (random.next(words.len()), random.next(words.len()));
+        let end = |word: &str| word.chars().next_back();
+        if end(words[from]) == end(words[to]) {
+            words[to] = words[from];
+        }
+    }
+    words.concat()
+}
+
+/// Changes a text in one to three ways.
+fn mutate(random: &mut Random, text: &str) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..=random.next(3) {
+        let (from, to) = random.span(&text, 120);
+        let word = WORDS[random.next(WORDS.len())];
+        match random.next(9) {
+            0 => text.replace_range(from..to, ""),
+            1 => text.replace_range(from..to, word),
+            2 => text.insert_str(from, word),
+            3 => {
+                let copy = text[from..to].to_owned();
+                let at = random.place(&text);
+                text.insert_str(at, &copy);
+            }
+            4 => text.insert_str(from, &word.repeat(1 + random.next(3000))),
+            5 => text.truncate(from),
+            6 => {
+                let (other, end) = random.span(&text, 60);
+                let copy = text[other..end].to_owned();
+                text.replace_range(from..to, &copy);
+            }
+            7 => {
+                let copy = text[from..to].repeat(1 + random.next(200));
+                text.insert_str(to, &copy);
+            }
+            _ => {
+                let old: String = text[from..to].chars().take(1 + random.next(8)).collect();
+                if !old.trim().is_empty() && old.len() > 2 {
+                    text = text.replacen(&old, word, 50);
+                }
+            }
+        }
+        text.truncate(
+            (0..=2_000_000.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0),
+        );
+    }
+    text
+}
+
+fn file(domain: &str, problem: &str, grammar: &str) -> Vec<u8> {
+    serde_json::json!({ "pddl_domain": domain, "pddl_problem": problem, "grammar": grammar })
+        .to_string()
+        .into_bytes()
+}
+
+/// Loads and plays a little; true when there was a world to play.
+fn exercise(random: &mut Random, bytes: &[u8]) -> bool {
+    let Ok(game) = Game::load("soak", bytes) else { return false };
+    let Ok(mut world) = World::new(game, None) else { return false };
+    let place = world.place();
+    for _ in 0..8 {
+        let count = world.commands().len();
+        let Some(command) = world.commands().iter().nth(random.next(count)).map(ToOwned::to_owned) else {
+            break;
+        };
+        match world.play(&command) {
+            // A listed command that begins or ends with white space can never be typed, as in the original.
+            Ok(reply) => {
+                assert!(reply.accepted || command.trim() != command, "{command:?} was listed and refused");
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+    let _ = world.go_back(&place);
+    true
+}
+
+/// Runs one case and checks its time.
+fn timed(what: &str, seed: u64, case: usize, run: impl FnOnce() -> bool) -> bool {
+    let limit = if cfg!(debug_assertions) { Duration::from_secs(10) } else { Duration::from_secs(1) };
+    let start = Instant::now();
+    let played = run();
+    let took = start.elapsed();
+    assert!(took <= limit, "{what}: case {case} of seed {seed} took {took:?}");
+    played
+}
+
+/// Mutated grammars on a tiny world.
+fn grammars(seed: u64, count: usize) {
+    let mut played = 0;
+    for case in 0..count {
+        let mut random = Random(seed.wrapping_mul(1_000_003).wrapping_add(case as u64) | 1);
+        played += usize::from(timed("grammar", seed, case, || {
+            let mut texts = SMALL_TEXTS.map(ToOwned::to_owned);
+            let mut grammar = small_grammar(&texts);
+            if random.next(4) == 0 {
+                grammar = mutate(&mut random, &grammar);
+            } else {
+                let at = random.next(texts.len());
+                texts[at] = mutate(&mut random, &texts[at]);
+                grammar = small_grammar(&texts);
+            }
+            let _ = check_grammar("soak", &grammar);
+            exercise(&mut random, &file(SMALL_DOMAIN, SMALL_PROBLEM, &grammar))
+        }));
+    }
+    println!("{count} grammars, {played} of them played");
+    assert!(played * 20 > count, "the mutations leave too little to play");
+}
+
+/// Mutated game files: each of the three parts, or the bytes of the whole.
+fn game_files(seed: u64, count: usize) {
+    let bases = bases();
+    let mut played = 0;
+    for case in 0..count {
+        let mut random = Random(seed.wrapping_mul(2_000_003).wrapping_add(case as u64) | 1);
+        played += usize::from(timed("game file", seed, case, || {
+            let [domain, problem, grammar] = &bases[random.next(bases.len())];
+            let bytes = match random.next(8) {
+                0 => file(&mutate(&mut random, domain), problem, grammar),
+                1 => file(domain, &mutate(&mut random, problem), grammar),
+                2 => file(domain, problem, &mutate(&mut random, grammar)),
+                3 => {
+                    let domain = mutate(&mut random, domain);
+                    file(&domain, &mutate(&mut random, problem), grammar)
+                }
+                4 | 5 => {
+                    file(&shuffle_words(&mut random, domain), &shuffle_words(&mut random, problem), grammar)
+                }
+                6 => file(domain, &shuffle_words(&mut random, problem), &shuffle_words(&mut random, grammar)),
+                _ => {
+                    let whole = file(domain, problem, grammar);
+                    mutate(&mut random, &String::from_utf8_lossy(&whole)).into_bytes()
+                }
+            };
+            exercise(&mut random, &bytes)
+        }));
+    }
+    println!("{count} game files, {played} of them played");
+    assert!(played * 20 > count, "the mutations leave too little to play");
+}
+
+/// The kitchen, and where they are at hand some real games.
+fn bases() -> Vec<[String; 3]> {
+    let mut bases = vec![[DOMAIN, PROBLEM, GRAMMAR].map(ToOwned::to_owned)];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
+    for entry in fs::read_dir(root).into_iter().flatten().flatten().step_by(14) {
+        let Ok(bytes) = fs::read(entry.path().join("game.tw-pddl")) else { continue };
+        let Ok(game) = serde_json::from_slice::<serde_json::Value>(&bytes) else { continue };
+        let part = |key: &str| game[key].as_str().unwrap_or_default().to_owned();
+        bases.push([part("pddl_domain"), part("pddl_problem"), part("grammar")]);
+    }
+    bases
+}
+
+/// How many hundredths of the full soak to run.
+fn hundredths() -> usize {
+    std::env::var("RETROSPECT_SOAK").ok().and_then(|value| value.parse().ok()).unwrap_or(1)
+}
+
+/// The most memory this process ever had, where the system tells.
+fn check_memory() {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    if let Some(kilobytes) = peak {
+        println!("peak memory {} MB", kilobytes / 1024);
+        assert!(kilobytes <= 256 * 1024, "{} MB were needed", kilobytes / 1024);
+    }
+}
+
+#[test]
+fn mutated_grammars_end_in_a_world_or_an_error() {
+    grammars(20_261_120, 1000 * hundredths());
+    check_memory();
+}
+
+#[test]
+fn mutated_game_files_end_in_a_world_or_an_error() {
+    game_files(20_261_120, 100 * hundredths());
+    check_memory();
+}
