@@ -3,6 +3,12 @@
 //!
 //! Three kills in a plain `cargo test`, 300 with `RETROSPECT_SOAK=full` (a third of them with a screen).
 #![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that says what it counted"
+)]
 
 #[path = "soaking/cases.rs"]
 mod cases;
@@ -64,7 +70,7 @@ fn a_killed_run_loses_nothing_it_told_and_ends_as_if_it_had_lived() {
         } else {
             let kill =
                 if rng.once_in(2) { Kill::After(moment) } else { Kill::Line(rng.below(told.len() + 2)) };
-            headless(dir.path(), Some(kill))
+            headless(dir.path(), Some(&kill))
         };
         let killed =
             format!("kill {n} of seed {seed}, screen {screen}, at {moment:?} or after {} lines", told.len());
@@ -124,21 +130,21 @@ fn program(sessions: &Path) -> Command {
 }
 
 /// Plays without a screen; what was told until the end or the kill, line by line.
-fn headless(sessions: &Path, kill: Option<Kill>) -> Vec<Value> {
+fn headless(sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
     let mut child = program(sessions).args(RUN).args(["--headless", "--json"]).spawn().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
     let child = Arc::new(Mutex::new(child));
     let mut most = usize::MAX;
     let mut timer = None;
     match kill {
-        Some(Kill::After(moment)) => {
+        Some(&Kill::After(moment)) => {
             let child = child.clone();
             timer = Some(std::thread::spawn(move || {
                 std::thread::sleep(moment);
                 let _ = child.lock().unwrap().kill();
             }));
         }
-        Some(Kill::Line(line)) => most = line,
+        Some(&Kill::Line(line)) => most = line,
         None => {}
     }
     let mut told = Vec::new();
