@@ -6,6 +6,12 @@
 //! instead, `--games N` plays fewer, `--difficulty easy|normal|hard` other rooms, `--lesson SENTENCE` (repeatable) another
 //! set of lessons, `--show` prints the first game.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a program for people, which stops where it cannot go on"
+)]
+
 use retrospect::domain::{Autonomy, EpisodeSummary, Kind, LessonText, Limits, RunSpec, Scope, Task, Usage};
 use retrospect::engine::{Command, Effect, Engine, Envelope, Input, LessonWish, Reply};
 use retrospect::env::Environment;
@@ -123,11 +129,12 @@ fn options() -> Options {
         match argument.as_str() {
             "--tuning" => options.seeds = TUNING_SEEDS,
             "--games" => {
-                options.games = arguments.next().and_then(|n| n.parse().ok()).expect("--games takes a number")
+                options.games =
+                    arguments.next().and_then(|n| n.parse().ok()).expect("--games takes a number");
             }
             "--from" => {
                 options.seeds.start =
-                    arguments.next().and_then(|n| n.parse().ok()).expect("--from takes a seed")
+                    arguments.next().and_then(|n| n.parse().ok()).expect("--from takes a seed");
             }
             "--difficulty" => {
                 let word = arguments.next().unwrap_or_default();
@@ -196,12 +203,12 @@ fn run(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<Epis
         })
         .collect();
     let start = Command::Start { session: "table".to_owned(), spec: Box::new(spec), pool };
-    feed(&mut engine, Input::Command(start));
-    feed(&mut engine, Input::Command(Command::Run));
+    feed(&mut engine, &Input::Command(start));
+    feed(&mut engine, &Input::Command(Command::Run));
     let mut world: Option<Box<dyn Environment>> = None;
     while let Some(effect) = engine.state.calls.values().next().cloned() {
         let reply = perform(&engine, &mut world, effect, show);
-        feed(&mut engine, Input::Reply(reply));
+        feed(&mut engine, &Input::Reply(reply));
     }
     engine.state.past.iter().map(|e| EpisodeSummary::clone(e)).collect()
 }
@@ -233,8 +240,8 @@ fn perform(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: Ef
     }
 }
 
-fn feed(engine: &mut Engine, input: Input) {
-    let mut events = engine.decide(&input).expect("a granted wish");
+fn feed(engine: &mut Engine, input: &Input) {
+    let mut events = engine.decide(input).expect("a granted wish");
     while !events.is_empty() {
         for (cause, event) in events {
             let seq = retrospect::domain::Seq(engine.state.head.0 + 1);

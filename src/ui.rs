@@ -14,6 +14,7 @@ pub mod model;
 pub mod msg;
 pub mod overlay;
 pub mod source;
+pub mod start;
 pub mod terminal;
 pub mod theme;
 pub mod update;

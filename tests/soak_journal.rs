@@ -1,4 +1,10 @@
 //! Broken journals: whatever a file holds, it is read or refused with file and line, and what was read folds.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that says what it counted"
+)]
 
 #[path = "soaking/cases.rs"]
 mod cases;

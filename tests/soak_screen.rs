@@ -1,6 +1,12 @@
 //! A person at their worst: any key, paste, click and size at any moment, over any words. Whatever the screen asks for is
 //! carried out by a real engine, whose journal must fold to the same state at the end.
 #![cfg(feature = "tui")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that says what it counted"
+)]
 
 #[path = "soaking/cases.rs"]
 mod cases;
@@ -69,7 +75,7 @@ impl Session {
         let model = Model { size: size(rng), ..Model::default() };
         let mut session = Self {
             rig,
-            real: number % 8 == 0,
+            real: number.is_multiple_of(8),
             model,
             moment: Moment::default(),
             scratch: Scratch::default(),

@@ -1,4 +1,10 @@
 //! Hostile words: whatever a model, a world, a file or a person says, it is read, shown and folded.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that says what it counted"
+)]
 
 #[path = "soaking/cases.rs"]
 mod cases;
@@ -203,24 +209,21 @@ impl Told {
 
 fn reply_to(rng: &mut Rng, call: &Effect, words: &str) -> Reply {
     let id = call.call();
-    match call {
-        Effect::Ask { .. } => {
-            let (text, reasoning) =
-                (words.to_owned(), if rng.once_in(4) { words.to_owned() } else { String::new() });
-            Reply::Model { call: id, text, reasoning, usage: Usage::default() }
-        }
-        _ => {
-            let turn = Turn {
-                observation: words.to_owned(),
-                reward: 0.1 + 0.2,
-                progress: rng.below(7) as f64 / 6.0,
-                valid: !words.contains("Nothing happens."),
-                shown: json!({"place": words, "seen": {"fridge 1": {"open": true, "items": [words]}}}),
-                truth: if rng.once_in(2) { json!(words) } else { json!(null) },
-                ..Turn::default()
-            };
-            let admissible = if rng.once_in(2) { vec![words.to_owned(); 3] } else { Vec::new() };
-            Reply::World { call: id, turn: Box::new(turn), admissible }
-        }
+    if matches!(call, Effect::Ask { .. }) {
+        let (text, reasoning) =
+            (words.to_owned(), if rng.once_in(4) { words.to_owned() } else { String::new() });
+        Reply::Model { call: id, text, reasoning, usage: Usage::default() }
+    } else {
+        let turn = Turn {
+            observation: words.to_owned(),
+            reward: 0.1 + 0.2,
+            progress: rng.below(7) as f64 / 6.0,
+            valid: !words.contains("Nothing happens."),
+            shown: json!({"place": words, "seen": {"fridge 1": {"open": true, "items": [words]}}}),
+            truth: if rng.once_in(2) { json!(words) } else { json!(null) },
+            ..Turn::default()
+        };
+        let admissible = if rng.once_in(2) { vec![words.to_owned(); 3] } else { Vec::new() };
+        Reply::World { call: id, turn: Box::new(turn), admissible }
     }
 }

@@ -70,10 +70,17 @@ impl PoolFile {
         Ok(pool)
     }
 
-    /// Folds a line in. A lesson that is there already is not added twice.
+    /// Folds a line in. A lesson that is there already is not added twice, and a change that changes nothing is left out.
     pub fn take(&mut self, line: PoolLine) -> bool {
-        let known = self.state.pool.get(line.op.id()).is_some();
-        if known == matches!(line.op, LessonOp::Add { .. }) || self.lines.contains(&line) {
+        let changes = match (self.state.pool.get(line.op.id()), &line.op) {
+            (None, op) => matches!(op, LessonOp::Add { .. }),
+            (Some(_), LessonOp::Add { .. }) => false,
+            (Some(lesson), LessonOp::Edit { text, .. }) => lesson.text() != text,
+            (Some(lesson), LessonOp::Status { status, .. }) => lesson.status != *status,
+            (Some(lesson), LessonOp::Rescope { scope, .. }) => lesson.scope != *scope,
+            (Some(_), LessonOp::Move { .. } | LessonOp::Recur { .. }) => !self.lines.contains(&line),
+        };
+        if !changes {
             return false;
         }
         let seq = Seq(self.lines.len() as u64 + 1);

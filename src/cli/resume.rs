@@ -59,7 +59,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     let shared = Arc::new(Mutex::new(out));
     let mut teller = Teller::new(voice, shared.clone(), &dir, None, worlds);
     // What stood in the journal before is not told again, but for the run itself.
-    let before = resumed.handle.store.timeline().since(teller.since()).to_vec();
+    let before = resumed.handle.store.timeline().since(teller.since());
     let reopened = before
         .iter()
         .rposition(|e| matches!(e.event, crate::engine::Event::Reopened))

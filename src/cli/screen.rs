@@ -85,7 +85,7 @@ async fn pause_at(handle: &Handle, breaks: &[Break]) -> std::convert::Infallible
     let mut news = handle.store.news();
     let mut told = handle.store.head().head;
     loop {
-        let fresh = handle.store.timeline().since(told).to_vec();
+        let fresh = handle.store.timeline().since(told);
         for envelope in &fresh {
             told = envelope.seq;
             if let Some(held) = breaks.iter().find(|b| b.holds(envelope)) {

@@ -182,7 +182,7 @@ pub(super) fn tell_news(
     teller: &mut Teller,
     breaks: &[Break],
 ) -> Result<Option<Break>, Fault> {
-    let fresh = handle.store.timeline().since(teller.since()).to_vec();
+    let fresh = handle.store.timeline().since(teller.since());
     let mut held = None;
     for envelope in fresh {
         teller.event(&envelope)?;

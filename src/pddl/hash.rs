@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map over [`Fold`].
+/// A map over a short hash function.
 pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<Fold>>;
-/// A set over [`Fold`].
+/// A set over a short hash function.
 pub type FastSet<K> = HashSet<K, BuildHasherDefault<Fold>>;
 
 /// Multiplies each word into 128 bits and folds the halves together.

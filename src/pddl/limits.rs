@@ -20,7 +20,7 @@ pub const INIT_FACTS: usize = 500_000;
 /// Facts that can become true when deletes are ignored.
 pub const ATOMS: usize = 400_000;
 /// Action instances. Real games have a few thousand.
-pub const INSTANCES: usize = 250_000;
+pub const INSTANCES: usize = 150_000;
 /// Conjunctions that a condition may fall into when it is brought into disjunctive form.
 pub const CLAUSES: usize = 1_024;
 /// Literals of all these conjunctions together.
@@ -29,11 +29,11 @@ pub const LITERALS: usize = 200_000;
 pub const JOIN_WORK: u64 = 25_000_000;
 /// Cells of the argument indexes (four bytes each).
 pub const INDEX_CELLS: usize = 12_000_000;
-/// Inputs of all gates (preconditions, conditions of effects, quantified parts) together.
-pub const INPUTS: usize = 4_000_000;
+/// Inputs of all gates (preconditions, conditions of effects, quantified parts) together; also effects of all instances.
+pub const INPUTS: usize = 1_500_000;
 /// Inputs of one gate, what its 16 bit counter can hold.
 pub const GATE_INPUTS: usize = 65_000;
 /// Literals copied into join plans: each literal that can change gets a plan over its whole clause.
 pub const PLAN_WORK: usize = 2_000_000;
 /// Effects of one action instance, since each delete looks for a matching add.
-pub const EFFECTS: usize = 2_000;
+pub const EFFECTS: usize = 500;

@@ -64,7 +64,8 @@ impl State {
         self.unmet[op.index()] == 0
     }
 
-    /// All applicable instances, ascending.
+    /// All applicable instances, ascending. An action whose precondition has alternatives may have several instances with the
+    /// same arguments; they count as one action.
     pub fn applicable(&self, task: &Task) -> impl Iterator<Item = OpId> {
         self.unmet[..task.op_count()]
             .iter()

@@ -1,7 +1,7 @@
 //! Puts the record of a prompt together: which segments, in which order, within the budget.
 
 use super::render::{body_hash, dropped_steps, expand};
-use super::templates::{Content, Part, StoredText};
+use super::templates::{Content, Part, StoredText, Wording};
 use super::{Templates, forms};
 use crate::domain::{
     Asked, Dropped, Kind, Label, Lesson, Origin, PromptRecord, Scope, SegmentRecord, Speaker,
@@ -59,7 +59,7 @@ impl Assembly<'_> {
             Content::Examples(heading) => {
                 let count = self.state.number("examples", EXAMPLES).min(2) as usize;
                 let world = templates.world(&self.episode.task.env);
-                let chosen = world.examples_for(&self.episode.task, count);
+                let chosen = world.examples_for(&self.episode.task, count, wording(self.episode));
                 if let (Some(heading), false) = (heading, chosen.is_empty()) {
                     self.text(part, heading);
                 }
@@ -203,6 +203,13 @@ impl Assembly<'_> {
         let texts = self.texts.iter().filter(|t| !known.contains_key(&t.hash));
         Draft { texts: texts.map(|t| (t.hash.clone(), t.text.to_string())).collect(), record: self.record }
     }
+}
+
+/// The generation of the house's words, as far as its first answers tell: only the 2.1.1 games name a location on arrival.
+fn wording(episode: &Episode) -> Wording {
+    let first = (1..=8).filter_map(|n| episode.step(n)?.answer.as_ref());
+    let old = first.map(|a| &a.raw).any(|raw| raw.starts_with("You arrive at loc "));
+    if old { Wording::Old } else { Wording::Current }
 }
 
 /// The kinds of lessons that stand under a label.

@@ -11,7 +11,7 @@ use crate::engine::State;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-pub(super) use world::World;
+pub(super) use world::{Wording, World};
 
 /// Every built-in file by name.
 const BUILTIN: &[(&str, &str)] = &[

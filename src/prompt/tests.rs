@@ -159,6 +159,29 @@ fn the_oldest_steps_go_first_and_the_lessons_stay() {
     all_hashes_hold(&play).unwrap();
 }
 
+#[test]
+fn examples_speak_the_words_of_the_house_once_it_has_shown_them() {
+    let mut play = Play::new(spec("react", &[TASK]));
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    house.old = true;
+    play.script(&mut house, &["go to countertop 2"]);
+    let example = |place: usize| {
+        let (state, record) = &play.prompts[place];
+        let prompt = render(state, record);
+        prompt
+            .segments
+            .iter()
+            .filter(|s| s.label == Label::Example)
+            .map(|s| s.text.to_string())
+            .collect::<String>()
+    };
+    let (before, after) = (example(0), example(1));
+    assert!(before.contains("> move egg 2 to countertop 1\nYou move the egg 2 to the countertop 1.\n"));
+    assert!(after.contains("> put egg 2 in/on countertop 1\nYou put the egg 2 in/on the countertop 1.\n"));
+    assert!(before.contains("You arrive at") && !after.contains("You arrive at"));
+    all_hashes_hold(&play).unwrap();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 

@@ -1,7 +1,9 @@
 //! One JSON object a line: what `play --json` answers and `run --json` tells. Scripts rely on names and order of the
 //! fields, so each line is a struct that serialises in the order it is written in.
 
-use crate::domain::{Author, By, EndReason, EpisodeRole, EpisodeSummary, Item, Kind, RunSpec, Task, Turn};
+use crate::domain::{
+    Author, By, EndReason, EpisodeRole, EpisodeSummary, Item, Kind, RunSpec, Seq, Task, Turn,
+};
 use crate::engine::{Envelope, Event, State};
 use serde::Serialize;
 use serde_json::Value;
@@ -70,6 +72,8 @@ pub struct Lines {
 struct Told<'a> {
     #[serde(flatten)]
     line: Line<'a>,
+    /// The event it tells: the journal holds it and every one before it.
+    seq: Seq,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
 }
@@ -201,7 +205,7 @@ impl Lines {
             Event::EpisodeEnded { summary } => end(summary),
             _ => return None,
         };
-        serde_json::to_string(&Told { line, session: self.session.as_deref() }).ok()
+        serde_json::to_string(&Told { line, seq: envelope.seq, session: self.session.as_deref() }).ok()
     }
 }
 

@@ -116,7 +116,7 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
 }
 
 /// What the loop woke up for.
-enum Wake {
+pub(super) enum Wake {
     Terminal(Event),
     News,
     Tick,
@@ -331,7 +331,7 @@ fn message(event: Event) -> Option<Msg> {
 }
 
 #[cfg(unix)]
-struct Signals {
+pub(super) struct Signals {
     end: tokio::signal::unix::Signal,
     gone: tokio::signal::unix::Signal,
     on: tokio::signal::unix::Signal,
@@ -339,7 +339,7 @@ struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    fn new() -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             end: signal(SignalKind::terminate())?,
@@ -348,7 +348,7 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) -> Wake {
+    pub(super) async fn next(&mut self) -> Wake {
         tokio::select! {
             _ = self.end.recv() => Wake::Gone(15),
             _ = self.gone.recv() => Wake::Gone(1),
@@ -358,15 +358,15 @@ impl Signals {
 }
 
 #[cfg(not(unix))]
-struct Signals;
+pub(super) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn new() -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         Ok(Self)
     }
 
-    async fn next(&mut self) -> Wake {
+    pub(super) async fn next(&mut self) -> Wake {
         std::future::pending().await
     }
 }

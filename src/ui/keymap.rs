@@ -108,6 +108,17 @@ pub struct Binding {
     pub hint: Option<String>,
 }
 
+/// A key and its word for a footer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint<'a> {
+    /// What it does.
+    pub action: Action,
+    /// The key.
+    pub key: String,
+    /// The word.
+    pub word: &'a str,
+}
+
 /// What every key means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keymap {
@@ -151,7 +162,7 @@ impl Keymap {
     }
 
     /// Keys and words for the footer of a mode, its own first, then those of the modes behind it.
-    pub fn hints(&self, mode: Mode) -> Vec<(String, &str)> {
+    pub fn hints(&self, mode: Mode) -> Vec<Hint<'_>> {
         let mut hints = Vec::new();
         let mut told = Vec::new();
         let mut asked = Some(mode);
@@ -161,7 +172,7 @@ impl Keymap {
                     && !told.contains(&row.action)
                 {
                     told.push(row.action);
-                    hints.push((key.label(), hint.as_str()));
+                    hints.push(Hint { action: row.action, key: key.label(), word: hint });
                 }
             }
             asked = now.behind();

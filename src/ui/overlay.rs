@@ -4,7 +4,7 @@
 //! nothing itself: what it wants goes into [`Reaction::requests`], so that every wish passes through one place.
 
 mod action_box;
-mod choice;
+pub(crate) mod choice;
 mod details;
 mod editor;
 mod end_card;
@@ -185,7 +185,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
             };
             let seen = step.observation().unwrap_or_default();
             let evidence = format!("step {}: {}", step.number, truncate(seen, 120, "..."));
-            Box::new(Editor::new(draft.clone(), draft, look.lanes(), 0).resting_on(evidence))
+            Box::new(Editor::new(&draft, draft.clone(), look.lanes(), 0).resting_on(evidence))
         }
         Action::EditLesson => {
             let lesson = chosen_lesson(model, look)
@@ -205,5 +205,5 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
 /// The editor over a lesson, with what was typed before and not saved.
 fn editor(model: &Model, look: &Look<'_>, before: Draft, number: u32) -> Editor {
     let kept = model.drafts.iter().find(|d| d.of == before.of).cloned();
-    Editor::new(kept.unwrap_or_else(|| before.clone()), before, look.lanes(), number)
+    Editor::new(&kept.unwrap_or_else(|| before.clone()), before, look.lanes(), number)
 }

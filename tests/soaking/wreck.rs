@@ -77,7 +77,7 @@ fn one(rng: &mut Rng, lines: &mut Vec<Vec<u8>>, other: &[Vec<u8>]) -> bool {
 
 /// Flips, inserts and removes bytes.
 pub(crate) fn bytes(rng: &mut Rng, line: &mut Vec<u8>) {
-    for _ in 0..1 + rng.below(6) {
+    for _ in 0..=rng.below(6) {
         if line.is_empty() {
             return;
         }

@@ -1,5 +1,6 @@
 //! From template files to layouts and worlds; every error names its file and line.
 
+use super::world::Example;
 use super::{Content, Layout, Part, StoredText, TemplateError, When, World};
 use crate::domain::{Label, Speaker};
 use serde::Deserialize;
@@ -83,7 +84,7 @@ fn world(file: &File<'_>, files: &BTreeMap<String, String>) -> Result<World, Tem
         let RawExample { file: named, types } = example.into_inner();
         let text =
             files.get(&named).ok_or_else(|| file.error(at, format!("there is no example file {named}")))?;
-        examples.push((types, StoredText::new(text)));
+        examples.push(Example::new(types, text));
     }
     let texts = raw.texts.iter().map(|(name, text)| (name.clone(), StoredText::new(text))).collect();
     Ok(World { envs: raw.envs, texts, examples })

@@ -11,8 +11,45 @@ pub(in crate::prompt) struct World {
     pub(in crate::prompt) envs: Vec<String>,
     /// Its texts by name.
     pub(in crate::prompt) texts: BTreeMap<String, StoredText>,
-    /// Its solved episodes, each with the task types it fits.
-    pub(in crate::prompt) examples: Vec<(Vec<String>, StoredText)>,
+    /// Its solved episodes.
+    pub(in crate::prompt) examples: Vec<Example>,
+}
+
+/// A solved episode, and the task types it fits.
+#[derive(Clone, Debug)]
+pub(in crate::prompt) struct Example {
+    types: Vec<String>,
+    text: StoredText,
+    /// The same in the words of the 2.1.1 games.
+    old: StoredText,
+}
+
+/// The words of a generation of ALFWorld's games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::prompt) enum Wording {
+    /// `move X to Y`.
+    Current,
+    /// `put X in/on Y` (2.1.1).
+    Old,
+}
+
+impl Example {
+    pub(super) fn new(types: Vec<String>, text: &str) -> Self {
+        let old: String = text.split_inclusive('\n').map(old_words).collect();
+        Self { types, text: StoredText::new(text), old: StoredText::new(&old) }
+    }
+}
+
+/// A line of an example as a 2.1.1 game has it. The location that such a game names on arrival is left out, as `react` does.
+fn old_words(line: &str) -> String {
+    if let Some((object, place)) = line.strip_prefix("> move ").and_then(|r| r.split_once(" to ")) {
+        return format!("> put {object} in/on {place}");
+    }
+    if let Some((object, place)) = line.strip_prefix("You move the ").and_then(|r| r.split_once(" to the ")) {
+        return format!("You put the {object} in/on the {place}");
+    }
+    let arrived = line.strip_prefix("You arrive at ").and_then(|r| r.split_once(". "));
+    arrived.map_or(line, |(_, seen)| seen).to_owned()
 }
 
 impl World {
@@ -20,12 +57,18 @@ impl World {
 
     /// The first `count` examples for a task: those of its type, then the others in the file's order. A task whose type is
     /// not known is matched by the words of its goal.
-    pub(in crate::prompt) fn examples_for(&self, task: &Task, count: usize) -> Vec<&StoredText> {
+    pub(in crate::prompt) fn examples_for(
+        &self,
+        task: &Task,
+        count: usize,
+        wording: Wording,
+    ) -> Vec<&StoredText> {
         let fits = |types: &[String]| match &task.task_type {
             Some(kind) => types.iter().any(|t| t == kind),
             None => types.iter().any(|t| task.goal.split(' ').any(|word| word == t)),
         };
-        let (first, rest): (Vec<_>, Vec<_>) = self.examples.iter().partition(|(types, _)| fits(types));
-        first.into_iter().chain(rest).take(count).map(|(_, text)| text).collect()
+        let (first, rest): (Vec<_>, Vec<_>) = self.examples.iter().partition(|e| fits(&e.types));
+        let chosen = first.into_iter().chain(rest).take(count);
+        chosen.map(|e| if wording == Wording::Old { &e.old } else { &e.text }).collect()
     }
 }

@@ -1,9 +1,12 @@
 //! What the actor believes about the room, rebuilt from the steps in the prompt: where it is, what it holds, what
 //! stands where, and what went wrong how often.
 
+mod failure;
+mod success;
+
 use super::knowledge::Habit;
 use super::read::{Item, Reading};
-use super::text::{Act, Name, Treatment, Wording, list};
+use super::text::{Name, Treatment, Wording};
 
 /// A place of the room.
 #[derive(Clone, Copy, Debug)]
@@ -116,8 +119,6 @@ pub(super) struct Belief<'a> {
     pub(super) puzzled: bool,
     /// The last action, when it failed.
     pub(super) failed: Option<&'a str>,
-    /// Index of the lamp that was used, and where.
-    pub(super) lit: bool,
     /// Puts that failed although nothing seemed wrong: (thing, place, wording).
     pub(super) refused_puts: Vec<(Name<'a>, usize, Wording)>,
     /// The wording that worked.
@@ -126,8 +127,6 @@ pub(super) struct Belief<'a> {
     pub(super) now: usize,
     /// Actions among them.
     pub(super) moves: u32,
-    /// Thoughts among them.
-    pub(super) thoughts: u32,
 }
 
 fn index(treatment: Treatment) -> usize {
@@ -152,19 +151,16 @@ impl<'a> Belief<'a> {
             why: None,
             puzzled: false,
             failed: None,
-            lit: false,
             refused_puts: Vec::new(),
             wording: None,
             now: 0,
             moves: 0,
-            thoughts: 0,
         };
         for item in &reading.items {
             belief.now += 1;
             match *item {
                 Item::Thought(_) => {
                     belief.last = Event::Nothing;
-                    belief.thoughts += 1;
                 }
                 Item::Did { line, act, answer } => {
                     belief.moves += 1;
@@ -220,315 +216,6 @@ impl<'a> Belief<'a> {
             self.places.push(Place::new(name));
             self.places.len() - 1
         })
-    }
-
-    fn failure(&mut self, line: &'a str, act: Act<'a>, reading: &Reading<'a>) {
-        if self.failed == Some(line) {
-            self.faults.repeats += 1;
-            self.faults.in_a_row += 1;
-        } else {
-            self.faults.in_a_row = 1;
-        }
-        self.failed = Some(line);
-        self.last = Event::Failed;
-        self.why = None;
-        match act {
-            Act::Go(name) => {
-                if let (Some(there), Some(here)) = (self.place(name), self.here)
-                    && there != here
-                    && let Some(place) = self.places.get_mut(there)
-                {
-                    place.beside = Some(here);
-                    place.visits += 1;
-                    place.last = self.now;
-                }
-            }
-            Act::Take(thing, from) => self.failed_take(thing, from),
-            Act::Put(thing, to, wording) => self.failed_put(thing, to, wording, reading),
-            Act::Treat(what, thing, with) => {
-                let here = self.place(with).is_some_and(|p| self.is_here(p));
-                if thing.number == 0 || with.number == 0 {
-                    self.blame(Habit::OmitsNumbers);
-                } else if self.held.is_none() {
-                    self.blame(Habit::TreatsUnheld);
-                } else if with.kind != what.place() {
-                    self.blame(match what {
-                        Treatment::Heat => Habit::HeatsElsewhere,
-                        Treatment::Cool => Habit::CoolsElsewhere,
-                        Treatment::Clean => Habit::CleansElsewhere,
-                    });
-                } else if !here {
-                    self.blame(Habit::ActsFromAfar);
-                } else {
-                    let thing = self.thing(thing);
-                    if let Some(thing) = self.things.get_mut(thing) {
-                        thing.unfit += 1;
-                    }
-                }
-            }
-            Act::Use(name) => {
-                if name.number == 0 {
-                    self.blame(Habit::OmitsNumbers);
-                } else {
-                    self.blame(Habit::ActsFromAfar);
-                }
-            }
-            Act::Open(_) => self.blame(Habit::ActsFromAfar),
-            Act::Examine(name) => {
-                if self.holding().is_some_and(|held| held.name == name) {
-                    self.faults.examined += 1;
-                }
-            }
-            // The goal's own words are no action: `examine mug 1 with desklamp 1`, `look at mug 1 under desklamp 1`.
-            Act::Other => {
-                let goal = reading.goal.as_ref().filter(|goal| goal.look);
-                self.faults.examined += u32::from(goal.is_some_and(|g| line.contains(g.target)));
-            }
-            Act::Close(_) => {}
-        }
-    }
-
-    /// Counts a failure for the habit that is its reason.
-    fn blame(&mut self, habit: Habit) {
-        self.why = Some(habit);
-        let faults = &mut self.faults;
-        let [heat, cool, clean] = &mut faults.elsewhere;
-        let count = match habit {
-            Habit::HeatsElsewhere => heat,
-            Habit::CoolsElsewhere => cool,
-            Habit::CleansElsewhere => clean,
-            Habit::OmitsNumbers => &mut faults.no_number,
-            Habit::ActsFromAfar => &mut faults.afar,
-            Habit::ReachesThroughDoors => &mut faults.closed,
-            Habit::GrabsWithFullHands => &mut faults.full_hands,
-            Habit::TreatsUnheld => &mut faults.unheld,
-            // The others bring no failure at once; their marks are counted where they are made.
-            Habit::PassesClosedDoors
-            | Habit::TakesLookAlikes
-            | Habit::TakesOtherThings
-            | Habit::ForgetsTreatment
-            | Habit::LeavesItThere
-            | Habit::LightsItWrongly
-            | Habit::RepeatsFailures
-            | Habit::GoesBack
-            | Habit::NoPlan => return,
-        };
-        *count += 1;
-    }
-
-    fn failed_take(&mut self, thing: Name<'a>, from: Name<'a>) {
-        let place = self.place(from);
-        if thing.number == 0 || from.number == 0 {
-            self.blame(Habit::OmitsNumbers);
-        } else if self.held.is_some() {
-            self.blame(Habit::GrabsWithFullHands);
-        } else if !place.is_some_and(|p| self.is_here(p)) {
-            self.blame(Habit::ActsFromAfar);
-        } else if place.and_then(|p| self.places.get(p)).is_some_and(|p| p.door == Door::Closed) {
-            self.blame(Habit::ReachesThroughDoors);
-        } else {
-            let thing = self.thing(thing);
-            if let Some(thing) = self.things.get_mut(thing) {
-                thing.refused += 1;
-            }
-            self.puzzled = true;
-        }
-    }
-
-    fn failed_put(&mut self, thing: Name<'a>, to: Name<'a>, wording: Wording, reading: &Reading<'a>) {
-        let place = self.place(to);
-        if thing.number == 0 || to.number == 0 {
-            self.blame(Habit::OmitsNumbers);
-        } else if !place.is_some_and(|p| self.is_here(p)) {
-            self.blame(Habit::ActsFromAfar);
-        } else if place.and_then(|p| self.places.get(p)).is_some_and(|p| p.door == Door::Closed) {
-            self.blame(Habit::ReachesThroughDoors);
-        } else if let Some(place) = place {
-            self.refused_puts.push((thing, place, wording));
-            // A look-alike that the target does not take has shown that it does not count.
-            let goal = reading.goal.as_ref();
-            let alike = goal.is_some_and(|g| !g.look && g.target == to.kind && g.thing != thing.kind);
-            self.faults.look_alikes += u32::from(alike);
-        }
-    }
-
-    fn success(&mut self, act: Act<'a>, answer: &'a str, reading: &Reading<'a>) {
-        let goal = reading.goal.as_ref();
-        match act {
-            Act::Go(name) => self.arrive(name),
-            // The oldest games open without listing what is inside.
-            Act::Open(name) => {
-                let place = self.known_place(name);
-                self.set_door(place, Door::Open);
-            }
-            Act::Examine(name) if self.place(name).is_some() => {}
-            Act::Examine(name) => {
-                if self.holding().is_some_and(|held| held.name == name) {
-                    self.faults.examined += 1;
-                }
-            }
-            Act::Close(name) => {
-                let place = self.known_place(name);
-                self.set_door(place, Door::Closed);
-            }
-            Act::Take(name, from) => self.took(name, from, goal.map_or("", |g| g.thing)),
-            Act::Put(name, to, wording) => self.put(name, to, wording, reading),
-            Act::Treat(what, name, _) => {
-                let thing = self.thing(name);
-                if let Some(thing) = self.things.get_mut(thing) {
-                    let slot = index(what);
-                    // What was heated is no longer cool, and the other way round; clean is for ever.
-                    thing.treated = [slot == 0, slot == 1, slot == 2 || thing.treated[2]];
-                    if slot == 2 {
-                        thing.treated[2] = true;
-                    }
-                }
-                self.last = Event::Treated;
-            }
-            Act::Use(_) => {
-                self.lit = true;
-                match self.holding().map(|held| goal.is_some_and(|g| g.thing == held.name.kind)) {
-                    None => self.faults.bare_lamp += 1,
-                    Some(wanted) => self.faults.look_alikes += u32::from(!wanted),
-                }
-                self.last = Event::Lit;
-            }
-            Act::Other => {}
-        }
-        self.look(answer);
-    }
-
-    fn arrive(&mut self, name: Name<'a>) {
-        if let Some(left) = self.here.and_then(|here| self.places.get(here))
-            && left.door == Door::Closed
-            && !left.searched
-        {
-            self.faults.passed += 1;
-        }
-        let place = self.known_place(name);
-        let now = self.now;
-        if let Some(place) = self.places.get_mut(place) {
-            if place.searched && self.held.is_none() {
-                self.faults.went_back += 1;
-            }
-            place.visits += 1;
-            place.last = now;
-        }
-        self.here = Some(place);
-    }
-
-    fn took(&mut self, name: Name<'a>, from: Name<'a>, wanted: &str) {
-        if name.kind != wanted {
-            self.faults.others += 1;
-        }
-        let from = self.place(from);
-        let thing = self.thing(name);
-        if let Some(thing) = self.things.get_mut(thing) {
-            thing.at = None;
-            thing.from = from;
-        }
-        self.held = Some(thing);
-        self.last = Event::Took;
-    }
-
-    fn put(&mut self, name: Name<'a>, to: Name<'a>, wording: Wording, reading: &Reading<'a>) {
-        let place = self.known_place(to);
-        let thing = self.thing(name);
-        self.wording = Some(wording);
-        self.held = None;
-        self.last = Event::Placed;
-        let Some(thing) = self.things.get_mut(thing) else { return };
-        thing.at = Some(place);
-        let Some(goal) = reading.goal.as_ref() else { return };
-        let treated = goal.treatment.is_none_or(|what| thing.treated.get(index(what)) == Some(&true));
-        if goal.look {
-            self.faults.put_under_lamp += 1;
-        } else if to.kind == goal.target {
-            thing.put_at_target += 1;
-            self.faults.untreated += u32::from(name.kind == goal.thing && !treated);
-            self.faults.look_alikes += u32::from(name.kind != goal.thing);
-        } else if goal.treatment.is_some_and(|what| what.place() == to.kind) && treated {
-            self.faults.left_there += 1;
-        }
-    }
-
-    fn set_door(&mut self, place: usize, door: Door) {
-        if let Some(place) = self.places.get_mut(place) {
-            place.door = door;
-        }
-    }
-
-    /// Takes up what an answer shows: doors and contents.
-    fn look(&mut self, answer: &'a str) {
-        for sentence in answer.split(['.', '\n']) {
-            let sentence = sentence.trim();
-            if let Some(rest) = sentence.strip_prefix("On the ")
-                && let Some((place, things)) = rest.split_once(", you see ")
-            {
-                self.contents(place, things, Door::Without);
-            } else if let Some(things) = sentence.strip_prefix("In it, you see ") {
-                self.inside(things);
-            } else if let Some(rest) = sentence.strip_prefix("The ") {
-                if let Some(place) = rest.strip_suffix(" is closed").and_then(Name::read) {
-                    let place = self.known_place(place);
-                    self.set_door(place, Door::Closed);
-                } else if let Some(place) = rest.strip_suffix(" is open").and_then(Name::read) {
-                    let place = self.known_place(place);
-                    self.set_door(place, Door::Open);
-                    self.opened(place);
-                }
-            } else if let Some(things) = sentence.strip_prefix("You are carrying: ") {
-                let thing = list(things).next().map(|name| self.thing(name));
-                self.held = thing;
-                if let Some(thing) = thing.and_then(|t| self.things.get_mut(t)) {
-                    thing.at = None;
-                }
-            } else if sentence == "You are not carrying anything" {
-                self.held = None;
-            }
-        }
-    }
-
-    /// Remembers which open place the next `In it` speaks of, by making it the most recent one.
-    fn opened(&mut self, place: usize) {
-        let now = self.now;
-        if let Some(place) = self.places.get_mut(place) {
-            place.last = now;
-        }
-    }
-
-    fn inside(&mut self, things: &'a str) {
-        let now = self.now;
-        let place = self.places.iter().position(|p| p.last == now && p.door == Door::Open);
-        if let Some(place) = place {
-            self.fill(place, things);
-        }
-    }
-
-    fn contents(&mut self, place: &'a str, things: &'a str, door: Door) {
-        let Some(name) = Name::read(place) else { return };
-        let place = self.known_place(name);
-        self.set_door(place, door);
-        self.fill(place, things);
-    }
-
-    fn fill(&mut self, place: usize, things: &'a str) {
-        if let Some(place) = self.places.get_mut(place) {
-            place.searched = true;
-        }
-        for thing in &mut self.things {
-            if thing.at == Some(place) {
-                thing.at = None;
-            }
-        }
-        for name in list(things) {
-            let thing = self.thing(name);
-            if self.held != Some(thing)
-                && let Some(thing) = self.things.get_mut(thing)
-            {
-                thing.at = Some(place);
-            }
-        }
     }
 }
 

@@ -224,10 +224,9 @@ fn matches(pattern: &[(Slot, bool)], words: &[&str], knowledge: &Knowledge, boun
 impl Slot {
     fn longest(&self) -> usize {
         match self {
-            Self::Words(options) => options.iter().map(|o| o.split('|').count()).max().unwrap_or(1).max(1),
+            Self::Words(_) => 1,
             Self::What => 3,
-            Self::Thing | Self::Place => 2,
-            Self::Lamp => 2,
+            Self::Thing | Self::Place | Self::Lamp => 2,
         }
     }
 
@@ -243,10 +242,8 @@ impl Slot {
                 taken || (options.iter().any(|o| o == "WHAT") && Self::What.takes(words, knowledge, bound))
             }
             Self::What => match words {
-                ["object" | "objects" | "thing" | "things" | "item" | "items" | "food" | "it" | "them"] => {
-                    true
-                }
-                ["what", "you", "hold"] => true,
+                ["object" | "objects" | "thing" | "things" | "item" | "items" | "food" | "it" | "them"]
+                | ["what", "you", "hold"] => true,
                 _ => Self::Thing.takes(words, knowledge, &mut Bound::default()),
             },
             Self::Thing => {

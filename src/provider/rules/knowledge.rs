@@ -100,6 +100,7 @@ pub(super) fn knowledge() -> &'static Knowledge {
     &KNOWLEDGE
 }
 
+#[cfg(test)]
 impl Habit {
     /// All of them.
     pub(super) const ALL: [Self; 17] = [

@@ -125,7 +125,7 @@ impl<'a> Mind<'a> {
     }
 
     fn repeats(&self) -> Option<String> {
-        let line = self.belief.failed.filter(|_| self.belief.last == Event::Failed)?;
+        let line = self.belief.failed.filter(|line| self.belief.last == Event::Failed && !line.is_empty())?;
         let slip =
             self.belief.faults.in_a_row < 3 && self.slips(Habit::RepeatsFailures, self.belief.faults.repeats);
         slip.then(|| line.to_owned())

@@ -129,7 +129,7 @@ pub(super) fn goal(sentence: &str) -> Option<Goal<'_>> {
         || sentence.split([' ', ',', '.']).map(str::trim).filter(|w| !w.is_empty()).filter(|w| *w != "of");
     let mut found = words().filter(|w| !SMALL_WORDS.contains(w));
     let thing = found.next()?;
-    let target = found.last()?;
+    let target = found.next_back()?;
     let has = |options: &[&str]| words().any(|w| options.contains(&w));
     let treatment = if has(&["hot", "heat", "heated"]) {
         Some(Treatment::Heat)

@@ -5,7 +5,7 @@ use super::forms::Form;
 use super::knowledge::Habit;
 use super::mind::Mind;
 
-impl<'a> Mind<'a> {
+impl Mind<'_> {
     /// The next line of a search for a kind of thing.
     pub(super) fn search(&self, kind: &str) -> String {
         self.explore(kind).unwrap_or_else(|| "look".to_owned())

@@ -89,7 +89,7 @@ impl Treatment {
 /// The members of `a mug 1, a cup 2, and a fork 1`; `nothing` has none.
 pub(super) fn list(text: &str) -> impl Iterator<Item = Name<'_>> {
     text.split(',')
-        .map(|item| item.trim())
+        .map(str::trim)
         .map(|item| item.strip_prefix("and ").unwrap_or(item))
         .filter(|item| !item.is_empty() && *item != "nothing")
         .filter_map(Name::read)
@@ -102,10 +102,11 @@ pub(super) fn bare(text: &str) -> &str {
     loop {
         let before = text;
         text = text.trim_start_matches(['>', ':', '\n', ' ', '\t']);
-        if text.starts_with('[') {
-            if let Some((label, rest)) = text.split_once(']') {
-                text = if label.len() < 40 { rest } else { text };
-            }
+        if text.starts_with('[')
+            && let Some((label, rest)) = text.split_once(']')
+            && label.len() < 40
+        {
+            text = rest;
         }
         for label in ["action:", "act:", "observation:", "obs:", "human edit:"] {
             if text.len() >= label.len()

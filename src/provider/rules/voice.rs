@@ -6,7 +6,7 @@ use super::mind::Mind;
 use super::read::Goal;
 use super::text::Treatment;
 
-impl<'a> Mind<'a> {
+impl Mind<'_> {
     /// A thought, where one is due: nothing was thought or done since the last turning point.
     pub(super) fn thought(&self) -> Option<String> {
         let goal = self.reading.goal.as_ref()?;
@@ -82,20 +82,10 @@ impl<'a> Mind<'a> {
         if goal.two && faults.look_alikes == 0 {
             format!("One {} is there. I need another {}.", goal.thing, goal.thing)
         } else if faults.untreated > 0 || faults.look_alikes > 0 {
-            format!("That was not it. I go over the task again: {}.", self.goal_words(goal))
+            format!("That was not it. I go over the task again: {}.", goal_words(goal))
         } else {
             "My hands are free. I go on.".to_owned()
         }
-    }
-
-    fn goal_words(&self, goal: &Goal<'_>) -> String {
-        let how = match goal.treatment {
-            Some(Treatment::Heat) => "hot ",
-            Some(Treatment::Cool) => "cool ",
-            Some(Treatment::Clean) => "clean ",
-            None => "",
-        };
-        format!("a {how}{} for the {}", goal.thing, goal.target)
     }
 
     fn second_thoughts(&self) -> Option<&'static str> {
@@ -109,6 +99,16 @@ impl<'a> Mind<'a> {
             _ => "Maybe I am too far away.",
         })
     }
+}
+
+fn goal_words(goal: &Goal<'_>) -> String {
+    let how = match goal.treatment {
+        Some(Treatment::Heat) => "hot ",
+        Some(Treatment::Cool) => "cool ",
+        Some(Treatment::Clean) => "clean ",
+        None => "",
+    };
+    format!("a {how}{} for the {}", goal.thing, goal.target)
 }
 
 fn article(thing: &str) -> &'static str {

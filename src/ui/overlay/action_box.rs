@@ -30,7 +30,7 @@ enum Stage {
     Typing,
     Shown(Choice),
     Thought(Choice),
-    Words(Field),
+    Words(Box<Field>),
 }
 
 /// The box.
@@ -144,7 +144,7 @@ impl ActionBox {
             && self.thought.is_some()
             && !matches!(self.stage, Stage::Words(_))
         {
-            self.stage = Stage::Words(Field::lines(self.thought.as_deref().unwrap_or_default()));
+            self.stage = Stage::Words(Box::new(Field::lines(self.thought.as_deref().unwrap_or_default())));
             return Reaction::default();
         }
         self.done(fate)
@@ -161,11 +161,11 @@ impl ActionBox {
             .collect();
         if !self.only_questions {
             let fate = match (fate, &self.stage) {
-                (1, _) => Fate::Dropped,
                 (2, Stage::Words(words)) if !words.text().is_empty() => {
                     Fate::Rewritten(one_line(&words.text()).into_owned())
                 }
-                (2, Stage::Words(_)) => Fate::Dropped,
+                // A thought that is rewritten to nothing is dropped.
+                (1, _) | (2, Stage::Words(_)) => Fate::Dropped,
                 _ => Fate::Kept,
             };
             let shown_as = if self.shown == Some(1) { ShownAs::HumanEdit } else { ShownAs::Own };
@@ -255,8 +255,6 @@ impl Overlay for ActionBox {
         let by = match action {
             Action::Close => return Reaction::close(),
             Action::Accept | Action::Open => return self.answered(),
-            Action::Down => 1,
-            Action::Up => -1,
             Action::PageDown => 8,
             Action::PageUp => -8,
             Action::NextField if matches!(self.stage, Stage::Typing) => {
@@ -266,8 +264,8 @@ impl Overlay for ActionBox {
                 }
                 0
             }
-            Action::NextField => 1,
-            Action::PreviousField => -1,
+            Action::Down | Action::NextField => 1,
+            Action::Up | Action::PreviousField => -1,
             Action::NewLine => {
                 if let Stage::Words(words) = &mut self.stage {
                     words.new_line();

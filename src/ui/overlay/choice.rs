@@ -4,6 +4,13 @@ use super::window::{Line, paragraph};
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
 
+/// The place so many further on among `all`, round and round.
+pub(crate) fn around(at: usize, by: isize, all: usize) -> usize {
+    let all = all.max(1);
+    let far = by.unsigned_abs() % all;
+    if by < 0 { (at + all - far) % all } else { (at + far) % all }
+}
+
 /// The answers of a question, one of them chosen.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
@@ -23,8 +30,7 @@ impl Choice {
 
     /// Chooses the answer so many further on, round and round.
     pub(crate) fn by(&mut self, by: isize) {
-        let all = self.answers.len().max(1) as isize;
-        self.at = (self.at as isize + by).rem_euclid(all) as usize;
+        self.at = around(self.at, by, self.answers.len());
     }
 
     /// Its rows.

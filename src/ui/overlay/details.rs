@@ -24,7 +24,7 @@ impl Details {
         Self { id, scroll: Scroll::default() }
     }
 
-    fn lines(&self, lesson: &Lesson, look: &Look<'_>, columns: u16) -> Vec<Line> {
+    fn lines(lesson: &Lesson, look: &Look<'_>, columns: u16) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut say = |label: &str, role: Role, text: &str| {
             lines.extend(paragraph((Role::Dim, &format!("{label:<12}")), role, text, columns));
@@ -154,9 +154,9 @@ impl Overlay for Details {
         let Some(lesson) = look.moment.head.pool.get(&self.id) else { return };
         let title = format!("{} lesson {}", lesson.kind.name(), lesson.number);
         let columns = 80;
-        let rows = self.lines(lesson, look, columns.min(screen.width.saturating_sub(4))).len() as u16;
+        let rows = Self::lines(lesson, look, columns.min(screen.width.saturating_sub(4))).len() as u16;
         let window = Window { title: &title, place: Place::Middle, rows, columns, mode: Mode::Details };
         let inside = window.draw(look, screen, canvas);
-        self.scroll.draw(&self.lines(lesson, look, inside.width), inside, canvas);
+        self.scroll.draw(&Self::lines(lesson, look, inside.width), inside, canvas);
     }
 }

@@ -1,5 +1,6 @@
 //! The lesson editor: kind, reach, text, and for an Error what to do instead.
 
+use super::choice::around;
 use super::field::Field;
 use super::window::{Place, Window, put_line};
 use super::{Answer, Overlay, Reaction};
@@ -114,7 +115,7 @@ fn without_numbers(action: &str) -> String {
 
 impl Editor {
     /// An editor over a draft. `kinds` are those of the method; `number` is that of the edited lesson.
-    pub fn new(draft: Draft, before: Draft, kinds: &[Kind], number: u32) -> Self {
+    pub fn new(draft: &Draft, before: Draft, kinds: &[Kind], number: u32) -> Self {
         Self {
             of: draft.of.clone().map(|id| (id, number)),
             kinds: kinds.to_vec(),
@@ -125,7 +126,7 @@ impl Editor {
             at: At::Text,
             evidence: String::new(),
             note: None,
-            from_draft: draft != before,
+            from_draft: *draft != before,
             before,
         }
     }
@@ -161,13 +162,12 @@ impl Editor {
 
     fn go(&mut self, by: isize) {
         let all = self.fields();
-        let at = all.iter().position(|f| *f == self.at).unwrap_or(0) as isize;
-        self.at = all[(at + by).rem_euclid(all.len() as isize) as usize];
+        let at = all.iter().position(|f| *f == self.at).unwrap_or(0);
+        self.at = all[around(at, by, all.len())];
     }
 
     fn turn(&mut self, by: isize) {
-        let next =
-            |len: usize, at: Option<usize>| (at.unwrap_or(0) as isize + by).rem_euclid(len as isize) as usize;
+        let next = |len: usize, at: Option<usize>| around(at.unwrap_or(0), by, len);
         if self.at == At::Kind && !self.kinds.is_empty() {
             let at = self.kinds.iter().position(|k| *k == self.kind);
             // A reach that was not chosen by hand follows the kind.

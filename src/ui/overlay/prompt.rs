@@ -16,17 +16,23 @@ use similar::{ChangeTag, TextDiff};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Cells that name a segment at the left.
-const MARGIN: u16 = 14;
-
 /// The prompt of the chosen moment: a draft that waits to be sent, else the last one sent to the actor.
 #[derive(Default)]
 pub struct PromptView {
     scroll: Scroll,
     difference: bool,
     /// The rows as they were last made, with what they were made of.
-    made: RefCell<Option<(String, u16, bool, Arc<[Line]>)>>,
+    made: RefCell<Option<Made>>,
 }
+
+/// Rows, with what they were made of: the hashes of the bodies, the columns, whether they are a difference.
+struct Made {
+    key: (String, u16, bool),
+    lines: Arc<[Line]>,
+}
+
+/// Cells that name a segment at the left.
+const MARGIN: u16 = 14;
 
 /// The colour of a segment.
 fn role(label: Label) -> Role {
@@ -91,7 +97,8 @@ fn whole(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
             continue;
         }
         let role = role(segment.label);
-        let name = format!("{} {}", segment.label.name(), source(state, &segment.origin));
+        let word = if segment.label == Label::Observation { "seen" } else { segment.label.name() };
+        let name = format!("{word} {}", source(state, &segment.origin));
         let lead =
             format!("{:<1$}", truncate(name.trim(), usize::from(MARGIN) - 1, "…"), usize::from(MARGIN));
         lines.extend(paragraph((Role::Dim, &lead), role, segment.text.trim_matches('\n'), columns));
@@ -202,20 +209,18 @@ impl PromptView {
             return paragraph((Role::Dim, ""), Role::Dim, "No prompt has been sent yet.", columns).into();
         };
         // The hash of the body is all that the rows depend on, but for the numbers of lessons, which never change.
-        let key = format!("{}/{}", now.sha256, before.map_or("", |b| b.sha256.as_str()));
+        let hashes = format!("{}/{}", now.sha256, before.map_or("", |b| b.sha256.as_str()));
+        let key = (hashes, columns, self.difference);
         let mut made = self.made.borrow_mut();
-        if let Some((was, wide, difference, lines)) = &*made
-            && !now.sha256.is_empty()
-            && (was, *wide, *difference) == (&key, columns, self.difference)
-        {
-            return lines.clone();
+        if let Some(made) = made.as_ref().filter(|m| m.key == key && !now.sha256.is_empty()) {
+            return made.lines.clone();
         }
         let lines: Arc<[Line]> = if self.difference {
             difference(state, now, before, columns).into()
         } else {
             whole(state, now, columns).into()
         };
-        *made = Some((key, columns, self.difference, lines.clone()));
+        *made = Some(Made { key, lines: lines.clone() });
         lines
     }
 }

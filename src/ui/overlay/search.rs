@@ -1,5 +1,6 @@
 //! Words in the steps of the episode.
 
+use super::choice::around;
 use super::field::Field;
 use super::window::{Line, Place, Scroll, Window, put_line};
 use super::{Overlay, Reaction, after_step};
@@ -88,7 +89,7 @@ impl Search {
         if all == 0 {
             return Reaction::default();
         }
-        self.chosen = (self.chosen as isize + by).rem_euclid(all as isize) as usize;
+        self.chosen = around(self.chosen, by, all);
         self.go(look)
     }
 
@@ -121,12 +122,11 @@ impl Overlay for Search {
         match action {
             // What was typed is taken back; what was walked to is kept.
             Action::Close if self.typing => Reaction::done(Request::Go(self.from)),
-            Action::Close | Action::Open => Reaction::close(),
             Action::Accept if self.typing => {
                 self.typing = self.found.is_empty();
                 Reaction::default()
             }
-            Action::Accept => Reaction::close(),
+            Action::Close | Action::Open | Action::Accept => Reaction::close(),
             Action::Search => {
                 self.typing = true;
                 Reaction::default()

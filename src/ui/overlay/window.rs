@@ -2,7 +2,7 @@
 
 use crate::text::width;
 use crate::ui::canvas::Canvas;
-use crate::ui::keymap::{Action, Mode};
+use crate::ui::keymap::{Action, Hint, Mode};
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
@@ -87,14 +87,13 @@ impl Window<'_> {
     /// The way out stands at the right, whatever the width; the rest as far as it fits.
     fn keys(&self, look: &Look<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
         let hints = look.keymap.hints(self.mode);
-        let close = look.keymap.label_in(self.mode, Action::Close);
-        let wide = |(key, word): &(String, &str)| (width(key) + width(word) + 4) as u16;
-        let (closing, others): (Vec<_>, Vec<_>) =
-            hints.into_iter().partition(|h| Some(&h.0) == close.as_ref());
+        let wide = |h: &Hint<'_>| (width(&h.key) + width(h.word) + 4) as u16;
+        let (closing, others): (Vec<_>, Vec<_>) = hints.into_iter().partition(|h| h.action == Action::Close);
         let mut right = edge.right();
-        let mut put = |x: u16, hint: &(String, &str)| {
-            let x = x + canvas.put(x, edge.y, wide(hint), &format!(" {} ", hint.0), canvas.style(Role::Key));
-            x + canvas.put(x, edge.y, wide(hint), &format!("{} ", hint.1), canvas.style(Role::Dim))
+        let mut put = |x: u16, hint: &Hint<'_>| {
+            let x =
+                x + canvas.put(x, edge.y, wide(hint), &format!(" {} ", hint.key), canvas.style(Role::Key));
+            x + canvas.put(x, edge.y, wide(hint), &format!("{} ", hint.word), canvas.style(Role::Dim))
         };
         if let Some(hint) = closing.first().filter(|h| wide(h) <= edge.width) {
             right = edge.right() - wide(hint);
@@ -127,7 +126,7 @@ impl Scroll {
     /// Moves by pages.
     pub(crate) fn pages(&self, pages: isize) {
         let height = self.seen.get().1.saturating_sub(1).max(1);
-        self.by(pages.saturating_mul(height as isize));
+        self.by(pages.saturating_mul(isize::try_from(height).unwrap_or(isize::MAX)));
     }
 
     /// To a row.

@@ -1,0 +1,136 @@
+//! 134 episodes of at most 50 steps with the built-in actor and symbolic reflection, through driver, journal and disk,
+//! without a screen. DESIGN 7: at most 5 seconds of processor time on real games.
+//!
+//! The time is that of the whole process (all threads), the middle of five runs; `taskset -c 0 cargo bench --bench episodes`
+//! keeps it to one core. Episodes that are won end early, so the time is also given a step, and for 6,700 steps.
+#![expect(clippy::print_stdout, reason = "a program that reports figures")]
+
+#[path = "measure/process.rs"]
+mod process;
+
+use process::{load, median, processor_seconds, verdict};
+use retrospect::domain::{Autonomy, RunSpec, Task};
+use retrospect::driver::worlds::{self, WorldOptions};
+use retrospect::driver::{Driver, Launch, OpenWorld};
+use retrospect::engine::Command;
+use retrospect::journal::Meta;
+use retrospect::method::{PaperOrCode, defaults};
+use retrospect::prompt::Templates;
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const EPISODES: usize = 134;
+const RUNS: usize = 5;
+const STEPS: f64 = 50.0 * EPISODES as f64;
+
+fn main() -> Outcome<()> {
+    let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
+    let mut real: Vec<String> = std::fs::read_dir(&games)
+        .map(|entries| entries.flatten().map(|e| e.path().display().to_string()).collect())
+        .unwrap_or_default();
+    real.sort();
+    if real.is_empty() {
+        println!("{}: the real games are not here; only the built-in ones are played", games.display());
+    } else {
+        measure("alfworld", &real)?;
+    }
+    let kinds = ["put", "look", "clean", "heat", "cool", "two"];
+    let own: Vec<String> =
+        (0..EPISODES).map(|n| format!("normal/{}/{}", kinds[n % kinds.len()], 1 + n / kinds.len())).collect();
+    measure("household", &own)
+}
+
+fn measure(env: &str, games: &[String]) -> Outcome<()> {
+    let options = WorldOptions::default();
+    let tasks = games
+        .iter()
+        .cycle()
+        .take(EPISODES)
+        .map(|game| worlds::find(env, game, &options))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut times = Vec::new();
+    let mut walls = Vec::new();
+    let mut steps = 0_u32;
+    let mut won = 0;
+    for _ in 0..RUNS {
+        let before = processor_seconds().ok_or("processor time is read from /proc, which is not here")?;
+        let began = Instant::now();
+        (steps, won) = play(env, &tasks)?;
+        times.push(processor_seconds().unwrap_or(f64::NAN) - before);
+        walls.push(began.elapsed().as_secs_f64());
+    }
+    let runs: Vec<String> = times.iter().map(|t| format!("{t:.2}")).collect();
+    let middle = median(times);
+    let whole = middle / f64::from(steps) * STEPS;
+    println!(
+        "{env}: {EPISODES} episodes over {} games, {steps} steps, {won} won: {middle:.2} s of processor time (runs {}), wall {:.2} s, {}",
+        games.len(),
+        runs.join(" "),
+        median(walls),
+        load()
+    );
+    println!(
+        "  {:.0} us a step; {whole:.2} s for {STEPS} steps (budget 5 s on real games: {})",
+        middle / f64::from(steps) * 1e6,
+        verdict(whole <= 5.0)
+    );
+    Ok(())
+}
+
+/// Plays all tasks as one run; its steps and wins.
+fn play(env: &str, tasks: &[Task]) -> Outcome<(u32, usize)> {
+    let dir = tempfile::tempdir()?;
+    let (limits, settings, loop_detector) = defaults("omnireflect", PaperOrCode::Paper);
+    let spec = RunSpec {
+        method: "omnireflect".to_owned(),
+        actor: "rules".to_owned(),
+        mentor: "symbolic".to_owned(),
+        interface: "raw".to_owned(),
+        tasks: tasks.to_vec(),
+        trials: 1,
+        seed: 0,
+        autonomy: Autonomy::Auto,
+        limits,
+        loop_detector,
+        settings,
+    };
+    let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
+    let launch = Launch::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO)?;
+    let meta = Meta {
+        v: 1,
+        session: "bench".to_owned(),
+        created: jiff::Timestamp::UNIX_EPOCH,
+        program: String::new(),
+        env: env.to_owned(),
+        method: spec.method.clone(),
+        actor: spec.actor.clone(),
+        title: String::new(),
+        bookmark: None,
+    };
+    let (handle, thread, _) = Driver::start(dir.path(), meta, spec, Vec::new(), launch)?;
+    handle.send(Command::Run);
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    runtime.block_on(async {
+        let mut news = handle.store.news();
+        loop {
+            let head = handle.store.head();
+            if head.over || head.trouble.is_some() || news.changed().await.is_err() {
+                break;
+            }
+        }
+    });
+    let state = handle.store.head();
+    handle.quit();
+    if thread.join().is_err() {
+        return Err("the driver panicked".into());
+    }
+    if let Some((_, failure)) = &state.trouble {
+        return Err(failure.what.clone().into());
+    }
+    let steps = state.past.iter().map(|p| p.steps).sum();
+    Ok((steps, state.past.iter().filter(|p| p.won).count()))
+}

@@ -1,0 +1,287 @@
+//! The flags of the verbs that start no run.
+
+use super::{Screen, World};
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Where there is no terminal the transcript is printed.\nExamples:\n  retrospect open --last\n  \
+                  retrospect open report.html#1.14"
+)]
+pub struct Open {
+    /// A session (folder, name, or end of its name) or an exported report, perhaps with #EPISODE.STEP.
+    #[arg(value_name = "PATH[#E.S]", required_unless_present = "last")]
+    pub path: Option<String>,
+    /// The newest session.
+    #[arg(long, conflicts_with = "path")]
+    pub last: bool,
+    /// Go on showing what another program writes to it, read-only.
+    #[arg(long)]
+    pub follow: bool,
+    /// Print the events as JSON lines, as `run --json` does.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub screen: Screen,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every line of standard input is one command, exactly as it stands; with --json a line that begins with \
+                  a quotation mark is a JSON string. Each line is answered by the world's text, or with --json by one \
+                  object: step, action, observation, reward, progress, done, won, valid, admissible, world. Step 0 is \
+                  the reset and has goal and task as well. Playing goes on after the end; exit 0 at end of input."
+)]
+pub struct Play {
+    /// The environment: household (built in) or alfworld.
+    #[arg(long, value_name = "E")]
+    pub env: Option<String>,
+    /// A task, by its id; for alfworld also a game.tw-pddl or its folder.
+    #[arg(long, value_name = "T")]
+    pub task: Option<String>,
+    /// Seed of the world's own chance.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// A list of tasks, as for run.
+    #[arg(long, value_name = "F")]
+    pub tasks: Option<String>,
+    /// Which task of the list, counted from 0.
+    #[arg(long, value_name = "N", requires = "tasks")]
+    pub index: Option<usize>,
+    /// How answers are shown: raw, react or agentboard.
+    #[arg(long, value_name = "I")]
+    pub interface: Option<String>,
+    /// A world state to begin from (BabyAI).
+    #[arg(long, value_name = "F", hide = true)]
+    pub state: Option<PathBuf>,
+    /// A PDDL domain (with --problem).
+    #[arg(long, value_name = "F", hide = true)]
+    pub domain: Option<PathBuf>,
+    /// A PDDL problem (with --domain).
+    #[arg(long, value_name = "F", hide = true)]
+    pub problem: Option<PathBuf>,
+    /// One JSON object a reply.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Which one; without a name the first is opened.
+    pub name: Option<String>,
+    /// List what there is.
+    #[arg(long)]
+    pub list: bool,
+    #[command(flatten)]
+    pub screen: Screen,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  retrospect tasks --env household\n  \
+                  retrospect tasks --env household --tasks 'normal/*/1-3' --write games/\n  \
+                  retrospect tasks --env alfworld --split valid_unseen --json")]
+pub struct Tasks {
+    #[command(flatten)]
+    pub world: World,
+    /// Write them as folders that ALFWorld's own loader reads.
+    #[arg(long, value_name = "DIR")]
+    pub write: Option<PathBuf>,
+    /// One JSON object a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Sessions {
+    /// One JSON object a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A pool file is a log of lesson operations, one JSON object a line; it is only added to, and merged by \
+                  the ids of its lessons. Without --pool it is `pool.jsonl` in the user's data folder."
+)]
+pub struct Lessons {
+    #[command(subcommand)]
+    pub verb: LessonVerb,
+    /// The pool file.
+    #[arg(long, global = true, value_name = "F")]
+    pub pool: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LessonVerb {
+    /// List the lessons of the pool, or of a session.
+    List {
+        /// A session or another pool file.
+        from: Option<String>,
+        /// Retired ones too.
+        #[arg(long)]
+        all: bool,
+        /// One JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add a lesson.
+    Add {
+        /// The lesson; for an Error lesson the mistake.
+        text: String,
+        /// For an Error lesson: what to do instead.
+        #[arg(long)]
+        solution: Option<String>,
+        /// Its kind: abstract, error, progress, plan, experience, lesson, positive, negative, advice.
+        #[arg(long)]
+        kind: Option<String>,
+        /// Its reach: episode, task, task_type, environment.
+        #[arg(long, default_value = "environment")]
+        scope: String,
+    },
+    /// Give a lesson new words.
+    Edit {
+        /// Its number in the list, or its id.
+        lesson: String,
+        /// The new words.
+        text: Option<String>,
+        /// The new solution.
+        #[arg(long)]
+        solution: Option<String>,
+    },
+    /// Take a lesson out of use; its history stays.
+    Retire {
+        /// Numbers in the list, or ids.
+        #[arg(required = true)]
+        lessons: Vec<String>,
+    },
+    /// Merge another pool file into this one, by id.
+    Import {
+        /// The other pool file, or a text of one lesson a line.
+        file: PathBuf,
+    },
+    /// Print the lessons in force.
+    Export {
+        /// A session or another pool file.
+        from: Option<String>,
+        /// How: pool (a pool file), text (as --constitution reads it), markdown.
+        #[arg(long, default_value = "pool")]
+        format: PoolFormat,
+    },
+    /// Take lessons of a session into the pool, so that other runs can begin with them.
+    Promote {
+        /// The session.
+        session: String,
+        /// Only these, by their number in the session or their id.
+        #[arg(long = "lesson", value_name = "L")]
+        lessons: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// A session or an exported report.
+    pub path: String,
+    /// Do not take its actions again in its world.
+    #[arg(long)]
+    pub no_world: bool,
+    /// One JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  retrospect export --last --format html --out report.html\n  \
+                        retrospect export --last --format svg --at 1.14 --size 120x36 --theme light > screen.svg")]
+pub struct Export {
+    /// A session, or an exported report.
+    #[arg(value_name = "PATH", required_unless_present = "last")]
+    pub path: Option<String>,
+    /// The newest session.
+    #[arg(long, conflicts_with = "path")]
+    pub last: bool,
+    /// html (one page that carries the session), markdown, json, svg (the screen), text (the transcript).
+    #[arg(long, short, default_value = "html")]
+    pub format: Format,
+    /// The place to mark or draw: EPISODE.STEP.
+    #[arg(long, value_name = "E.S")]
+    pub at: Option<String>,
+    /// Size of the screen that svg draws, in columns and rows.
+    #[arg(long, value_name = "WxH", default_value = "120x36")]
+    pub size: String,
+    /// Theme of the screen that svg draws.
+    #[arg(long, value_name = "T")]
+    pub theme: Option<String>,
+    /// Write here instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// One JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// bash, zsh, fish, elvish or powershell.
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Write this page and one for every verb into a folder.
+    #[arg(long, value_name = "DIR")]
+    pub write: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Config {
+    #[command(subcommand)]
+    pub verb: ConfigVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigVerb {
+    /// Write a configuration file with every setting and its default, as comments.
+    Init {
+        /// Replace a file that is there.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Show every setting, its value and where it comes from.
+    Show {
+        /// One JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What a session can be told as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One page with the journal in it.
+    Html,
+    /// Markdown.
+    #[value(alias = "md")]
+    Markdown,
+    /// One JSON document.
+    Json,
+    /// The screen at one step, as a picture.
+    Svg,
+    /// The plain transcript.
+    Text,
+}
+
+/// What lessons can be told as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PoolFormat {
+    /// A pool file of its own.
+    Pool,
+    /// One lesson a line.
+    Text,
+    /// Markdown.
+    Markdown,
+}

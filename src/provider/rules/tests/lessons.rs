@@ -1,0 +1,219 @@
+use super::*;
+use crate::provider::rules::forms::{Form, Lessons};
+use crate::provider::rules::knowledge::knowledge;
+
+fn learnt(sentence: &str) -> Lessons {
+    let prompt = Prompt { segments: vec![segment(Label::Error, sentence)] };
+    knowledge().forms.lessons(&prompt, knowledge())
+}
+
+/// The agreed sentences, and what each must stop.
+const AGREED: [(&str, Form, Habit); 17] = [
+    ("Heat food in a microwave only.", Form::HeatOnly, Habit::HeatsElsewhere),
+    ("Cool food in a fridge only.", Form::CoolOnly, Habit::CoolsElsewhere),
+    ("Clean things at a sinkbasin only.", Form::CleanOnly, Habit::CleansElsewhere),
+    (
+        "Open a closed container before you take from it or put into it.",
+        Form::OpenFirst,
+        Habit::ReachesThroughDoors,
+    ),
+    ("Look inside closed containers too.", Form::LookInside, Habit::PassesClosedDoors),
+    ("Put down what you hold before you take another object.", Form::HandsFirst, Habit::GrabsWithFullHands),
+    ("Use the number of every object and place.", Form::Numbers, Habit::OmitsNumbers),
+    ("Go to a place before you act on it.", Form::GoFirst, Habit::ActsFromAfar),
+    ("Do not repeat an action that did nothing.", Form::NoRepeat, Habit::RepeatsFailures),
+    ("Do not go back to a place that was already searched.", Form::NoReturn, Habit::GoesBack),
+    ("Take only the object that the task names.", Form::OnlyNamed, Habit::TakesOtherThings),
+    ("Take only the object that the task names.", Form::OnlyNamed, Habit::TakesLookAlikes),
+    (
+        "To examine something in light, hold it and use the lamp where the lamp is.",
+        Form::Lamp,
+        Habit::LightsItWrongly,
+    ),
+    ("Heat/clean/cool the object before you place it.", Form::TreatFirst, Habit::ForgetsTreatment),
+    (
+        "Heat, cool or clean the object before you put it in/on the target.",
+        Form::TreatFirst,
+        Habit::ForgetsTreatment,
+    ),
+    ("After you heat, cool or clean it, put it in/on the target.", Form::ThenPlace, Habit::LeavesItThere),
+    ("Hold the object before you heat, cool or clean it.", Form::HoldFirst, Habit::TreatsUnheld),
+];
+
+#[test]
+fn the_agreed_sentences_are_understood_however_they_are_written() {
+    for (sentence, form, _) in AGREED {
+        for written in [
+            format!("- {sentence}\n"),
+            sentence.to_uppercase(),
+            format!("3. {}", sentence.trim_end_matches('.')),
+            format!("- Mistake: Something went wrong here. Solution: {sentence}\n"),
+            format!("(A person rejected \"go to shelf 1\": {sentence})\n"),
+            format!("What is known about this world:\n- “{sentence}”\n"),
+        ] {
+            assert!(learnt(&written).has(form), "{written}");
+        }
+    }
+    assert!(learnt("Say \"put OBJECT in/on PLACE\" to put something down.").has(Form::SayPut));
+    assert!(learnt("Say \"move OBJECT to PLACE\" to put something down.").has(Form::SayMove));
+}
+
+#[test]
+fn kinds_are_understood_in_singular_and_plural_and_written_apart() {
+    for sentence in [
+        "Look for a knife in/on a side table first.",
+        "Look for knives on sidetables first.",
+        "Knives are often on side tables.",
+        "Search for the knife on the sidetable first!",
+    ] {
+        assert_eq!(learnt(sentence).look_for, [("knife".to_owned(), "sidetable".to_owned())], "{sentence}");
+    }
+    assert!(learnt("Do not heat food with a stoveburner.").forbids("heat", "stoveburner"));
+    assert!(learnt("After you cool it, put it in/on the target.").has_for_verb(Form::ThenPlace, "cool"));
+    assert!(!learnt("After you cool it, put it in/on the target.").has_for_verb(Form::ThenPlace, "heat"));
+    assert!(learnt("Open a fridge before you take from it.").has_for_place(Form::OpenFirst, "fridge"));
+    assert!(!learnt("Open a fridge before you take from it.").has_for_place(Form::OpenFirst, "safe"));
+}
+
+/// Sensible sentences outside the forms. A model would follow them; the stand-in must not.
+const PARAPHRASES: [&str; 32] = [
+    "The microwave is the right place to heat things.",
+    "Stoveburners are useless for heating.",
+    "You should heat food in a microwave and nowhere else.",
+    "Heat apple 1 with microwave 1.",
+    "Heat the food slowly in a microwave only.",
+    "Microwaves heat food.",
+    "Nothing but a fridge cools.",
+    "If something must be cool, think of the fridge.",
+    "Water comes from a sinkbasin, so clean there.",
+    "Doors have to be opened.",
+    "A closed fridge gives nothing.",
+    "Remember that drawers can hide what you need.",
+    "Closed containers may hold the object.",
+    "Empty your hands first.",
+    "Two objects at once are too much.",
+    "Names need numbers.",
+    "Write apple 1 instead of apple.",
+    "Walk there first.",
+    "You cannot reach things across the room.",
+    "If nothing happens, try something else.",
+    "Never give up.",
+    "Repeating is pointless.",
+    "Search each place once.",
+    "Keep track of where you have been.",
+    "A mug is not a cup.",
+    "Ignore everything that is not part of the task.",
+    "Apples like fridges.",
+    "The apple might be in the fridge.",
+    "Bring the object to the lamp and switch it on.",
+    "Lamps must be used, not examined.",
+    "The treatment comes before the placing.",
+    "Do not forget what the task asks for.",
+];
+
+#[test]
+fn what_is_outside_the_forms_changes_nothing() {
+    let games: Vec<Played> = (0..6).map(|seed| play(game(Difficulty::Normal, seed), &[], 50)).collect();
+    for sentence in PARAPHRASES {
+        assert_eq!(learnt(&format!("- {sentence}\n")), Lessons::default(), "{sentence}");
+        for (n, prompt) in games.iter().flat_map(|g| g.prompts.iter().step_by(3)).enumerate() {
+            let mut told = prompt.clone();
+            told.segments.insert(1, segment(Label::Abstract, &format!("- {sentence}\n")));
+            told.segments
+                .insert(1, segment(Label::Error, &format!("- Mistake: {sentence} Solution: {sentence}\n")));
+            assert_eq!(answer(&told, n as u64), answer(prompt, n as u64), "{sentence}");
+        }
+    }
+}
+
+#[test]
+fn each_lesson_stops_its_habit() {
+    let untaught: Vec<Played> = (0..48).map(|seed| play(game(Difficulty::Normal, seed), &[], 50)).collect();
+    for (sentence, _, habit) in AGREED {
+        let showing = (0_u32..).zip(&untaught).filter(|(_, game)| shown(&game.faults, habit) > 0).take(6);
+        let (mut without, mut with) = (0, 0);
+        for (seed, before) in showing {
+            without += shown(&before.faults, habit);
+            with += shown(&play(game(Difficulty::Normal, seed), &[sentence], 50).faults, habit);
+        }
+        // Some marks are also left for good reasons: a place is gone back to for what was seen there, a closed one is
+        // passed with full hands, and a failed action is taken again after two others.
+        let left = match habit {
+            Habit::GoesBack => without * 3 / 4,
+            Habit::PassesClosedDoors => without / 2,
+            _ => without / 10,
+        };
+        assert!(without > 0 && with <= left, "{sentence}: {without} without the lesson, {with} with it");
+    }
+}
+
+const ROOM: &str = "You are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, a \
+                    drawer 1, a countertop 1, a sinkbasin 1, and a stoveburner 1.\n\nYour task is to: put a mug in drawer.";
+
+#[test]
+fn a_lesson_where_to_look_is_followed_first() {
+    for (n, place) in ["stoveburner", "drawer", "sinkbasin", "cabinet"].into_iter().enumerate() {
+        let told =
+            prompt(&[&format!("Look for a mug in/on a {place} first.")], ROOM, &[("think: So.", "OK.")]);
+        let line = answer(&told, n as u64);
+        assert!(line.starts_with(&format!("go to {place} ")), "{line}");
+    }
+}
+
+#[test]
+fn what_a_person_rejected_is_not_proposed_again() {
+    for seed in 0..24 {
+        let played = play(game(Difficulty::Normal, seed), &[], 30);
+        for (n, prompt) in played.prompts.iter().enumerate() {
+            let mut told = prompt.clone();
+            let mut refused = Vec::new();
+            for again in 0..4 {
+                let line = answer(&told, n as u64 + again);
+                assert!(!refused.contains(&line), "{line} was proposed again");
+                let at = told.segments.len() - 1;
+                told.segments
+                    .insert(at, segment(Label::Rejection, &format!("(A person rejected \"{line}\": no)\n")));
+                refused.push(line);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reason_in_a_documented_form_is_obeyed() {
+    let room = ROOM
+        .replace("a stoveburner 1", "a stoveburner 1, and a microwave 1")
+        .replace("put a mug", "put a hot mug");
+    let steps = [
+        ("think: So.", "OK."),
+        ("go to sinkbasin 1", "You arrive at sinkbasin 1. On the sinkbasin 1, you see a mug 1."),
+        ("take mug 1 from sinkbasin 1", "You pick up the mug 1 from the sinkbasin 1."),
+        ("think: I heat it.", "OK."),
+        ("go to stoveburner 1", "You arrive at stoveburner 1. On the stoveburner 1, you see nothing."),
+    ];
+    let mut told = prompt(&["Go to a place before you act on it."], &room, &steps);
+    let at = told.segments.len() - 1;
+    let reason = "(A person rejected \"heat mug 1 with stoveburner 1\": Heat food in a microwave only.)\n";
+    told.segments.insert(at, segment(Label::Rejection, reason));
+    // Only the order of the task may still be forgotten, which depends on the task's text; this one is remembered.
+    told.segments.insert(1, segment(Label::Abstract, "- Heat the object before you place it.\n"));
+    assert_eq!(answer(&told, 3), "go to microwave 1");
+}
+
+#[test]
+fn the_document_lists_every_form() {
+    let forms = include_str!("../forms.toml");
+    let document = include_str!("../../../../docs/LESSON_FORMS.md");
+    let listed: Vec<&str> =
+        document.lines().filter_map(|line| line.strip_prefix("    ")).map(str::trim).collect();
+    let patterns = forms
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix('"')?.trim_end_matches(',').strip_suffix('"'));
+    let inline = [
+        "say move object to place to put something down",
+        "say put object in/on place to put something down",
+    ];
+    for pattern in patterns.chain(inline) {
+        assert!(listed.contains(&pattern), "docs/LESSON_FORMS.md lacks the form: {pattern}");
+    }
+}

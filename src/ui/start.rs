@@ -1,0 +1,143 @@
+//! The start screen: which world and task, by what method and actor, or which session to go on with.
+//!
+//! Pure over a [`StartModel`] that the command line fills; what the person chose comes back as a [`StartChoice`]. What is
+//! preselected starts with Enter.
+
+mod choose;
+mod view;
+
+pub use choose::{Chooser, Outcome};
+pub use view::draw;
+
+use super::app::{Options, Signals, Wake};
+use super::terminal::Screen;
+use crate::domain::SettingOrigin;
+use crossterm::event::{Event, EventStream, KeyEventKind};
+use futures_util::StreamExt;
+use std::io;
+use std::path::PathBuf;
+
+/// A task that can be started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskRow {
+    /// Its id.
+    pub id: String,
+    /// Its goal, in words; empty where it is not known before the start.
+    pub goal: String,
+    /// Its type.
+    pub kind: String,
+}
+
+/// An environment with its tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorldRow {
+    /// Its name, as on the command line.
+    pub name: String,
+    /// What a person should know about it: built in, where its data are, or why it offers nothing here.
+    pub about: String,
+    /// Its tasks.
+    pub tasks: Vec<TaskRow>,
+}
+
+/// A setting with where its value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Knob {
+    /// Its name in the configuration, such as `run.method`.
+    pub name: String,
+    /// Its word on the screen.
+    pub label: String,
+    /// Its value.
+    pub value: String,
+    /// Where the value comes from.
+    pub origin: SettingOrigin,
+    /// The values there are; none: a whole number that is typed.
+    pub choices: Vec<String>,
+}
+
+/// A session that can be taken up again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Its folder.
+    pub path: PathBuf,
+    /// What it is about.
+    pub goal: String,
+    /// How it stands: `crashed`, `stopped`, `over`.
+    pub standing: String,
+    /// Where it stands: episodes, steps, when.
+    pub about: String,
+}
+
+/// All there is to choose from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StartModel {
+    /// The environments.
+    pub worlds: Vec<WorldRow>,
+    /// The preselected environment.
+    pub world: usize,
+    /// The preselected task in it.
+    pub task: usize,
+    /// Method, actor and the other settings.
+    pub knobs: Vec<Knob>,
+    /// Sessions, the newest first.
+    pub sessions: Vec<SessionRow>,
+}
+
+/// What the person chose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartChoice {
+    /// Start a run.
+    Run {
+        /// The environment.
+        env: String,
+        /// The task.
+        task: String,
+        /// Settings that the person changed, by name.
+        changed: Vec<(String, String)>,
+    },
+    /// Go on with a session.
+    Resume(PathBuf),
+}
+
+/// Shows the start screen until the person has chosen; none: they left. The terminal is given back before it returns.
+///
+/// # Errors
+/// When the terminal cannot be used.
+pub async fn start(model: StartModel, options: &Options) -> io::Result<Option<StartChoice>> {
+    let mut screen = Screen::enter()?;
+    let mut chooser = Chooser::new(model);
+    let mut events = EventStream::new();
+    let mut signals = Signals::new()?;
+    loop {
+        screen.terminal.draw(|frame| draw(&chooser, options, frame.buffer_mut()))?;
+        let event = tokio::select! {
+            event = events.next() => event,
+            signal = signals.next() => {
+                let Wake::Continued = signal else { return Ok(None) };
+                screen.leave();
+                screen.reenter()?;
+                continue;
+            }
+        };
+        let outcome = match event {
+            None => return Ok(None),
+            Some(Err(error)) => return Err(error),
+            Some(Ok(Event::Key(key))) if key.kind == KeyEventKind::Press => chooser.key(key, &options.keymap),
+            Some(Ok(Event::Paste(text))) => chooser.paste(&text),
+            Some(Ok(_)) => Outcome::Stay,
+        };
+        match outcome {
+            Outcome::Stay => {}
+            Outcome::Leave => return Ok(None),
+            Outcome::Chosen(choice) => return Ok(Some(choice)),
+            Outcome::Redraw => screen.terminal.clear()?,
+            Outcome::Suspend => {
+                drop(events);
+                screen.suspend()?;
+                events = EventStream::new();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+use super::*;
+use crate::ui::keymap::Keymap;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+fn model() -> StartModel {
+    let task =
+        |id: &str, goal: &str, kind: &str| TaskRow { id: id.into(), goal: goal.into(), kind: kind.into() };
+    let knob = |name: &str, label: &str, value: &str, origin, choices: &[&str]| Knob {
+        name: name.into(),
+        label: label.into(),
+        value: value.into(),
+        origin,
+        choices: choices.iter().map(|c| (*c).to_owned()).collect(),
+    };
+    StartModel {
+        worlds: vec![
+            WorldRow {
+                name: "household".into(),
+                about: "built in".into(),
+                tasks: vec![
+                    task("normal/heat/1", "put a hot apple in fridge", "pick_heat_then_place_in_recep"),
+                    task("normal/heat/7", "put a hot egg in countertop", "pick_heat_then_place_in_recep"),
+                    task(
+                        "normal/clean/2",
+                        "put a clean mug in coffeemachine",
+                        "pick_clean_then_place_in_recep",
+                    ),
+                ],
+            },
+            WorldRow {
+                name: "alfworld".into(),
+                about: "no data here: set ALFWORLD_DATA or give --data".into(),
+                tasks: Vec::new(),
+            },
+        ],
+        world: 0,
+        task: 1,
+        knobs: vec![
+            knob("run.method", "method", "omnireflect", SettingOrigin::Ours, &["react", "omnireflect"]),
+            knob("run.actor", "actor", "rules", SettingOrigin::Ours, &["rules", "human"]),
+            knob("run.seed", "seed", "0", SettingOrigin::Ours, &[]),
+            knob("run.steps", "steps", "50", SettingOrigin::Paper, &[]),
+        ],
+        sessions: vec![
+            SessionRow {
+                path: "/s/one".into(),
+                goal: "put a hot apple in fridge".into(),
+                standing: "crashed".into(),
+                about: "step 12, 20 minutes ago".into(),
+            },
+            SessionRow {
+                path: "/s/two".into(),
+                goal: "put two mugs in cabinet".into(),
+                standing: "stopped".into(),
+                about: "step 3, yesterday".into(),
+            },
+        ],
+    }
+}
+
+fn press(chooser: &mut Chooser, code: KeyCode) -> Outcome {
+    chooser.key(KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default())
+}
+
+fn typed(chooser: &mut Chooser, text: &str) {
+    for c in text.chars() {
+        press(chooser, KeyCode::Char(c));
+    }
+}
+
+fn run(task: &str, changed: &[(&str, &str)]) -> Outcome {
+    let changed = changed.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+    Outcome::Chosen(StartChoice::Run { env: "household".into(), task: task.into(), changed })
+}
+
+fn picture(chooser: &Chooser, w: u16, h: u16) -> String {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, w, h));
+    draw(chooser, &Options::default(), &mut buffer);
+    let row = |y| (0..w).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned() + "\n";
+    (0..h).map(row).collect()
+}
+
+#[test]
+fn enter_starts_what_is_preselected() {
+    assert_eq!(press(&mut Chooser::new(model()), KeyCode::Enter), run("normal/heat/7", &[]));
+}
+
+#[test]
+fn typing_searches_by_goal() {
+    let mut chooser = Chooser::new(model());
+    typed(&mut chooser, "clean mug");
+    assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/clean/2", &[]));
+    assert_eq!(press(&mut chooser, KeyCode::Esc), Outcome::Stay);
+    assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/heat/7", &[]));
+    assert_eq!(press(&mut chooser, KeyCode::Esc), Outcome::Leave);
+}
+
+#[test]
+fn what_was_changed_is_told() {
+    let mut chooser = Chooser::new(model());
+    press(&mut chooser, KeyCode::Tab);
+    press(&mut chooser, KeyCode::Tab);
+    press(&mut chooser, KeyCode::Right);
+    press(&mut chooser, KeyCode::Tab);
+    press(&mut chooser, KeyCode::Tab);
+    typed(&mut chooser, "42");
+    assert_eq!(
+        press(&mut chooser, KeyCode::Enter),
+        run("normal/heat/7", &[("run.method", "react"), ("run.seed", "42")])
+    );
+}
+
+#[test]
+fn a_world_without_tasks_starts_nothing_and_says_why() {
+    let mut chooser = Chooser::new(model());
+    press(&mut chooser, KeyCode::Tab);
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(press(&mut chooser, KeyCode::Enter), Outcome::Stay);
+    assert!(picture(&chooser, 80, 24).contains("set ALFWORLD_DATA"));
+}
+
+#[test]
+fn a_session_is_resumed() {
+    let mut chooser = Chooser::new(model());
+    press(&mut chooser, KeyCode::BackTab);
+    press(&mut chooser, KeyCode::Down);
+    let wanted = Outcome::Chosen(StartChoice::Resume("/s/two".into()));
+    assert_eq!(press(&mut chooser, KeyCode::Enter), wanted);
+}
+
+#[test]
+fn pictures_at_two_sizes() {
+    for (w, h) in [(80, 24), (60, 16)] {
+        insta::assert_snapshot!(format!("start_{w}x{h}"), picture(&Chooser::new(model()), w, h));
+    }
+}
+
+#[test]
+fn any_size_and_an_empty_model_are_drawn() {
+    for (w, h) in [(0, 0), (1, 1), (3, 2), (8, 5), (20, 9), (300, 3), (200, 60)] {
+        picture(&Chooser::new(model()), w, h);
+        picture(&Chooser::new(StartModel::default()), w, h);
+    }
+    assert_eq!(press(&mut Chooser::new(StartModel::default()), KeyCode::Enter), Outcome::Stay);
+}

@@ -1,0 +1,291 @@
+//! kill -9 at random moments of the real program, without a screen and with one in a pseudo-terminal: what was told is in
+//! the journal, the session resumes, and it ends with the events of a run that was not broken.
+//!
+//! Three kills in a plain `cargo test`, 300 with `RETROSPECT_SOAK=full` (a third of them with a screen).
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that says what it counted"
+)]
+
+#[path = "soaking/cases.rs"]
+mod cases;
+
+use cases::Rng;
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use retrospect::journal::read_branch;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
+
+/// What is played: two tasks, so that lessons cross from one to the other and an episode's end lies in the middle.
+const RUN: &[&str] = &[
+    "run",
+    "--env",
+    "household",
+    "--task",
+    "easy/heat/23",
+    "--task",
+    "easy/put/1",
+    "--method",
+    "omnireflect",
+    "--seed",
+    "3",
+    "--max-steps",
+    "12",
+];
+
+#[test]
+fn a_killed_run_loses_nothing_it_told_and_ends_as_if_it_had_lived() {
+    let (kills, seed) = match std::env::var("RETROSPECT_SOAK") {
+        Ok(how) if how == "full" => {
+            (300, std::env::var("RETROSPECT_SOAK_SEED").map_or(0, |s| s.parse().unwrap()))
+        }
+        _ => (3, 0),
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let told = headless(dir.path(), None);
+    assert!(told.len() > 20, "an unbroken run tells more than {} lines", told.len());
+    let unbroken = essence(&session(dir.path()).unwrap());
+    // How long it takes when the program's file is in memory.
+    let began = Instant::now();
+    headless(tempfile::tempdir().unwrap().path(), None);
+    let whole = began.elapsed();
+    let mut rng = Rng::new(seed);
+    let (mut before, mut after, mut lines, mut again) = (0, 0, 0, 0);
+    for n in 0..kills {
+        let dir = tempfile::tempdir().unwrap();
+        let moment = whole.mul_f64(rng.below(1_100) as f64 / 1_000.0);
+        let screen = n % 3 == 2;
+        let told = if screen {
+            // The built-in actor types on a screen, so a run takes longer there.
+            on_screen(dir.path(), &mut rng, moment * 4)
+        } else {
+            let kill =
+                if rng.once_in(2) { Kill::After(moment) } else { Kill::Line(rng.below(told.len() + 2)) };
+            headless(dir.path(), Some(&kill))
+        };
+        let killed =
+            format!("kill {n} of seed {seed}, screen {screen}, at {moment:?} or after {} lines", told.len());
+        lines += told.len();
+        let Some(path) = session(dir.path()).filter(|p| begun(p)) else {
+            assert!(told.is_empty(), "{killed}: told, but there is no session");
+            before += 1;
+            continue;
+        };
+        // What was told stands in the journal: the same event at the same number.
+        let kept = read_branch(&path.join("branches/trunk.jsonl")).unwrap().events;
+        let head = kept.last().map_or(0, |e| e.seq.0);
+        for line in &told {
+            let seq = line["seq"].as_u64().unwrap();
+            assert!(seq <= head, "{killed}: event {seq} was told, and the journal ends at {head}");
+            if let Some(observation) = line["observation"].as_str() {
+                let event = serde_json::to_value(&kept[seq as usize - 1].event).unwrap();
+                assert_eq!(event["turn"]["observation"], observation, "{killed}: event {seq}");
+            }
+        }
+        after += u32::from(kept.iter().any(|e| matches!(e.event, retrospect::engine::Event::RunEnded)));
+        // It can be killed while it is being resumed as well.
+        if rng.once_in(4) {
+            resume(dir.path(), &path, Some(whole.mul_f64(rng.below(1_000) as f64 / 1_000.0)));
+            again += 1;
+        }
+        resume(dir.path(), &path, None);
+        let resumed = essence(&path);
+        for (n, (resumed, unbroken)) in resumed.iter().zip(&unbroken).enumerate() {
+            assert_eq!(resumed, unbroken, "{killed}: event {n} apart from marks");
+        }
+        assert_eq!(resumed.len(), unbroken.len(), "{killed}");
+    }
+    println!(
+        "kill: {kills} kills of seed {seed} ({} with a screen, {again} killed again while resuming), {before} before the run was \
+         written, {after} after its end; {lines} told events found again; every session ended with the {} events of the unbroken run",
+        kills / 3,
+        unbroken.len()
+    );
+}
+
+enum Kill {
+    /// After this time.
+    After(Duration),
+    /// When so many lines were told.
+    Line(usize),
+}
+
+fn program(sessions: &Path) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command
+        .env("RETROSPECT_SESSIONS", sessions)
+        .env("XDG_CONFIG_HOME", sessions.join("none"))
+        .stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+}
+
+/// Plays without a screen; what was told until the end or the kill, line by line.
+fn headless(sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
+    let mut child = program(sessions).args(RUN).args(["--headless", "--json"]).spawn().unwrap();
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let child = Arc::new(Mutex::new(child));
+    let mut most = usize::MAX;
+    let mut timer = None;
+    match kill {
+        Some(&Kill::After(moment)) => {
+            let child = child.clone();
+            timer = Some(std::thread::spawn(move || {
+                std::thread::sleep(moment);
+                let _ = child.lock().unwrap().kill();
+            }));
+        }
+        Some(&Kill::Line(line)) => most = line,
+        None => {}
+    }
+    let mut told = Vec::new();
+    let mut out = out.lines();
+    while told.len() < most {
+        let Some(Ok(line)) = out.next() else { break };
+        // The last line may be cut in the middle: then it was not told.
+        let Ok(line) = serde_json::from_str::<Value>(&line) else { break };
+        if line["seq"].is_u64() {
+            told.push(line);
+        } else {
+            assert_eq!(line["type"], "summary", "only the summary tells no event");
+        }
+    }
+    if most != usize::MAX {
+        let _ = child.lock().unwrap().kill();
+        // What stands in the pipe was told before the kill.
+        for line in out.map_while(Result::ok) {
+            told.extend(serde_json::from_str::<Value>(&line).ok().filter(|l| l["seq"].is_u64()));
+        }
+    }
+    if let Some(timer) = timer {
+        timer.join().unwrap();
+    }
+    child.lock().unwrap().wait().unwrap();
+    told
+}
+
+/// Plays on a screen of a pseudo-terminal until it is killed. A screen tells no numbers: nothing is handed back, but a
+/// screen that was drawn must have a session behind it.
+fn on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value> {
+    let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+    let pty = native_pty_system().openpty(size).unwrap();
+    let mut command = CommandBuilder::new(PROGRAM);
+    command.args(RUN);
+    command.env("RETROSPECT_SESSIONS", sessions);
+    command.env("XDG_CONFIG_HOME", sessions.join("none"));
+    command.env("TERM", "xterm-256color");
+    let mut child = pty.slave.spawn_command(command).unwrap();
+    drop(pty.slave);
+    let pid = child.process_id().unwrap().to_string();
+    let drawn = Arc::new(Mutex::new(Vec::new()));
+    let (mut reader, screen) = (pty.master.try_clone_reader().unwrap(), drawn.clone());
+    let reading = std::thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Ok(n @ 1..) = reader.read(&mut bytes) {
+            screen.lock().unwrap().extend_from_slice(&bytes[..n]);
+        }
+    });
+    let mut keys = pty.master.take_writer().unwrap();
+    // The screen is up when it has drawn; then it is told to run.
+    let began = Instant::now();
+    while drawn.lock().unwrap().is_empty() && began.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(rng.below(200) as u64));
+    let _ = keys.write_all(b" ");
+    std::thread::sleep(moment);
+    assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    child.wait().unwrap();
+    drop((keys, pty.master));
+    reading.join().unwrap();
+    let mut parser = vt100::Parser::new(24.try_into().unwrap(), 80.try_into().unwrap(), 0);
+    parser.process(&drawn.lock().unwrap());
+    let shown = parser.screen().contents();
+    if let Some(turn) = turn_on(&shown) {
+        let kept = read_branch(&session(sessions).unwrap().join("branches/trunk.jsonl")).unwrap().events;
+        let state = retrospect::journal::fold(kept);
+        let head = state.head();
+        let steps =
+            head.past.iter().map(|p| p.steps).chain(head.episode.iter().map(|e| e.steps.len() as u32)).max();
+        assert!(steps >= Some(turn), "turn {turn} was shown, and the journal has {steps:?} steps:\n{shown}");
+    }
+    Vec::new()
+}
+
+/// The turn that the first row names: `turn 24/50`.
+fn turn_on(shown: &str) -> Option<u32> {
+    let (_, after) = shown.lines().next()?.split_once("turn ")?;
+    after.split('/').next()?.trim().parse().ok()
+}
+
+/// Goes on with a session without a screen; killed after a time, or to its end.
+fn resume(sessions: &Path, path: &Path, kill: Option<Duration>) {
+    let mut child = program(sessions).arg("resume").arg(path).args(["--headless", "--json"]).spawn().unwrap();
+    if let Some(moment) = kill {
+        std::thread::sleep(moment);
+        let _ = child.kill();
+        child.wait().unwrap();
+        return;
+    }
+    let out = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&out.stdout);
+    assert!(
+        out.status.success(),
+        "resume ended with {}:\n{}",
+        out.status,
+        text.lines().last().unwrap_or_default()
+    );
+}
+
+/// The one session below a folder.
+fn session(sessions: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(sessions).ok()?;
+    entries.flatten().map(|e| e.path()).find(|p| p.join("branches/trunk.jsonl").is_file())
+}
+
+/// The run's first event was written whole; before that nothing can be resumed, and nothing was told.
+fn begun(path: &Path) -> bool {
+    read_branch(&path.join("branches/trunk.jsonl")).is_ok_and(|b| !b.events.is_empty())
+}
+
+/// The events but for times, resume marks and calls made again. A session's name and the ids of its lessons, which are
+/// hashes of that name, are told apart by the order in which they come.
+fn essence(path: &Path) -> Vec<Value> {
+    let events = read_branch(&path.join("branches/trunk.jsonl")).unwrap().events;
+    let mut seen: Vec<Value> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for envelope in &events {
+        let mut event = serde_json::to_value(&envelope.event).unwrap();
+        let kind = event["type"].as_str().unwrap().to_owned();
+        match kind.as_str() {
+            // A screen begins by a granted step, a resumed session by going on.
+            "reopened" | "resumed" | "paused" | "closed" | "pause_requested" | "step_granted" => continue,
+            // A call in flight is made again; its answer may be written twice, its proposal once.
+            "reply_received" => {
+                event["usage"] = Value::Null;
+                if seen.last().is_some_and(|last| last["type"] == kind && last["call"] == event["call"]) {
+                    continue;
+                }
+            }
+            "episode_ended" => event["summary"]["span"] = Value::Null,
+            "run_started" => event["session"] = Value::Null,
+            "lesson_changed" if event["op"] == "add" => names.push(event["id"].as_str().unwrap().to_owned()),
+            _ => {}
+        }
+        let mut text = event.to_string();
+        for (n, name) in names.iter().enumerate() {
+            text = text.replace(name.as_str(), &format!("lesson {n}"));
+        }
+        seen.push(serde_json::from_str(&text).unwrap());
+    }
+    seen
+}
