@@ -145,7 +145,8 @@ fn looks(buffer: &Buffer) -> String {
     }
     for (at, style) in known.iter().enumerate().filter(|(_, s)| **s != Style::reset()) {
         let colours = format!("{:?} on {:?}", style.fg.unwrap_or_default(), style.bg.unwrap_or_default());
-        text.push_str(&format!("{} {colours} {:?}\n", char::from(b'a' + at as u8), style.add_modifier));
+        let letter = char::from(b'a' + at as u8);
+        text.extend([format!("{letter} {colours} {:?}\n", style.add_modifier)]);
     }
     text
 }

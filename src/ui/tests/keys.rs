@@ -150,3 +150,21 @@ fn the_hint_goes_once_it_was_obeyed() {
     stage.press("n");
     assert_eq!(stage.model.hint, Hint::Mistake);
 }
+
+/// At first the way up was only as long as the step that stuck out of the pane.
+#[test]
+fn the_story_scrolls_to_its_beginning_and_back() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    let rest = super::screen(&stage.draw());
+    for _ in 0..30 {
+        stage.press("PageUp");
+        stage.draw();
+    }
+    let top = super::screen(&stage.draw());
+    assert!(top.contains("You are in the middle of a room."), "{top}");
+    for _ in 0..30 {
+        stage.press("PageDown");
+        stage.draw();
+    }
+    assert_eq!(super::screen(&stage.draw()), rest);
+}
