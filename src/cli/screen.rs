@@ -99,7 +99,7 @@ async fn pause_at(handle: &Handle, breaks: &[Break]) -> std::convert::Infallible
     }
 }
 
-fn options(
+pub(super) fn options(
     config: &Config,
     look: &args::Screen,
     dir: &Path,
