@@ -32,6 +32,8 @@ mod screen;
 mod screen;
 mod sessions;
 mod setup;
+#[cfg(feature = "tui")]
+mod start;
 mod tasks;
 mod tell;
 mod verify;

@@ -35,9 +35,13 @@ pub(super) fn policy(config: &Config) -> OnError {
     if config.text("run.on_error") == "skip-task" { OnError::SkipTask } else { OnError::Stop }
 }
 
-/// A bare `retrospect`: the built-in episode.
+/// A bare `retrospect`: the start screen with the built-in episode preselected; without a terminal that episode at once.
 pub(super) fn first(mut config: Config, screen: &Screen, out: Out) -> Result<(), Fault> {
     let plan = plan(&mut config, &args::World::default(), &args::How::default())?;
+    #[cfg(feature = "tui")]
+    if !screen.plain && super::terminal() {
+        return super::start::choose(config, plan, screen, out);
+    }
     begin(&config, plan, &Drive::default(), screen, out)
 }
 
