@@ -54,10 +54,13 @@ fn a_killed_run_loses_nothing_it_told_and_ends_as_if_it_had_lived() {
     let told = headless(dir.path(), None);
     assert!(told.len() > 20, "an unbroken run tells more than {} lines", told.len());
     let unbroken = essence(&session(dir.path()).unwrap());
-    // How long it takes when the program's file is in memory.
-    let began = Instant::now();
-    headless(tempfile::tempdir().unwrap().path(), None);
-    let whole = began.elapsed();
+    // How long it takes when the program's file is in memory and nothing else has the processor.
+    let timed = || {
+        let began = Instant::now();
+        headless(tempfile::tempdir().unwrap().path(), None);
+        began.elapsed()
+    };
+    let whole = (0..3).map(|_| timed()).min().unwrap();
     let mut rng = Rng::new(seed);
     let (mut before, mut after, mut lines, mut again) = (0, 0, 0, 0);
     for n in 0..kills {

@@ -1,6 +1,6 @@
 //! Mutated grammars and game files: whatever comes, loading and playing end soon, with a world or with an error.
 //!
-//! `cargo test` runs a hundredth; `RETROSPECT_SOAK=100` all of 100,000 grammars and 10,000 game files. A case may take one
+//! `cargo test` runs a hundredth; `RETROSPECT_SOAK=full` (or 100) all of 100,000 grammars and 10,000 game files. A case may take one
 //! second (ten without optimisation) and the whole process 256 MB.
 
 #![expect(clippy::print_stdout, reason = "the soak reports what it did")]
@@ -287,7 +287,11 @@ fn bases() -> Vec<[String; 3]> {
 
 /// How many hundredths of the full soak to run.
 fn hundredths() -> usize {
-    std::env::var("RETROSPECT_SOAK").ok().and_then(|value| value.parse().ok()).unwrap_or(1)
+    match std::env::var("RETROSPECT_SOAK") {
+        Ok(value) if value == "full" => 100,
+        Ok(value) => value.parse().unwrap_or(1),
+        Err(_) => 1,
+    }
 }
 
 /// The most memory this process ever had, where the system tells.

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use crate::engine::Envelope;
-use crate::journal::{Meta, Session, fold, list, read_bytes};
+use crate::journal::{Meta, Session, Summary, fold, list, read_bytes};
 use crate::report::{At, BadAt, carried};
 use crate::timeline::Timeline;
 use etcetera::BaseStrategy as _;
@@ -22,6 +22,27 @@ pub(super) fn root(config: &Config) -> PathBuf {
     }
     etcetera::choose_base_strategy()
         .map_or(here, |s| s.state_dir().unwrap_or_else(|| s.data_dir()).join("retrospect").join("sessions"))
+}
+
+/// The newest sessions, at most so many; broken ones are left out.
+#[cfg(feature = "tui")]
+pub(super) fn recent(root: &Path, most: usize) -> Vec<(Session, Summary)> {
+    let mut dirs: Vec<PathBuf> = std::fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.join("meta.toml").is_file())
+        .collect();
+    // Names begin with the time.
+    dirs.sort_by(|a, b| b.file_name().cmp(&a.file_name()));
+    dirs.truncate(most);
+    let read = |dir: PathBuf| {
+        let session = Session::open(&dir).ok()?;
+        let summary = Summary::of(&session).ok()?;
+        Some((session, summary))
+    };
+    dirs.into_iter().filter_map(read).collect()
 }
 
 /// A session that was read: from its folder, or from a report that carries it.

@@ -9,9 +9,18 @@ use super::setup::{launch, world_options};
 use super::tell::{Teller, Voice};
 use super::watch::{Shown, run_to_end};
 use super::{place, plain, run, screen, terminal};
-use crate::driver::{Driver, DriverError};
+use crate::driver::{Driver, DriverError, Resumed};
 use crate::report::{Tally, summary_line};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Takes a session up again.
+pub(super) fn take_up(config: &Config, dir: &Path) -> Result<Resumed, Fault> {
+    let worlds = world_options(config);
+    Ok(Driver::resume(dir, |spec| {
+        launch(spec, config, &worlds).map_err(|f| DriverError::Refused(f.message, f.hint))
+    })?)
+}
 
 /// `resume PATH`.
 pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> Result<(), Fault> {
@@ -28,9 +37,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     let breaks = args.drive.breaks.iter().map(|b| Break::parse(b)).collect::<Result<Vec<_>, _>>()?;
     let dir = place::session_dir(&config, args.path.as_deref())?;
     let worlds = world_options(&config);
-    let resumed = Driver::resume(&dir, |spec| {
-        launch(spec, &config, &worlds).map_err(|f| DriverError::Refused(f.message, f.hint))
-    })?;
+    let resumed = take_up(&config, &dir)?;
     if let Some(torn) = &resumed.torn {
         out.note(&format!("{}: {torn}", dir.display()));
     }

@@ -35,13 +35,13 @@ pub(super) fn policy(config: &Config) -> OnError {
     if config.text("run.on_error") == "skip-task" { OnError::SkipTask } else { OnError::Stop }
 }
 
-/// A bare `retrospect`: the start screen with the built-in episode preselected; without a terminal that episode at once.
-pub(super) fn first(mut config: Config, screen: &Screen, out: Out) -> Result<(), Fault> {
-    let plan = plan(&mut config, &args::World::default(), &args::How::default())?;
+/// A bare `retrospect`: the start screen, else the built-in episode.
+pub(super) fn first(mut config: Config, screen: &Screen, mut out: Out) -> Result<(), Fault> {
     #[cfg(feature = "tui")]
-    if !screen.plain && super::terminal() {
-        return super::start::choose(config, plan, screen, out);
+    if super::terminal() && !screen.plain {
+        return super::start::choose(config, screen, &mut out);
     }
+    let plan = plan(&mut config, &args::World::default(), &args::How::default())?;
     begin(&config, plan, &Drive::default(), screen, out)
 }
 

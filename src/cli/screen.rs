@@ -99,16 +99,7 @@ async fn pause_at(handle: &Handle, breaks: &[Break]) -> std::convert::Infallible
     }
 }
 
-/// The looks alone, for a screen without a session. Problems of theme and key files go to standard error.
-pub(super) fn bare_options(config: &Config, look: &args::Screen, out: &mut Out) -> Result<Options, Fault> {
-    let (options, problems) = options(config, look, Path::new("."), None)?;
-    for problem in &problems {
-        out.note(&problem.to_string());
-    }
-    Ok(Options { outside: None, ..options })
-}
-
-fn options(
+pub(super) fn options(
     config: &Config,
     look: &args::Screen,
     dir: &Path,

@@ -1,50 +1,62 @@
 //! The start screen: what there is to choose from, and what becomes of the choice.
 
+use super::breaks::Break;
 use super::config::{Config, ENTRIES, Sort};
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::setup::{self, Plan};
+use super::watch::Shown;
 use super::{args, place, resume, screen, watch};
 use crate::domain::{SettingOrigin, Task};
-use crate::driver::worlds::{self, Selection, WorldOptions};
-use crate::journal::{Standing, list};
+use crate::driver::worlds::{self, WorldOptions};
+use crate::journal::{Session, Standing, Summary};
 use crate::method::{Fixed, SETTINGS};
 use crate::ui::start::{Knob, News, SessionRow, StartChoice, StartModel, TaskRow, WorldRow, start};
 use serde_json::Value;
 use std::path::Path;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Sessions that are listed; `retrospect sessions` lists all.
-const LISTED: usize = 20;
+/// Sessions that are offered, at most.
+const RECENT: usize = 30;
 
-/// Shows the start screen over the preselected run, and does what was chosen.
-pub(super) fn choose(mut config: Config, plan: Plan, look: &args::Screen, mut out: Out) -> Result<(), Fault> {
+/// Shows the start screen, and then what was chosen on it.
+pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> Result<(), Fault> {
+    let (options, problems) = screen::options(&config, look, Path::new(""), None)?;
+    for problem in &problems {
+        out.note(&problem.to_string());
+    }
+    let plan = setup::plan(&mut config, &args::World::default(), &args::How::default())?;
     let model = model(&config, &plan);
-    let options = screen::bare_options(&config, look, &mut out)?;
     let (tell, told) = tokio::sync::mpsc::unbounded_channel();
     let (root, worlds) = (place::root(&config), plan.worlds.clone());
-    let first = plan.spec.tasks.first().cloned();
     // Data folders and old sessions can be large: the screen is there at once and learns of them as they are read.
-    std::thread::spawn(move || find(&root, &worlds, first.as_ref(), &tell));
-    let chosen = watch::runtime()?.block_on(start(model, &options, told)).map_err(|error| {
+    std::thread::spawn(move || find(&root, &worlds, &tell));
+    let chosen = watch::runtime()?.block_on(start(model, &options, told)).map_err(|e| {
         Fault::new(
             FaultKind::File,
-            format!("the terminal could not be used: {error}"),
+            format!("the terminal could not be used: {e}"),
             "use --plain, or another terminal",
         )
     })?;
+    let no_breaks: &[Break] = &[];
     match chosen {
         None => Ok(()),
-        Some(StartChoice::Resume(path)) => {
-            let path = Some(path.display().to_string());
-            let drive = args::Drive::default();
-            resume::resume(config, &args::Resume { path, last: false, drive, screen: look.clone() }, out)
+        Some(StartChoice::Resume(dir)) => {
+            let resumed = resume::take_up(&config, &dir)?;
+            let shown = Shown {
+                handle: &resumed.handle,
+                thread: Some(resumed.thread),
+                dir: &dir,
+                at: None,
+                breaks: no_breaks,
+            };
+            screen::show(&config, shown, look, out)
         }
         Some(StartChoice::Run { env, task, changed }) => {
             let same = plan.spec.tasks.first().is_some_and(|t| t.env == env && t.id == task);
             let plan =
                 if same && changed.is_empty() { plan } else { again(&mut config, env, task, &changed)? };
-            screen::start(&config, plan, look, &[], &mut out)
+            screen::start(&config, plan, look, no_breaks, out)
         }
     }
 }
@@ -110,7 +122,8 @@ fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
             _ => Vec::new(),
         },
     };
-    let of_config = ["run.method", "run.actor", "run.mentor", "run.interface", "run.seed", "run.trials"];
+    let of_config =
+        ["run.method", "run.actor", "run.mentor", "run.interface", "run.as", "run.seed", "run.trials"];
     let mut all: Vec<Knob> = of_config
         .into_iter()
         .map(|name| Knob {
@@ -140,64 +153,46 @@ fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
 }
 
 /// Reads what takes a while, and tells it piece by piece.
-fn find(root: &Path, options: &WorldOptions, first: Option<&Task>, tell: &UnboundedSender<News>) {
-    // Where the screen has gone nobody needs the rest.
-    if tell.send(News::World(world("household", options, first))).is_err() {
-        return;
-    }
-    if tell.send(News::Sessions(sessions(root))).is_err() {
-        return;
-    }
-    for name in worlds::NAMES.iter().filter(|n| **n != "household") {
-        if tell.send(News::World(world(name, options, first))).is_err() {
+fn find(root: &Path, options: &WorldOptions, tell: &UnboundedSender<News>) {
+    // The sessions come between the world that is built in and those that read data.
+    let first = worlds::NAMES.iter().take(1).map(|name| News::World(world(name, options)));
+    let rest = worlds::NAMES.iter().skip(1).map(|name| News::World(world(name, options)));
+    let between = std::iter::once_with(|| News::Sessions(sessions(root)));
+    for news in first.chain(between).chain(rest) {
+        // Where the screen has gone nobody needs the rest.
+        if tell.send(news).is_err() {
             return;
         }
     }
 }
 
-fn world(name: &str, options: &WorldOptions, first: Option<&Task>) -> WorldRow {
-    let mut found = worlds::tasks(name, &Selection::default(), options);
-    // The preselected task need not be one of those that are listed.
-    if let (Ok(tasks), Some(first)) = (&mut found, first.filter(|t| t.env == name))
-        && !tasks.iter().any(|t| t.id == first.id)
-    {
-        let only = Selection { tasks: vec![first.id.clone()], ..Selection::default() };
-        let row = worlds::tasks(name, &only, options).ok().and_then(|t| t.into_iter().next());
-        tasks.insert(0, row.unwrap_or_else(|| first.clone()));
-    }
-    let (about, tasks) = match found {
-        Ok(tasks) if name == "household" => ("built in".to_owned(), tasks),
-        Ok(tasks) => (format!("{} games", tasks.len()), tasks),
+fn world(name: &str, options: &WorldOptions) -> WorldRow {
+    let (about, tasks) = match worlds::offered(name, options) {
+        Ok(tasks) if name == "household" => ("built in; --tasks takes thousands more".to_owned(), tasks),
+        Ok(tasks) => (options.data.as_ref().map(|d| d.display().to_string()).unwrap_or_default(), tasks),
         Err(error) => (format!("{error}; {}", error.next()), Vec::new()),
     };
     WorldRow { name: name.to_owned(), about, tasks: tasks.iter().map(row).collect() }
 }
 
 fn sessions(root: &Path) -> Vec<SessionRow> {
-    let mut rows = Vec::new();
-    for (path, read) in list(root) {
-        let Ok((session, summary)) = read else { continue };
-        let standing = summary.standing(&session);
-        if standing == Standing::Live || summary.over {
-            continue;
-        }
-        let about = format!(
-            "step {}, {} {} {}",
-            summary.steps,
-            session.meta.method,
-            session.meta.actor,
-            session.meta.created.strftime("%Y-%m-%d %H:%M")
-        );
-        let goal = if summary.goal.is_empty() { name_of(&path) } else { summary.goal };
-        let standing = if standing == Standing::Crashed { "crashed" } else { "stopped" }.to_owned();
-        rows.push(SessionRow { path, goal, standing, about });
-        if rows.len() >= LISTED {
-            break;
-        }
-    }
-    rows
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
+    let row = |(session, summary): (Session, Summary)| {
+        let standing = match summary.standing(&session) {
+            Standing::Live => return None,
+            Standing::Crashed => "crashed",
+            Standing::Closed if summary.over => "over",
+            Standing::Closed => "stopped",
+        };
+        let when = session.meta.created.strftime("%Y-%m-%d %H:%M");
+        Some(SessionRow {
+            path: session.dir,
+            goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal },
+            standing: standing.to_owned(),
+            about: format!(
+                "{} of {} won, step {}, {}, {when}",
+                summary.won, summary.episodes, summary.steps, session.meta.method
+            ),
+        })
+    };
+    place::recent(root, RECENT).into_iter().filter_map(row).collect()
 }

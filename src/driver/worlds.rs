@@ -123,6 +123,22 @@ pub fn tasks(env: &str, selection: &Selection, options: &WorldOptions) -> Result
     list::select(env, selection, options, true)
 }
 
+/// The tasks a start screen offers, found fast: for ALFWorld the smallest split there is, with the goals of the first few.
+///
+/// # Errors
+/// [`WorldError`] as [`tasks`].
+pub fn offered(env: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+    match env {
+        "household" => {
+            let preselected = household::described(crate::env::household::PRESELECTED)?;
+            let others = crate::env::household::tasks()?.into_iter().filter(|t| t.id != preselected.id);
+            Ok(std::iter::once(preselected.clone()).chain(others).collect())
+        }
+        "alfworld" => alfworld::offered(options),
+        _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
+    }
+}
+
 /// The tasks a run is to play, without goals: those are read when each is reset. Nothing selected is the preselected
 /// task of the built-in world.
 ///

@@ -60,8 +60,8 @@ impl Fixture {
     /// Journals and folds one event.
     pub fn write(&mut self, cause: Cause, event: Event) -> Seq {
         let seq = Seq(self.state.head.0 + 1);
-        let at =
-            jiff::Timestamp::from_second(1_795_171_200 + seq.0 as i64).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        let at = jiff::Timestamp::from_second(1_795_171_200 + seq.0.cast_signed())
+            .unwrap_or(jiff::Timestamp::UNIX_EPOCH);
         let envelope = Envelope { seq, at, cause, more: false, event };
         self.state.apply(&envelope);
         self.store.append([Arc::new(envelope)], Arc::new(self.state.clone()));

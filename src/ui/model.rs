@@ -80,6 +80,10 @@ pub struct Scrolls {
 
 /// What the screen itself knows.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch that a key throws, and any two go together"
+)]
 pub struct Model {
     /// The pane that has the keys.
     pub focus: Focus,

@@ -19,6 +19,7 @@ use crate::domain::{Autonomy, EndReason};
 use crate::driver::Signal;
 use crate::engine::{Command, Pace};
 use crossterm::event::{KeyEvent, KeyEventKind};
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Two presses of Ctrl-C within this time quit.
@@ -116,12 +117,15 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         return Vec::new();
     }
     obey(model, action);
+    // What was good to know a moment ago makes room for what the key comes to.
+    if model.notice.as_ref().is_some_and(|n| n.tone == Tone::Told) {
+        model.notice = None;
+    }
     let send = |command| vec![Request::Send(command)];
     match action {
-        Action::Step => send(Command::Step),
+        Action::Step | Action::NextTask => send(Command::Step),
         Action::StepStage => send(Command::StepStage),
         Action::Open => match model.focus {
-            Focus::Lanes => opened(model, look, action),
             Focus::Story if !model.past() => send(Command::Step),
             _ => opened(model, look, action),
         },
@@ -152,7 +156,6 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::Undo => send(Command::Undo),
         Action::Redo => send(Command::Redo),
         Action::Again => again(model, look),
-        Action::NextTask => send(Command::Step),
         Action::LastProgress => cursor::last_progress(model, look),
         Action::Export => vec![Request::Export],
         Action::Theme => vec![Request::NextTheme],
@@ -230,30 +233,30 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
 
 /// Whether an action changes what happens now, so that it cannot be done while the past is shown.
 fn acts_on_the_present(action: Action) -> bool {
-    match action {
+    matches!(
+        action,
         Action::Step
-        | Action::StepStage
-        | Action::PauseRun
-        | Action::ToggleConfirm
-        | Action::ToggleHuman
-        | Action::Override
-        | Action::RejectOrToggle
-        | Action::AskAgain
-        | Action::Retry
-        | Action::EndEpisode
-        | Action::ReflectNow
-        | Action::Undo
-        | Action::Redo
-        | Action::PinLesson
-        | Action::DeleteLesson
-        | Action::EditLesson
-        | Action::ScopeLesson
-        | Action::Again
-        | Action::NextTask
-        | Action::MoveUp
-        | Action::MoveDown => true,
-        _ => false,
-    }
+            | Action::StepStage
+            | Action::PauseRun
+            | Action::ToggleConfirm
+            | Action::ToggleHuman
+            | Action::Override
+            | Action::RejectOrToggle
+            | Action::AskAgain
+            | Action::Retry
+            | Action::EndEpisode
+            | Action::ReflectNow
+            | Action::Undo
+            | Action::Redo
+            | Action::PinLesson
+            | Action::DeleteLesson
+            | Action::EditLesson
+            | Action::ScopeLesson
+            | Action::Again
+            | Action::NextTask
+            | Action::MoveUp
+            | Action::MoveDown
+    )
 }
 
 /// Closes the topmost thing: zoom, then the past. Never cancels anything.
@@ -294,10 +297,10 @@ fn copy(look: &Look<'_>) -> Vec<Request> {
     let Some(step) = look.step(number) else { return Vec::new() };
     let mut text = String::new();
     if let Some(thought) = &step.thought {
-        text.push_str(&format!("think: {thought}\n"));
+        let _ = writeln!(text, "think: {thought}");
     }
     if let Some(action) = step.action() {
-        text.push_str(&format!("> {action}\n"));
+        let _ = writeln!(text, "> {action}");
     }
     if let Some(seen) = step.observation() {
         text.push_str(seen);

@@ -25,16 +25,19 @@ use std::sync::Arc;
 /// What the view learns while it draws. Dropping it changes nothing on the screen.
 #[derive(Default)]
 pub struct Scratch {
-    rows: HashMap<(usize, Measure), (Arc<Step>, Arc<[Row]>)>,
+    rows: HashMap<(usize, Measure), Kept>,
     /// Where the panes lay at the last draw, for the mouse and for pages.
     pub plan: Plan,
-    /// Rows that lie above the window of a pane of steps.
-    pub room_above: HashMap<Parts, i32>,
+    /// How far a pane of steps can be scrolled from its resting place: rows towards the past, rows towards the end.
+    pub room: HashMap<Parts, (i32, i32)>,
     /// Which step lies in which row of which pane.
     pub hits: Vec<(Pane, u16, u32)>,
     /// How far the world pane can be scrolled.
     pub world_most: u16,
 }
+
+/// A step and its rows.
+type Kept = (Arc<Step>, Arc<[Row]>);
 
 /// Rows of steps that are kept at most; a screen shows far fewer.
 const KEPT: usize = 1024;

@@ -170,6 +170,43 @@ pub(super) fn list(split: Option<&str>, options: &WorldOptions) -> Result<Vec<Ta
     Ok(folders.into_iter().filter_map(|folder| kept(&folder, data, options)).collect())
 }
 
+/// The games of the smallest split that is there, without the test of whether they can be solved. Goals are read of the
+/// first few, so that a list of thousands does not keep a person waiting.
+pub(super) fn offered(options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+    const WITH_GOAL: usize = 150;
+    let Some(data) = options.data.as_deref().filter(|d| d.is_dir()) else { return list(None, options) };
+    let split = |name: &str| versions(data).into_iter().map(|r| r.join(name)).find(|p| p.is_dir());
+    let root = ["valid_unseen", "valid_seen", "train"].into_iter().find_map(split);
+    let mut folders = Vec::new();
+    walk(root.as_deref().unwrap_or(data), DEPTH, &mut folders);
+    folders.sort();
+    let found: Vec<Task> = folders
+        .iter()
+        .filter(|folder| !left_out(folder, data) && folder.join(GAME).is_file())
+        .enumerate()
+        .map(|(n, folder)| {
+            let file = folder.join(GAME);
+            let text = if n < WITH_GOAL {
+                std::fs::read_to_string(&file).unwrap_or_default()
+            } else {
+                String::new()
+            };
+            let kind = folder.parent().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned());
+            let kind = kind
+                .and_then(|k| k.split('-').next().and_then(TaskType::of_name))
+                .map(|t| t.name().to_owned());
+            task(name(&file, options), goal(&text), kind)
+        })
+        .collect();
+    if found.is_empty() { list(None, options) } else { Ok(found) }
+}
+
+/// The loader leaves these out by their path alone.
+fn left_out(folder: &Path, data: &Path) -> bool {
+    let below = folder.strip_prefix(data).unwrap_or(folder).to_string_lossy();
+    below.contains("movable") || below.contains("Sliced")
+}
+
 fn walk(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     if dir.join(TRAJ).is_file() {
         found.push(dir.to_owned());
@@ -184,8 +221,7 @@ fn walk(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 }
 
 fn kept(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Task> {
-    let below = folder.strip_prefix(data).unwrap_or(folder).to_string_lossy();
-    if below.contains("movable") || below.contains("Sliced") {
+    if left_out(folder, data) {
         return None;
     }
     let traj: Traj = serde_json::from_slice(&std::fs::read(folder.join(TRAJ)).ok()?).ok()?;
@@ -199,6 +235,6 @@ fn kept(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Task> {
 /// The goal sentence as it stands in the grammar; playing the game gives the same one.
 fn goal(grammar: &str) -> String {
     let Some((_, rest)) = grammar.split_once("Your task is to: ") else { return String::new() };
-    let sentence = rest.split(['"', '\n', ';']).next().unwrap_or_default().trim_end();
+    let sentence = rest.split(['"', '\\', '\n', ';']).next().unwrap_or_default().trim_end();
     sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
 }

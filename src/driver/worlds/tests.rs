@@ -151,3 +151,20 @@ fn listed_tasks_have_their_goals() {
         assert!(!task.goal.is_empty(), "{}", task.id);
     }
 }
+
+#[test]
+fn a_start_screen_is_offered_the_smallest_split() {
+    let (_dir, options) = data();
+    let offered = offered("alfworld", &options).unwrap();
+    assert!(ids(&offered).iter().all(|id| id.contains("valid_unseen")), "{:?}", ids(&offered));
+    let listed = tasks(
+        "alfworld",
+        &Selection { split: Some("valid_unseen".to_owned()), ..Selection::default() },
+        &options,
+    );
+    assert_eq!(offered[0].goal, listed.unwrap()[0].goal);
+    let built_in = super::offered("household", &household()).unwrap();
+    assert_eq!(built_in[0].id, "easy/heat/23");
+    assert_eq!(built_in.len(), 25);
+    assert!(super::offered("alfworld", &household()).unwrap_err().next().contains("ALFWORLD_DATA"));
+}

@@ -36,7 +36,7 @@ pub(super) fn step(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> 
     let Some(episode) = look.episode() else { return Vec::new() };
     let chosen = i64::from(look.moment.chosen());
     let to = chosen + by;
-    let last = episode.steps.len() as i64;
+    let last = i64::from(episode.steps.len() as u32);
     if to < 0 {
         if episode.number > 1 {
             go(model, look, Cursor::At(Seq(episode.first_seq.0.saturating_sub(1))));
@@ -84,7 +84,7 @@ pub(super) fn last_progress(model: &mut Model, look: &Look<'_>) -> Vec<Request> 
 /// To the previous or next step with a mark.
 pub(super) fn mark(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> {
     let Some(episode) = look.episode() else { return Vec::new() };
-    let last = episode.steps.len() as i64;
+    let last = i64::from(episode.steps.len() as u32);
     let mut number = i64::from(look.moment.chosen()) + by;
     while number >= 1 && number <= last {
         if look.step(number as u32).is_some_and(|s| marked(s)) {

@@ -41,7 +41,8 @@ pub(super) fn page(model: &mut Model, look: &Look<'_>, scratch: &Scratch, by: i3
 }
 
 fn bounded(to: i32, scratch: &Scratch, parts: Parts) -> i32 {
-    to.clamp(-200, scratch.room_above.get(&parts).copied().unwrap_or(0).max(0))
+    let (up, down) = scratch.room.get(&parts).copied().unwrap_or_default();
+    to.clamp(-down.max(0), up.max(0))
 }
 
 fn separate(model: &Model) -> bool {
@@ -67,7 +68,7 @@ pub(super) fn next_pane(model: &mut Model, look: &Look<'_>, by: isize) -> Vec<Re
         focus == model.focus && (focus != Focus::Lanes || lane == model.lane(look.lanes()))
     };
     let at = order.iter().position(here).unwrap_or(0);
-    let to = (at as isize + by).rem_euclid(order.len() as isize) as usize;
+    let to = (at.cast_signed() + by).rem_euclid(order.len().cast_signed()).cast_unsigned();
     if let Some((focus, lane)) = order.get(to) {
         model.focus = *focus;
         model.lane = (*focus == Focus::Lanes).then_some(*lane).or(model.lane);

@@ -255,12 +255,11 @@ fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
         return;
     }
     let valid = step.answer.as_ref().is_none_or(|a| a.valid);
-    let role = match (valid, step.only_thinks()) {
-        (_, true) => Role::Dim,
-        (true, false) => Role::Observation,
+    let role = match valid {
+        _ if step.only_thinks() => Role::Dim,
         // Beside the action the detector's mark says it; alone, the text itself has to.
-        (false, false) if measure.parts == Parts::Seen => Role::Bad,
-        (false, false) => Role::Observation,
+        false if measure.parts == Parts::Seen => Role::Bad,
+        _ => Role::Observation,
     };
     for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
         w.text((Role::Dim, ""), indent, role, paragraph);

@@ -97,13 +97,21 @@ fn window(
         below.extend(source.rows(next).iter().cloned());
         next += 1;
     }
+    let below_rows = below.len();
     let mut rows: Vec<Row> = above.into();
     rows.extend(below);
     let surplus = rows.len().saturating_sub(height);
     let shift = (scroll.max(0) as usize).min(surplus);
     let from = surplus - shift;
-    source.scratch.room_above.insert(parts, surplus as i32);
+    // How far this could be scrolled: without end while there are steps that were not walked.
+    let up = if back >= 0 { i32::MAX } else { bounded(surplus) };
+    let down = if next <= last + 1 { i32::MAX } else { bounded(below_rows.saturating_sub(below_wanted)) };
+    source.scratch.room.insert(parts, (up, if look.moment.past() { down } else { 0 }));
     rows.into_iter().skip(from).take(height).collect()
+}
+
+fn bounded(rows: usize) -> i32 {
+    i32::try_from(rows).unwrap_or(i32::MAX)
 }
 
 /// Where rows come from, by step number; the place after the last is what is going on just now.

@@ -18,8 +18,7 @@ pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     // One column a step; a longer episode shows the steps around the chosen one.
     let first = if last <= room { 1 } else { chosen.saturating_sub(room * 3 / 4).clamp(1, last + 1 - room) };
     let y = area.y;
-    let mut x = area.x + 1;
-    for number in first..(first + room).min(last + 1) {
+    for (x, number) in (area.x + 1..).zip(first..(first + room).min(last + 1)) {
         let Some(step) = look.step(number) else { break };
         let rate = rate_at(look, number);
         let level = (rate.clamp(0.0, 1.0) * 7.0).round() as usize;
@@ -28,7 +27,6 @@ pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
             () => (canvas.glyphs.spark[level], mark_role(step).unwrap_or(Role::Mark)),
         };
         canvas.put(x, y, 1, glyph, canvas.style(role));
-        x += 1;
     }
     if let Some((role, words)) = words.filter(|_| words_wide > 0) {
         canvas.put_right(area.right().saturating_sub(1), y, words_wide, &words, canvas.style(role));

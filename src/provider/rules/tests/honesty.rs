@@ -4,7 +4,7 @@ use crate::provider::rules::{TABLE_SEEDS, TUNING_SEEDS};
 use sha2::{Digest as _, Sha256};
 
 /// Whoever changes a rate makes the tables of the README anew and pins the file here again.
-const PINNED: &str = "47e5c25fe62366a5490bb1ffbde8c292a89e28a1f695c963f14b7017386ea7cc";
+const PINNED: &str = "8009347d8e294e23358d8c9d2fe9bc9020f971117fe69ab91a8c571cfcc821a2";
 
 #[test]
 fn the_rates_are_the_ones_of_the_tables() {
