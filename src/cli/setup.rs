@@ -97,6 +97,13 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     if mentor == "none" && method == "omnireflect" {
         settings.set("reflect", "never", origin(config.from("run.mentor")));
     }
+    for name in ["override.shown_as", "override.thought"] {
+        let answer = config.text(name);
+        // What is not set here is asked at the first override, and then is a setting of the session.
+        if answer != "ask" {
+            settings.set(name, answer, origin(config.from(name)));
+        }
+    }
     let actor = config.text("run.actor").to_owned();
     Ok(RunSpec {
         autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
@@ -121,7 +128,8 @@ fn word(text: &str) -> Value {
     }
 }
 
-fn origin(from: &From) -> SettingOrigin {
+/// Where a value of the configuration comes from, as the journal says it.
+pub(super) fn origin(from: &From) -> SettingOrigin {
     match from {
         From::Default => SettingOrigin::Ours,
         From::File(..) | From::Variable(_) => SettingOrigin::Config,
