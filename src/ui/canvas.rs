@@ -6,6 +6,7 @@ use crate::text::{truncate, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use unicode_segmentation::UnicodeSegmentation;
 
 /// A buffer with the colours and characters to paint it with.
 pub struct Canvas<'a> {
@@ -32,6 +33,7 @@ impl Canvas<'_> {
         }
         let columns = columns.min(area.right() - x);
         let text = truncate(text, usize::from(columns), self.glyphs.more);
+        let text = if self.glyphs.more.is_ascii() { plain(&text) } else { text };
         // What lay in the cells before (a frame under a title) must not shine through.
         let style = Style::reset().patch(self.theme.style(Role::Ground)).patch(style);
         let end = self.buffer.set_stringn(x, y, text, usize::from(columns), style).0;
@@ -63,4 +65,29 @@ impl Canvas<'_> {
     pub fn add(&mut self, area: Rect, modifier: Modifier) {
         self.buffer.set_style(area.intersection(self.buffer.area), Style::new().add_modifier(modifier));
     }
+}
+
+/// Text for a terminal that shows ASCII alone: every other character by one that means the same, or by question marks,
+/// as wide as before.
+fn plain(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    let mut kept = String::with_capacity(text.len());
+    for piece in text.graphemes(true) {
+        match piece {
+            "←" => kept.push('<'),
+            "→" => kept.push('>'),
+            "↑" => kept.push('^'),
+            "↓" => kept.push('v'),
+            "·" | "–" | "—" => kept.push('-'),
+            "…" => kept.push('~'),
+            "‘" | "’" => kept.push('\''),
+            "“" | "”" => kept.push('"'),
+            "\u{a0}" => kept.push(' '),
+            one if one.is_ascii() => kept.push_str(one),
+            other => kept.extend(std::iter::repeat_n('?', width(other))),
+        }
+    }
+    kept
 }

@@ -4,8 +4,8 @@ use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, execute, queue};
 use ratatui::Terminal;
@@ -139,8 +139,16 @@ fn stop() {}
 
 fn take() -> io::Result<()> {
     TAKEN.store(true, Ordering::SeqCst);
-    let taken = enable_raw_mode()
-        .and_then(|()| execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide));
+    // Not every terminal hands out its other screen blank, and the start screen may have just left it.
+    let taken = enable_raw_mode().and_then(|()| {
+        execute!(
+            io::stdout(),
+            EnterAlternateScreen,
+            Clear(ClearType::All),
+            EnableBracketedPaste,
+            cursor::Hide
+        )
+    });
     if taken.is_err() {
         give_back();
     }

@@ -1,7 +1,7 @@
 //! The screen on a plausible session: pictures, hostile text, every size.
 
 use super::fixture::{Fixture, kitchen};
-use super::glyphs;
+use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
 use super::look::{Look, Moment};
 use super::model::Model;
@@ -23,6 +23,7 @@ struct Stage {
     theme: Theme,
     keymap: Keymap,
     now: Instant,
+    glyphs: Glyphs,
 }
 
 impl Stage {
@@ -36,6 +37,7 @@ impl Stage {
             theme: Theme::default(),
             keymap: Keymap::default(),
             now,
+            glyphs: glyphs::UNICODE,
         }
     }
 
@@ -56,7 +58,7 @@ impl Stage {
             moment: &moment,
             now: self.now,
             theme: &self.theme,
-            glyphs: &glyphs::UNICODE,
+            glyphs: &self.glyphs,
             keymap: &self.keymap,
         };
         update(&mut self.model, &look, &self.scratch, msg)
@@ -71,7 +73,7 @@ impl Stage {
             moment: &moment,
             now: self.now,
             theme: &self.theme,
-            glyphs: &glyphs::UNICODE,
+            glyphs: &self.glyphs,
             keymap: &self.keymap,
         };
         draw(&self.model, &look, &mut self.scratch, &mut buffer);

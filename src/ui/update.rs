@@ -117,6 +117,10 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         return Vec::new();
     }
     obey(model, action);
+    // What was good to know a moment ago makes room for what the key comes to.
+    if model.notice.as_ref().is_some_and(|n| n.tone == Tone::Told) {
+        model.notice = None;
+    }
     let send = |command| vec![Request::Send(command)];
     match action {
         Action::Step | Action::NextTask => send(Command::Step),

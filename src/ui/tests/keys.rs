@@ -168,3 +168,25 @@ fn the_story_scrolls_to_its_beginning_and_back() {
     }
     assert_eq!(super::screen(&stage.draw()), rest);
 }
+
+#[test]
+fn a_click_on_a_step_goes_there_and_the_wheel_scrolls_what_is_under_it() {
+    use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+    let mut stage = Stage::new(kitchen(), 120, 36);
+    let before = super::screen(&stage.draw());
+    let row = before.lines().position(|l| l.starts_with(" 17 ")).unwrap() as u16;
+    let at = |kind, column, row| {
+        crate::ui::Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
+    };
+    stage.tell(at(MouseEventKind::ScrollUp, 5, row));
+    assert_eq!(stage.model.scrolls.story, 3);
+    stage.tell(at(MouseEventKind::ScrollDown, 5, row));
+    assert_eq!(stage.model.scrolls.story, 0);
+    stage.tell(at(MouseEventKind::Down(MouseButton::Left), 5, row));
+    assert_eq!(stage.moment().chosen(), 17);
+    // A click in a lane gives it the keys.
+    let row = before.lines().position(|l| l.contains(" Abstract 4 ")).unwrap() as u16;
+    stage.draw();
+    stage.tell(at(MouseEventKind::Down(MouseButton::Left), 100, row));
+    assert_eq!((stage.model.focus, stage.model.lane), (Focus::Lanes, Some(0)));
+}

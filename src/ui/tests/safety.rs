@@ -51,6 +51,20 @@ fn hostile_text_reaches_no_cell() {
 }
 
 #[test]
+fn a_terminal_without_unicode_is_shown_ascii_alone() {
+    for (w, h) in super::SIZES {
+        let mut stage = Stage::new(kitchen(), w, h);
+        stage.glyphs = crate::ui::glyphs::ASCII;
+        for key in ["End", "Left", "Tab", "z"] {
+            stage.press(key);
+            let text = screen(&stage.draw());
+            let foreign: String = text.chars().filter(|c| !c.is_ascii()).collect();
+            assert_eq!(foreign, "", "{w}x{h} after {key}\n{text}");
+        }
+    }
+}
+
+#[test]
 fn a_line_of_a_megabyte_is_drawn_in_no_time() {
     let text = "endless ".repeat(131_072);
     let mut stage = Stage::new(hostile(&text), 120, 36);

@@ -68,7 +68,7 @@ fn titles(model: &Model, look: &Look<'_>, block: &Block, known: Option<&Known<'_
     let own = if model.focus == Focus::World { Role::Focus } else { Role::Title };
     let mut pieces: Vec<(Role, String)> = vec![(own, "World".to_owned())];
     if model.truth {
-        pieces.push((Role::Warn, "  as it is, not as the agent knows it".to_owned()));
+        pieces.push((Role::Warn, "  as it is; the agent does not see this".to_owned()));
     }
     if let Some(known) = known
         && block.body.height == 0
@@ -80,6 +80,7 @@ fn titles(model: &Model, look: &Look<'_>, block: &Block, known: Option<&Known<'_
     frame::title(area, &pieces, canvas);
     if let Some(known) = known
         && block.body.height > 0
+        && !model.truth
         && !known.places.is_empty()
     {
         let seen = known.places.iter().filter(|p| p.seen).count();
@@ -138,7 +139,9 @@ fn place_rows(look: &Look<'_>, place: &Place<'_>, name_width: usize, room: usize
     let pad = " ".repeat(name_width.saturating_sub(width(&name)));
     let holds = place.holds.iter().map(|h| unbroken(h)).collect::<Vec<_>>().join(", ");
     let (text, text_role) = match (place.open, place.holds.is_empty()) {
-        (Some(false), _) => ("closed".to_owned(), Role::Warn),
+        (Some(false), true) => ("closed".to_owned(), Role::Warn),
+        // Known from before it was closed, or true behind the door.
+        (Some(false), false) => (format!("closed: {holds}"), Role::Warn),
         (Some(true), true) => ("open, empty".to_owned(), Role::Dim),
         (_, true) => ("empty".to_owned(), Role::Dim),
         (Some(true), false) => (format!("open: {holds}"), Role::Observation),
