@@ -1,4 +1,5 @@
 //! Whole episodes of the built-in world with the built-in actor, through driver and journal.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use retrospect::domain::{Autonomy, RunSpec, Task};
 use retrospect::driver::{Driver, Handle, Launch, OpenWorld};

@@ -93,6 +93,9 @@ pub struct Lesson {
     /// How often it was drawn again from new evidence.
     #[serde(default)]
     pub recurred: u32,
+    /// A person wrote or changed it in this session.
+    #[serde(default)]
+    pub by_person: bool,
     /// In how many prompts it has been.
     pub uses: u32,
     /// The last prompt it was in.

@@ -1,6 +1,6 @@
 //! What a model is shown, as labelled segments with their origin.
 
-use super::{CallId, LessonId, Seq};
+use super::{CallId, LessonId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -74,8 +74,6 @@ pub enum Origin {
         /// Last step.
         to: u32,
     },
-    /// The words of one event of this branch.
-    Event(Seq),
 }
 
 /// A piece of a prompt as the model gets it.

@@ -4,7 +4,7 @@ use super::state::{Grant, Pace, State};
 use super::{Ask, Cause, Engine, Event, PauseReason, Want, limits, request_seed};
 use crate::domain::{
     Asked, Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Fate, Reflection, ShownAs,
-    Stage, Step, Turn,
+    Stage, Step,
 };
 
 impl Engine {
@@ -103,7 +103,8 @@ impl Engine {
 
     /// A thought that the world is not told is answered by the interface alone.
     fn unsent_thought(&self, step: &Step) -> Vec<Event> {
-        let turn = still(&self.state);
+        // Nothing moved: the thought stands before the world as it was.
+        let turn = self.state.standing_turn();
         let action = step.action().unwrap_or_default();
         let seen = Some((self.policy.incoming)(&self.state, action, &turn, &[]).unwrap_or_default());
         vec![Event::Observed { step: step.number, call: None, turn: Box::new(turn), seen }]
@@ -213,26 +214,6 @@ fn writes(want: &Want) -> bool {
 
 fn by_actor(action: String) -> Executed {
     Executed { action, sent: None, rule: None, by: By::Actor, shown_as: ShownAs::Own, fate: Fate::Kept }
-}
-
-/// The turn of a thought that is not sent to the world: nothing moved.
-fn still(state: &State) -> Turn {
-    let answer = state.open_episode().and_then(|e| {
-        e.answered()
-            .checked_sub(0)
-            .and_then(|n| e.step(n))
-            .and_then(|s| s.answer.as_ref())
-            .or(e.reset.as_ref())
-    });
-    Turn {
-        observation: String::new(),
-        reward: answer.map_or(0.0, |a| a.reward),
-        progress: answer.map_or(0.0, |a| a.progress),
-        done: answer.is_some_and(|a| a.done),
-        won: answer.is_some_and(|a| a.won),
-        valid: true,
-        ..Turn::default()
-    }
 }
 
 /// The end of the open episode as an event.

@@ -22,7 +22,7 @@ impl State {
             }
         }
         if envelope.cause == Cause::Person && touches_episode(&envelope.event) {
-            self.edit_episode(|e| e.assisted = true);
+            self.edit_episode(|e| e.assisted |= e.outcome.is_none());
         }
         match &envelope.event {
             Event::RunStarted { session, spec } => {
@@ -55,7 +55,6 @@ impl State {
                     calls: 0,
                     tokens: 0,
                     assisted: false,
-                    overdue: None,
                     outcome: None,
                     first_seq: seq,
                 }));
@@ -77,12 +76,16 @@ impl State {
                 self.draft = None;
                 self.open_step(prompt, seq, Stage::Reply);
                 self.pool_used = seq;
+                let mut taught = false;
                 for segment in &prompt.segments {
                     if let Origin::Lesson { id, .. } = &segment.origin {
-                        self.pool.used(id, seq);
+                        taught |= self.pool.used(id, seq);
                     }
                 }
-                self.edit_episode(|e| e.calls += 1);
+                self.edit_episode(|e| {
+                    e.calls += 1;
+                    e.assisted |= taught;
+                });
                 self.prompts.1 = self.prompts.0.take();
                 self.prompts.0 = Some(Arc::new((**prompt).clone()));
             }
@@ -193,7 +196,8 @@ impl State {
             }
             Event::LessonChanged { op, by } => {
                 let at = self.moment();
-                self.pool.apply(op, seq, at);
+                self.draft = None;
+                self.pool.apply(op, seq, at, *by);
                 if *by == Author::Person && !matches!(**op, LessonOp::Recur { .. }) {
                     self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
                     self.redo.clear();
@@ -201,7 +205,8 @@ impl State {
             }
             Event::Undone { of, op } => {
                 let at = self.moment();
-                self.pool.apply(op, seq, at);
+                self.draft = None;
+                self.pool.apply(op, seq, at, Author::Person);
                 if let Some(place) = self.undo.iter().rposition(|u| u.of == *of) {
                     let entry = self.undo.remove(place);
                     self.redo.push(entry);
@@ -209,7 +214,8 @@ impl State {
             }
             Event::Redone { of, op } => {
                 let at = self.moment();
-                self.pool.apply(op, seq, at);
+                self.draft = None;
+                self.pool.apply(op, seq, at, Author::Person);
                 if let Some(place) = self.redo.iter().rposition(|u| u.of == *of) {
                     self.redo.remove(place);
                     self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
@@ -228,7 +234,10 @@ impl State {
                     });
                 }
             }
-            Event::SettingChanged { name, value } => self.set(name, value),
+            Event::SettingChanged { name, value } => {
+                self.draft = None;
+                self.set(name, value);
+            }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
             Event::Resumed => {
                 self.pace = Pace::Running;

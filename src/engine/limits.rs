@@ -14,9 +14,6 @@ pub(super) fn reached(state: &State) -> Option<EndReason> {
     if done {
         return Some(if won { EndReason::Won } else { EndReason::Done });
     }
-    if let Some(reason) = episode.overdue {
-        return Some(reason);
-    }
     if run.loop_detector && repeats(episode) {
         return Some(EndReason::Loop);
     }

@@ -1,6 +1,6 @@
 //! The lesson pool: the lessons in force and those that were.
 
-use crate::domain::{Kind, Lesson, LessonId, LessonOp, LessonStatus, LessonVersion, Scope, Seq};
+use crate::domain::{Author, Kind, Lesson, LessonId, LessonOp, LessonStatus, LessonVersion, Scope, Seq};
 use rpds::VectorSync;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -9,6 +9,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pool {
     lessons: VectorSync<Arc<Lesson>>,
+    /// How many there ever were.
+    added: u32,
 }
 
 impl Pool {
@@ -54,10 +56,14 @@ impl Pool {
     }
 
     /// Folds a change. A change of a lesson that is not there is inert.
-    pub(super) fn apply(&mut self, op: &LessonOp, seq: Seq, learnt_at: (u32, u32)) {
+    pub(super) fn apply(&mut self, op: &LessonOp, seq: Seq, learnt_at: (u32, u32), by: Author) {
+        if by == Author::Person {
+            self.change(op.id(), |l| l.by_person = true);
+        }
         match op {
             LessonOp::Add { id, kind, scope, origin, text, evidence, rule } => {
-                let number = self.lessons.len() as u32 + 1;
+                self.added += 1;
+                let number = self.added;
                 self.lessons.push_back_mut(Arc::new(Lesson {
                     id: id.clone(),
                     number,
@@ -70,6 +76,7 @@ impl Pool {
                     evidence: evidence.clone(),
                     rule: rule.clone(),
                     recurred: 0,
+                    by_person: by == Author::Person,
                     uses: 0,
                     last_used: None,
                 }));
@@ -84,23 +91,21 @@ impl Pool {
         }
     }
 
-    /// Counts a use in a prompt.
-    pub(super) fn used(&mut self, id: &LessonId, seq: Seq) {
+    /// Counts a use in a prompt; says whether a person had a hand in the lesson.
+    pub(super) fn used(&mut self, id: &LessonId, seq: Seq) -> bool {
+        let mut by_person = false;
         self.change(id, |l| {
             l.uses += 1;
             l.last_used = Some(seq);
+            by_person = l.by_person;
         });
+        by_person
     }
 
-    /// Lessons of scope episode end with their episode.
+    /// Lessons of scope episode end with their episode: they leave the pool, so that it does not grow with the run.
     pub(super) fn end_episode(&mut self) {
-        let ended: Vec<LessonId> = self
-            .all()
-            .filter(|l| l.scope == Scope::Episode && l.status != LessonStatus::Retired)
-            .map(|l| l.id.clone())
-            .collect();
-        for id in ended {
-            self.change(&id, |l| l.status = LessonStatus::Retired);
+        if self.all().any(|l| l.scope == Scope::Episode) {
+            self.lessons = self.lessons.iter().filter(|l| l.scope != Scope::Episode).cloned().collect();
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::{Effect, Failure, PauseReason, Pool};
 use crate::domain::{
-    Asked, Autonomy, CallId, EndReason, EpisodeRole, EpisodeSummary, Kind, LessonOp, Note, PromptRecord,
-    Reflection, RunSpec, Seen, Seq, Stage, Step, Task,
+    Asked, Autonomy, CallId, EpisodeRole, EpisodeSummary, Kind, LessonOp, Note, PromptRecord, Reflection,
+    RunSpec, Seen, Seq, Stage, Step, Task, Turn,
 };
 use rpds::{HashTrieMapSync, VectorSync};
 use serde::{Deserialize, Serialize};
@@ -91,8 +91,6 @@ pub struct Episode {
     pub tokens: u64,
     /// A person had a hand in it.
     pub assisted: bool,
-    /// A reason its end was asked for before it could be (a timer).
-    pub overdue: Option<EndReason>,
     /// How it ended.
     pub outcome: Option<Box<EpisodeSummary>>,
     /// Its first event.
@@ -195,6 +193,21 @@ impl State {
     pub fn reflected(&self, kind: Kind) -> bool {
         let Some(step) = self.last_step() else { return false };
         step.reflections.iter().any(|i| self.reflections.get(*i as usize).is_some_and(|r| r.kind == kind))
+    }
+
+    /// The world as it stands, for an answer that does not move it.
+    pub fn standing_turn(&self) -> Turn {
+        let episode = self.open_episode();
+        let answer =
+            episode.and_then(|e| e.step(e.answered()).and_then(|s| s.answer.as_ref()).or(e.reset.as_ref()));
+        Turn {
+            reward: answer.map_or(0.0, |a| a.reward),
+            progress: answer.map_or(0.0, |a| a.progress),
+            done: answer.is_some_and(|a| a.done),
+            won: answer.is_some_and(|a| a.won),
+            valid: true,
+            ..Turn::default()
+        }
     }
 
     /// The session stands still and waits for a person.

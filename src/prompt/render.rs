@@ -69,7 +69,6 @@ pub(super) fn expand(
                     }
                 }
             }
-            Origin::Event(_) => push(part.label, part.origin.clone(), part.speaker, Arc::default()),
         }
     }
     Prompt { segments }

@@ -78,6 +78,9 @@ pub(super) fn touches_episode(event: &Event) -> bool {
             event,
             Event::ActionOverridden { .. }
                 | Event::ProposalRejected { .. }
+                | Event::AskedAgain { .. }
+                | Event::CallCancelled { .. }
+                | Event::SettingChanged { .. }
                 | Event::LessonChanged { .. }
                 | Event::Undone { .. }
                 | Event::Redone { .. }

@@ -88,12 +88,15 @@ impl Engine {
         }
         let mut events =
             vec![Event::RunStarted { session: session.to_owned(), spec: Box::new(spec.clone()) }];
-        if let Some((source, _)) = pool.first() {
-            events.push(Event::PoolLoaded { source: source.clone(), lessons: pool.len() as u32 });
-        }
         let mut named = Engine { state: self.state.clone(), policy: self.policy.clone() };
         session.clone_into(&mut named.state.session);
-        for (_, wish) in pool {
+        let mut told: Option<&str> = None;
+        for (source, wish) in pool {
+            if told != Some(source) {
+                told = Some(source);
+                let lessons = pool.iter().filter(|(of, _)| of == source).count() as u32;
+                events.push(Event::PoolLoaded { source: source.clone(), lessons });
+            }
             // Loaded lessons are part of the run's start: they are not a person's hand in an episode, nor undoable.
             let op = Box::new(named.lesson_op(wish, Author::File, events.len())?);
             events.push(Event::LessonChanged { op, by: Author::File });

@@ -68,6 +68,11 @@ impl Engine {
                 }
                 _ => Vec::new(),
             },
+            Reply::Diverged { episode, .. }
+                if self.state.open_episode().is_none_or(|e| e.number != *episode) =>
+            {
+                Vec::new()
+            }
             Reply::Diverged { episode, step, recorded, now } => vec![
                 (
                     Cause::World,

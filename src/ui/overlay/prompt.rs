@@ -71,7 +71,6 @@ fn source(state: &State, origin: &Origin) -> String {
         Origin::Step(n) => n.to_string(),
         Origin::Steps { from, to } if from == to => from.to_string(),
         Origin::Steps { from, to } => format!("{from}-{to}"),
-        Origin::Event(seq) => format!("event {seq}"),
         Origin::Text(_) | Origin::Task => String::new(),
     }
 }
@@ -125,7 +124,6 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
             Origin::Lesson { .. } => format!("lesson {}", source(state, &dropped.origin)),
             Origin::Text(_) => "a text of the template".to_owned(),
             Origin::Task => "the task".to_owned(),
-            Origin::Event(_) => source(state, &dropped.origin),
         };
         let words = format!("left out: {what}, about {} tokens: {}", dropped.tokens, dropped.reason);
         lines.extend(paragraph((Role::Warn, ""), Role::Warn, &words, columns));
