@@ -729,7 +729,7 @@ fn config_is_made_and_shown_with_its_origins() {
     // What is configured is part of the run, with its origin.
     let run = home.run(&["run", "--task", "easy/put/1", "--max-steps", "1", "--json"]).ok().lines();
     assert_eq!(
-        run[0]["settings"]["override_thought"],
+        run[0]["settings"]["override.thought"],
         serde_json::json!({"value": "dropped", "origin": "config"})
     );
     assert_eq!(run[0]["settings"]["templates"]["value"].as_str().unwrap().len(), 64);

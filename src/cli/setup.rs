@@ -97,12 +97,11 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     if mentor == "none" && method == "omnireflect" {
         settings.set("reflect", "never", origin(config.from("run.mentor")));
     }
-    for (name, setting) in
-        [("override.shown_as", "override_shown_as"), ("override.thought", "override_thought")]
-    {
-        let word = config.text(name);
-        if word != "ask" {
-            settings.set(setting, word, origin(config.from(name)));
+    for name in ["override.shown_as", "override.thought"] {
+        let answer = config.text(name);
+        // What is not set here is asked at the first override, and then is a setting of the session.
+        if answer != "ask" {
+            settings.set(name, answer, origin(config.from(name)));
         }
     }
     // Which templates were in force is part of what a run was.
@@ -136,7 +135,8 @@ pub(super) fn word(text: &str) -> Value {
     }
 }
 
-fn origin(from: &From) -> SettingOrigin {
+/// Where a value of the configuration comes from, as the journal says it.
+pub(super) fn origin(from: &From) -> SettingOrigin {
     match from {
         From::Default => SettingOrigin::Ours,
         From::File(..) | From::Variable(_) => SettingOrigin::Config,

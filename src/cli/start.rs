@@ -1,18 +1,20 @@
-//! What the start screen offers, and what becomes of the choice.
+//! The start screen: what there is to choose from, and what becomes of the choice.
 
-use super::args::{self, How, World};
 use super::breaks::Break;
-use super::config::{Config, ENTRIES, From, Sort};
+use super::config::{Config, ENTRIES, Sort};
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
+use super::setup::{self, Plan};
 use super::watch::Shown;
-use super::{place, resume, screen, setup, watch};
-use crate::domain::SettingOrigin;
-use crate::driver::worlds;
-use crate::env::household::PRESELECTED;
-use crate::journal::Standing;
-use crate::ui::start::{Knob, SessionRow, StartChoice, StartModel, TaskRow, WorldRow, start};
+use super::{args, place, resume, screen, watch};
+use crate::domain::{SettingOrigin, Task};
+use crate::driver::worlds::{self, WorldOptions};
+use crate::journal::{Session, Standing, Summary};
+use crate::method::{Fixed, SETTINGS};
+use crate::ui::start::{Knob, News, SessionRow, StartChoice, StartModel, TaskRow, WorldRow, start};
+use serde_json::Value;
 use std::path::Path;
+use tokio::sync::mpsc::UnboundedSender;
 
 /// Sessions that are offered, at most.
 const RECENT: usize = 30;
@@ -23,8 +25,13 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
     for problem in &problems {
         out.note(&problem.to_string());
     }
-    let model = model(&config);
-    let chosen = watch::runtime()?.block_on(start(model, &options)).map_err(|e| {
+    let plan = setup::plan(&mut config, &args::World::default(), &args::How::default())?;
+    let model = model(&config, &plan);
+    let (tell, told) = tokio::sync::mpsc::unbounded_channel();
+    let (root, worlds) = (place::root(&config), plan.worlds.clone());
+    // Data folders and old sessions can be large: the screen is there at once and learns of them as they are read.
+    std::thread::spawn(move || find(&root, &worlds, &tell));
+    let chosen = watch::runtime()?.block_on(start(model, &options, told)).map_err(|e| {
         Fault::new(
             FaultKind::File,
             format!("the terminal could not be used: {e}"),
@@ -46,101 +53,146 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
             screen::show(&config, shown, look, out)
         }
         Some(StartChoice::Run { env, task, changed }) => {
-            for (name, value) in &changed {
-                if let Some(entry) = ENTRIES.iter().find(|e| e.name == name) {
-                    config.flag(entry.name, Some(value))?;
-                }
-            }
-            let world = World { env: Some(env), task: vec![task], ..World::default() };
-            let plan = setup::plan(&mut config, &world, &How::default())?;
+            let same = plan.spec.tasks.first().is_some_and(|t| t.env == env && t.id == task);
+            let plan =
+                if same && changed.is_empty() { plan } else { again(&mut config, env, task, &changed)? };
             screen::start(&config, plan, look, no_breaks, out)
         }
     }
 }
 
-fn model(config: &Config) -> StartModel {
-    let options = setup::world_options(config);
-    let preselected = PRESELECTED.to_string();
-    let rows: Vec<WorldRow> = worlds::NAMES
-        .iter()
-        .map(|name| match worlds::offered(name, &options) {
-            Ok(tasks) => WorldRow {
-                name: (*name).to_owned(),
-                about: if *name == "household" {
-                    "built in; --tasks takes thousands more".to_owned()
-                } else {
-                    options.data.as_ref().map(|d| d.display().to_string()).unwrap_or_default()
-                },
-                tasks: tasks
-                    .into_iter()
-                    .map(|t| TaskRow { id: t.id, goal: t.goal, kind: t.task_type.unwrap_or_default() })
-                    .collect(),
-            },
-            Err(error) => WorldRow {
-                name: (*name).to_owned(),
-                about: format!("{error}; {}", error.next()),
-                tasks: Vec::new(),
-            },
+/// The run as the person changed it.
+fn again(
+    config: &mut Config,
+    env: String,
+    task: String,
+    changed: &[(String, String)],
+) -> Result<Plan, Fault> {
+    let mut how = args::How::default();
+    for (name, value) in changed {
+        match ENTRIES.iter().find(|e| e.name == name) {
+            Some(entry) => config.flag(entry.name, Some(value))?,
+            None => how.set.push(format!("{name}={value}")),
+        }
+    }
+    // What was changed for a method that was left again no longer counts.
+    let method = config.text("run.method").to_owned();
+    how.set.retain(|pair| {
+        let spec =
+            SETTINGS.iter().find(|s| pair.strip_prefix(s.name).is_some_and(|rest| rest.starts_with('=')));
+        spec.is_none_or(|s| s.methods.is_empty() || s.methods.contains(&method.as_str()))
+    });
+    setup::plan(config, &args::World { env: Some(env), task: vec![task], ..args::World::default() }, &how)
+}
+
+/// What is known at once: the preselected task and the settings.
+fn model(config: &Config, plan: &Plan) -> StartModel {
+    let world = |name: &&str| WorldRow {
+        name: (*name).to_owned(),
+        about: "being read".to_owned(),
+        tasks: plan.spec.tasks.iter().filter(|t| t.env == *name).take(1).map(row).collect(),
+    };
+    let env = plan.spec.tasks.first().map_or("", |t| t.env.as_str());
+    StartModel {
+        worlds: worlds::NAMES.iter().map(world).collect(),
+        world: worlds::NAMES.iter().position(|n| *n == env).unwrap_or(0),
+        task: 0,
+        knobs: knobs(config, plan),
+        sessions: Vec::new(),
+    }
+}
+
+fn row(task: &Task) -> TaskRow {
+    TaskRow { id: task.id.clone(), goal: task.goal.clone(), kind: task.task_type.clone().unwrap_or_default() }
+}
+
+fn value(config: &Config, name: &str) -> String {
+    match ENTRIES.iter().find(|e| e.name == name).map(|e| e.sort) {
+        Some(Sort::Number(_)) => config.number(name).to_string(),
+        _ => config.text(name).to_owned(),
+    }
+}
+
+fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
+    let words = |name: &str| match ENTRIES.iter().find(|e| e.name == name).map(|e| e.sort) {
+        Some(Sort::Word(words)) => words.iter().map(|w| (*w).to_owned()).collect(),
+        _ => match name {
+            "run.actor" => vec!["rules".to_owned(), "human".to_owned()],
+            "run.mentor" => vec!["symbolic".to_owned(), "none".to_owned()],
+            _ => Vec::new(),
+        },
+    };
+    let of_config =
+        ["run.method", "run.actor", "run.mentor", "run.interface", "run.as", "run.seed", "run.trials"];
+    let mut all: Vec<Knob> = of_config
+        .into_iter()
+        .map(|name| Knob {
+            name: name.to_owned(),
+            label: name.trim_start_matches("run.").to_owned(),
+            value: value(config, name),
+            origin: setup::origin(config.from(name)),
+            choices: words(name),
         })
         .collect();
-    let wanted = config.text("run.env");
-    let world = rows.iter().position(|r| r.name == wanted && !r.tasks.is_empty()).unwrap_or(0);
-    let task = rows.get(world).and_then(|r| r.tasks.iter().position(|t| t.id == preselected)).unwrap_or(0);
-    StartModel { world, task, worlds: rows, knobs: knobs(config), sessions: sessions(config) }
+    for spec in SETTINGS {
+        let Some(setting) = plan.spec.settings.0.get(spec.name) else { continue };
+        let choices = match spec.default {
+            Fixed::Number(_) => Vec::new(),
+            Fixed::Switch(_) => vec!["true".to_owned(), "false".to_owned()],
+            Fixed::Word(_, words) => words.iter().map(|w| (*w).to_owned()).collect(),
+        };
+        let value = match &setting.value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let origin: SettingOrigin = setting.origin;
+        let label = spec.name.replace('_', " ");
+        all.push(Knob { name: spec.name.to_owned(), label, value, origin, choices });
+    }
+    all
 }
 
-fn knobs(config: &Config) -> Vec<Knob> {
-    let shown =
-        ["run.method", "run.actor", "run.mentor", "run.interface", "run.as", "run.seed", "run.trials"];
-    shown
-        .into_iter()
-        .filter_map(|name| {
-            let entry = ENTRIES.iter().find(|e| e.name == name)?;
-            let choices: &[&str] = match (entry.sort, name) {
-                (Sort::Word(words), _) => words,
-                (_, "run.actor") => &["rules", "human"],
-                (_, "run.mentor") => &["symbolic", "none"],
-                _ => &[],
-            };
-            let value = match entry.sort {
-                Sort::Number(_) => config.number(name).to_string(),
-                _ => config.text(name).to_owned(),
-            };
-            Some(Knob {
-                name: name.to_owned(),
-                label: name.trim_start_matches("run.").to_owned(),
-                value,
-                origin: match config.from(name) {
-                    From::Default => SettingOrigin::Ours,
-                    From::File(..) | From::Variable(_) => SettingOrigin::Config,
-                    From::Flag(_) => SettingOrigin::Flag,
-                },
-                choices: choices.iter().map(|c| (*c).to_owned()).collect(),
-            })
-        })
-        .collect()
+/// Reads what takes a while, and tells it piece by piece.
+fn find(root: &Path, options: &WorldOptions, tell: &UnboundedSender<News>) {
+    // The sessions come between the world that is built in and those that read data.
+    let first = worlds::NAMES.iter().take(1).map(|name| News::World(world(name, options)));
+    let rest = worlds::NAMES.iter().skip(1).map(|name| News::World(world(name, options)));
+    let between = std::iter::once_with(|| News::Sessions(sessions(root)));
+    for news in first.chain(between).chain(rest) {
+        // Where the screen has gone nobody needs the rest.
+        if tell.send(news).is_err() {
+            return;
+        }
+    }
 }
 
-fn sessions(config: &Config) -> Vec<SessionRow> {
-    let read = place::recent(&place::root(config), RECENT);
-    read.into_iter()
-        .filter_map(|(session, summary)| {
-            let standing = match summary.standing(&session) {
-                Standing::Live => return None,
-                Standing::Crashed => "crashed",
-                Standing::Closed if summary.over => "over",
-                Standing::Closed => "stopped",
-            };
-            let when = session.meta.created.strftime("%Y-%m-%d %H:%M").to_string();
-            Some(SessionRow {
-                path: session.dir,
-                goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal },
-                standing: standing.to_owned(),
-                about: format!(
-                    "{} of {} won, step {}, {}, {when}",
-                    summary.won, summary.episodes, summary.steps, session.meta.method
-                ),
-            })
+fn world(name: &str, options: &WorldOptions) -> WorldRow {
+    let (about, tasks) = match worlds::offered(name, options) {
+        Ok(tasks) if name == "household" => ("built in; --tasks takes thousands more".to_owned(), tasks),
+        Ok(tasks) => (options.data.as_ref().map(|d| d.display().to_string()).unwrap_or_default(), tasks),
+        Err(error) => (format!("{error}; {}", error.next()), Vec::new()),
+    };
+    WorldRow { name: name.to_owned(), about, tasks: tasks.iter().map(row).collect() }
+}
+
+fn sessions(root: &Path) -> Vec<SessionRow> {
+    let row = |(session, summary): (Session, Summary)| {
+        let standing = match summary.standing(&session) {
+            Standing::Live => return None,
+            Standing::Crashed => "crashed",
+            Standing::Closed if summary.over => "over",
+            Standing::Closed => "stopped",
+        };
+        let when = session.meta.created.strftime("%Y-%m-%d %H:%M");
+        Some(SessionRow {
+            path: session.dir,
+            goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal },
+            standing: standing.to_owned(),
+            about: format!(
+                "{} of {} won, step {}, {}, {when}",
+                summary.won, summary.episodes, summary.steps, session.meta.method
+            ),
         })
-        .collect()
+    };
+    place::recent(root, RECENT).into_iter().filter_map(row).collect()
 }

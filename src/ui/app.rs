@@ -217,6 +217,7 @@ impl App {
 
     fn draw(&mut self) -> io::Result<()> {
         self.moment.refresh(&self.handle.store, self.model.cursor);
+        self.screen.regain()?;
         let Self { handle, options, model, moment, scratch, screen } = self;
         let look = look(handle, options, moment);
         screen.terminal.draw(|frame| {

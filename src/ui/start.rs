@@ -16,6 +16,7 @@ use crossterm::event::{Event, EventStream, KeyEventKind};
 use futures_util::StreamExt;
 use std::io;
 use std::path::PathBuf;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 /// A task that can be started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,11 +99,24 @@ pub enum StartChoice {
     Resume(PathBuf),
 }
 
+/// What was found out while the screen is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// An environment as it is; it takes the place of the one with its name.
+    World(WorldRow),
+    /// The sessions.
+    Sessions(Vec<SessionRow>),
+}
+
 /// Shows the start screen until the person has chosen; none: they left. The terminal is given back before it returns.
 ///
 /// # Errors
 /// When the terminal cannot be used.
-pub async fn start(model: StartModel, options: &Options) -> io::Result<Option<StartChoice>> {
+pub async fn start(
+    model: StartModel,
+    options: &Options,
+    mut news: UnboundedReceiver<News>,
+) -> io::Result<Option<StartChoice>> {
     let mut screen = Screen::enter()?;
     let mut chooser = Chooser::new(model);
     let mut events = EventStream::new();
@@ -111,6 +125,10 @@ pub async fn start(model: StartModel, options: &Options) -> io::Result<Option<St
         screen.terminal.draw(|frame| draw(&chooser, options, frame.buffer_mut()))?;
         let event = tokio::select! {
             event = events.next() => event,
+            Some(news) = news.recv() => {
+                chooser.learn(news);
+                continue;
+            }
             signal = signals.next() => {
                 let Wake::Continued = signal else { return Ok(None) };
                 screen.leave();

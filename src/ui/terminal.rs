@@ -110,6 +110,14 @@ impl Screen {
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 
+    /// Takes the terminal again where a panic elsewhere in the program has given it back behind the screen's back.
+    ///
+    /// # Errors
+    /// When the terminal cannot be switched.
+    pub fn regain(&mut self) -> io::Result<()> {
+        if TAKEN.load(Ordering::SeqCst) { Ok(()) } else { self.reenter() }
+    }
+
     /// Gives the terminal back, stops the program as the terminal's own Ctrl-Z would, and takes it again afterwards.
     ///
     /// # Errors

@@ -166,6 +166,7 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
     bytes
 }
 
+mod boxes;
 mod keys;
 mod overlays;
 mod pictures;

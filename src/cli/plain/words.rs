@@ -72,7 +72,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "pause" => one(Command::Pause),
         "approve" => one(Command::Approve),
         "override" | "o" => {
-            let shown_as = match setting(state, "override_shown_as") {
+            let shown_as = match setting(state, "override.shown_as") {
                 "human_edit" => ShownAs::HumanEdit,
                 _ => ShownAs::Own,
             };
@@ -129,7 +129,7 @@ fn needs(rest: &str, form: &str) -> Result<String, String> {
 
 /// What becomes of the thought is a setting; rewriting it needs words, which a line has no room for, so it is kept.
 fn over(action: String, shown_as: ShownAs, state: &State) -> Command {
-    let fate = if setting(state, "override_thought") == "dropped" { Fate::Dropped } else { Fate::Kept };
+    let fate = if setting(state, "override.thought") == "dropped" { Fate::Dropped } else { Fate::Kept };
     Command::Override { action, shown_as, fate }
 }
 

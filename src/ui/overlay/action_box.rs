@@ -18,9 +18,9 @@ use ratatui::layout::Rect;
 use serde_json::Value;
 
 /// The setting that says how an override is shown to the agent: `own` or `human_edit`.
-pub const SHOWN_AS: &str = "override_shown_as";
+pub const SHOWN_AS: &str = "override.shown_as";
 /// The setting that says what happens to the thought before an override: `kept`, `dropped` or `rewritten`.
-pub const THOUGHT: &str = "override_thought";
+pub const THOUGHT: &str = "override.thought";
 
 const SHOWN_WORDS: [&str; 2] = ["own", "human_edit"];
 const THOUGHT_WORDS: [&str; 3] = ["kept", "dropped", "rewritten"];

@@ -1,6 +1,6 @@
 //! What is chosen on the start screen, and how keys change it.
 
-use super::{StartChoice, StartModel, TaskRow};
+use super::{News, StartChoice, StartModel, TaskRow};
 use crate::domain::SettingOrigin;
 use crate::ui::keymap::{Action, Keymap, Mode};
 use crate::ui::overlay::choice::around;
@@ -68,6 +68,30 @@ impl Chooser {
         };
         chooser.filter();
         chooser
+    }
+
+    /// Takes in what was found out; what is chosen stays chosen.
+    pub fn learn(&mut self, news: News) {
+        match news {
+            News::Sessions(sessions) => self.model.sessions = sessions,
+            News::World(row) => {
+                let chosen = self.task().map(|t| t.id.clone());
+                let Some(place) = self.model.worlds.iter().position(|w| w.name == row.name) else { return };
+                let preselected = self.model.worlds[place].tasks.first().map(|t| t.id.clone());
+                let here = place == self.model.world;
+                self.model.worlds[place] = row;
+                if !here {
+                    return;
+                }
+                let tasks: Vec<String> = self.tasks().iter().map(|t| t.id.clone()).collect();
+                let find = |id: &Option<String>| tasks.iter().position(|t| Some(t) == id.as_ref());
+                self.first_task = find(&preselected).unwrap_or(0);
+                self.filter();
+                if let Some(at) = find(&chosen).and_then(|t| self.fitting.iter().position(|f| *f == t)) {
+                    self.at = at;
+                }
+            }
+        }
     }
 
     /// The tasks of the chosen environment.

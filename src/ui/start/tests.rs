@@ -145,3 +145,24 @@ fn any_size_and_an_empty_model_are_drawn() {
     }
     assert_eq!(press(&mut Chooser::new(StartModel::default()), KeyCode::Enter), Outcome::Stay);
 }
+
+#[test]
+fn what_is_learnt_later_keeps_the_choice() {
+    let mut chooser = Chooser::new(StartModel {
+        worlds: vec![WorldRow {
+            tasks: vec![TaskRow { id: "b".into(), ..TaskRow::default() }],
+            ..WorldRow::default()
+        }],
+        ..StartModel::default()
+    });
+    let task = |id: &str| TaskRow { id: id.into(), ..TaskRow::default() };
+    let tasks = ["a", "b", "c"].map(task).to_vec();
+    chooser.learn(News::World(WorldRow { tasks, ..WorldRow::default() }));
+    chooser.learn(News::Sessions(model().sessions));
+    let is =
+        |outcome, id: &str| matches!(outcome, Outcome::Chosen(StartChoice::Run { task, .. }) if task == id);
+    assert!(is(press(&mut chooser, KeyCode::Enter), "b"));
+    press(&mut chooser, KeyCode::Down);
+    assert!(is(press(&mut chooser, KeyCode::Enter), "c"));
+    assert!(picture(&chooser, 80, 24).contains("crashed"));
+}

@@ -29,7 +29,11 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     tasks(chooser, page.left, page.canvas);
     sessions(chooser, session_rows, page.canvas);
     heading("Settings", matches!(chooser.part, Part::World | Part::Knob(_)), knob_rows, page.canvas);
-    for (place, line) in knobs.iter().enumerate().take(usize::from(knob_rows.height.saturating_sub(1))) {
+    // The one that has the keys is in sight.
+    let room = usize::from(knob_rows.height.saturating_sub(1));
+    let focused = knobs.iter().position(|line| line.iter().any(|p| p.0 == Role::Focus)).unwrap_or(0);
+    let top = (focused + 1).saturating_sub(room);
+    for (place, line) in knobs.iter().skip(top).take(room).enumerate() {
         let area = Rect { y: knob_rows.y + 1 + place as u16, height: 1, ..knob_rows };
         put_line(line, area, page.canvas);
     }

@@ -109,7 +109,7 @@ fn roles(source: &mut Source<'_>, table: &DeTable<'_>, known: &mut Known) {
         if Role::named(name_text).is_none() && !Role::ALL.iter().any(above) {
             let near = nearest(name_text, Role::ALL.iter().map(|r| r.name()));
             let hint = near.map_or_else(
-                || "docs/CONFIGURATION.md lists the roles".to_owned(),
+                || "themes/dark.toml names the roles".to_owned(),
                 |n| format!("did you mean `{n}`?"),
             );
             source.say(name.span(), format!("no role is called `{name_text}`; {hint}"));

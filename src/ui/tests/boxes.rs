@@ -1,0 +1,215 @@
+//! What keys come to in the boxes that change something: override, reject, lessons, details, the end card.
+
+use super::Stage;
+use super::overlays::{admissible, lost, typed};
+use crate::domain::{Fate, Kind, LessonStatus, LessonText, Scope, ShownAs};
+use crate::engine::{Cause, Command, Event, LessonWish};
+use crate::ui::fixture::kitchen;
+use crate::ui::model::Focus;
+use crate::ui::msg::{Msg, Request};
+use crate::ui::overlay::{Answer, Draft, SHOWN_AS, THOUGHT};
+use serde_json::json;
+
+fn set(name: &str, word: &str) -> Request {
+    Request::Send(Command::Set { name: name.to_owned(), value: json!(word) })
+}
+
+#[test]
+fn the_two_questions_are_asked_once() {
+    let mut fixture = kitchen();
+    fixture.propose(Some("The stove is hot."), Some("go to stoveburner 1"));
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.press("o");
+    stage.tell(Msg::Answer(admissible()));
+    typed(&mut stage, "go to microwave 1");
+    assert_eq!(stage.press("Enter"), []);
+    stage.press("Down");
+    assert_eq!(stage.press("Enter"), []);
+    stage.press("Down");
+    let wants = stage.press("Enter");
+    let overridden = |shown_as, fate| {
+        Request::Send(Command::Override { action: "go to microwave 1".to_owned(), shown_as, fate })
+    };
+    let wanted = vec![
+        set(SHOWN_AS, "human_edit"),
+        set(THOUGHT, "dropped"),
+        overridden(ShownAs::HumanEdit, Fate::Dropped),
+    ];
+    assert_eq!(wants, wanted);
+    for (name, value) in [(SHOWN_AS, "human_edit"), (THOUGHT, "dropped")] {
+        let event = Event::SettingChanged { name: name.to_owned(), value: json!(value) };
+        stage.fixture.write(Cause::Person, event);
+    }
+    stage.press("o");
+    typed(&mut stage, "go to microwave 1");
+    assert_eq!(stage.press("Enter"), [overridden(ShownAs::HumanEdit, Fate::Dropped)]);
+}
+
+#[test]
+fn a_rewritten_thought_is_typed() {
+    let mut fixture = kitchen();
+    for (name, value) in [(SHOWN_AS, "own"), (THOUGHT, "rewritten")] {
+        fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value: json!(value) });
+    }
+    fixture.propose(Some("The stove is hot."), Some("go to stoveburner 1"));
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.press("o");
+    typed(&mut stage, "look");
+    assert_eq!(stage.press("Enter"), []);
+    typed(&mut stage, " Or not.");
+    let fate = Fate::Rewritten("The stove is hot. Or not.".to_owned());
+    let wanted = Command::Override { action: "look".to_owned(), shown_as: ShownAs::Own, fate };
+    assert_eq!(stage.press("Enter"), [Request::Send(wanted)]);
+}
+
+#[test]
+fn a_row_of_the_list_is_taken_or_completes() {
+    let mut fixture = kitchen();
+    for (name, value) in [(SHOWN_AS, "own"), (THOUGHT, "kept")] {
+        fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value: json!(value) });
+    }
+    let action = |wants: Vec<Request>| match wants.into_iter().next() {
+        Some(Request::Send(Command::Override { action, .. })) => action,
+        other => panic!("{other:?}"),
+    };
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.press("o");
+    stage.tell(Msg::Answer(admissible()));
+    typed(&mut stage, "heat");
+    stage.press("Down");
+    assert_eq!(action(stage.press("Enter")), "heat apple 1 with microwave 1");
+    stage.press("o");
+    stage.tell(Msg::Answer(admissible()));
+    typed(&mut stage, "micro");
+    stage.press("Tab");
+    typed(&mut stage, "2");
+    assert_eq!(action(stage.press("Enter")), "go to microwave 12");
+    // Moving first keeps the proposal, so that it can be changed.
+    stage.press("o");
+    stage.press("End");
+    typed(&mut stage, "7");
+    assert_eq!(action(stage.press("Enter")), "go to stoveburner 17");
+}
+
+#[test]
+fn a_rejection_needs_a_reason() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.press("x");
+    assert_eq!(stage.press("Enter"), []);
+    typed(&mut stage, "it does not heat");
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::Reject("it does not heat".to_owned()))]);
+}
+
+#[test]
+fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.press("a");
+    assert_eq!(stage.tell(Msg::Paste("Two\nlines.\n\u{1b}[31m".to_owned())), []);
+    assert_eq!(stage.model.overlays.len(), 1);
+    stage.press("Ctrl-j");
+    typed(&mut stage, "Three.");
+    let wants = stage.press("Enter");
+    let text = LessonText::plain("Two\nlines.\n\nThree.");
+    let wish = LessonWish::Add {
+        kind: Kind::Error,
+        scope: Scope::Environment,
+        text,
+        rule: None,
+        evidence: String::new(),
+    };
+    assert_eq!(wants, [Request::Send(Command::Lesson(wish))]);
+    assert!(stage.model.notice.as_ref().is_some_and(|n| n.text.starts_with("counts from the next prompt")));
+    assert_eq!(stage.model.drafts, []);
+}
+
+#[test]
+fn esc_keeps_a_draft_of_each_lesson() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.press("a");
+    typed(&mut stage, "Half a though");
+    stage.press("Esc");
+    assert_eq!(stage.model.drafts.len(), 1);
+    stage.model.focus = Focus::Lanes;
+    stage.press("e");
+    stage.press("Esc");
+    stage.press("a");
+    typed(&mut stage, "t");
+    let wants = stage.press("Enter");
+    let is = |w: &Request| matches!(w, Request::Send(Command::Lesson(LessonWish::Add { text, .. })) if text.text == "Half a thought");
+    assert!(wants.iter().any(is), "{wants:?}");
+    assert_eq!(stage.model.drafts, []);
+}
+
+#[test]
+fn the_editor_takes_the_text_and_gives_it_back() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.press("a");
+    typed(&mut stage, "Short.");
+    assert_eq!(stage.press("Ctrl-g"), [Request::Editor("Short.".to_owned())]);
+    stage.tell(Msg::Answer(Answer::Edited(Some("Longer\u{1b}[2J.\n".to_owned()))));
+    let wants = stage.press("Enter");
+    let is = |w: &Request| matches!(w, Request::Send(Command::Lesson(LessonWish::Add { text, .. })) if text.text == "Longer.");
+    assert!(wants.iter().any(is), "{wants:?}");
+}
+
+#[test]
+fn an_edit_sends_only_what_changed() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.model.focus = Focus::Lanes;
+    stage.press("e");
+    assert_eq!(stage.press("Enter"), []);
+    stage.press("e");
+    stage.press("Tab");
+    stage.press("Tab");
+    stage.press("Right");
+    let wants = stage.press("Enter");
+    assert!(
+        matches!(
+            wants[..],
+            [Request::Send(Command::Lesson(LessonWish::Rescope { scope: Scope::Episode, .. }))]
+        ),
+        "{wants:?}"
+    );
+}
+
+#[test]
+fn an_override_gives_a_lesson_without_numbers() {
+    let stage = Stage::new(kitchen(), 80, 24);
+    let steps = stage.fixture.state().episode.clone().unwrap();
+    let step = steps.steps.iter().find(|s| s.by_person()).unwrap();
+    let draft = Draft::of_override(step, Kind::Error).unwrap();
+    assert_eq!(
+        (draft.text.as_str(), draft.solution.as_str()),
+        ("Wanted to go to drawer.", "Do this instead: go to diningtable.")
+    );
+}
+
+#[test]
+fn details_switch_the_lesson_they_show() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.model.focus = Focus::Lanes;
+    stage.press("Enter");
+    let wants = stage.press("x");
+    let status = |w: &Request| match w {
+        Request::Send(Command::Lesson(LessonWish::Status { status, .. })) => Some(*status),
+        _ => None,
+    };
+    assert_eq!(wants.iter().filter_map(status).collect::<Vec<_>>(), [LessonStatus::Off]);
+    assert_eq!(stage.model.overlays.len(), 1);
+    assert_eq!(stage.press("d").iter().filter_map(status).collect::<Vec<_>>(), [LessonStatus::Retired]);
+    assert!(stage.model.overlays.is_empty());
+}
+
+#[test]
+fn the_end_card_leads_on() {
+    let mut stage = Stage::new(lost(), 80, 24);
+    stage.tell(Msg::News);
+    let wants = stage.press("r");
+    assert!(matches!(&wants[..], [Request::Send(Command::Begin(task))] if task.id == "heat/7"), "{wants:?}");
+    let mut stage = Stage::new(lost(), 80, 24);
+    stage.tell(Msg::News);
+    stage.press("Down");
+    stage.press("Down");
+    stage.press("Enter");
+    assert_eq!(stage.moment().chosen(), 22);
+}

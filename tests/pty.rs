@@ -1,0 +1,167 @@
+//! The real program in a pseudo-terminal: it takes the terminal, draws, obeys keys, and always gives the terminal back.
+#![cfg(all(feature = "tui", unix))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use std::io::{Read, Write};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
+/// As long as a loaded machine may take for anything that is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A terminal with the program in it.
+struct Window {
+    child: Box<dyn Child + Send + Sync>,
+    master: Box<dyn MasterPty + Send>,
+    keys: Box<dyn Write + Send>,
+    terminal: Arc<Mutex<vt100::Parser>>,
+    written: Arc<Mutex<usize>>,
+    _sessions: tempfile::TempDir,
+}
+
+impl Window {
+    fn open(columns: u16, rows: u16) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pty = native_pty_system().openpty(size).unwrap();
+        let sessions = tempfile::tempdir().unwrap();
+        let mut command = CommandBuilder::new(PROGRAM);
+        command.args(["run", "--env", "household"]);
+        command.env("RETROSPECT_SESSIONS", sessions.path());
+        command.env("XDG_CONFIG_HOME", sessions.path().join("none"));
+        command.env("TERM", "xterm-256color");
+        command.env("LANG", "C.UTF-8");
+        let child = pty.slave.spawn_command(command).unwrap();
+        drop(pty.slave);
+        let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
+        let terminal = Arc::new(Mutex::new(parser));
+        let written = Arc::new(Mutex::new(0));
+        let (mut reader, shown, count) =
+            (pty.master.try_clone_reader().unwrap(), terminal.clone(), written.clone());
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(n @ 1..) = reader.read(&mut bytes) {
+                shown.lock().unwrap().process(&bytes[..n]);
+                *count.lock().unwrap() += n;
+            }
+        });
+        let keys = pty.master.take_writer().unwrap();
+        Self { child, master: pty.master, keys, terminal, written, _sessions: sessions }
+    }
+
+    fn text(&self) -> String {
+        self.terminal.lock().unwrap().screen().contents()
+    }
+
+    fn wait_for(&self, words: &str) {
+        let began = Instant::now();
+        while !self.text().contains(words) {
+            assert!(began.elapsed() < PATIENCE, "no {words:?} on the screen:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.process_id().unwrap().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    }
+
+    /// Waits for the end and gives its status.
+    fn end(&mut self) -> u32 {
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                // The reader may still be at the last bytes.
+                std::thread::sleep(Duration::from_millis(100));
+                return status.exit_code();
+            }
+            assert!(began.elapsed() < PATIENCE, "it does not end:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn assert_given_back(&self) {
+        let terminal = self.terminal.lock().unwrap();
+        let screen = terminal.screen();
+        assert!(!screen.alternate_screen(), "the alternate screen was left behind");
+        assert!(!screen.bracketed_paste(), "bracketed paste was left behind");
+        assert!(!screen.hide_cursor(), "the cursor was left hidden");
+        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // One that has ended already cannot be ended again, which is all right.
+        let _ = self.child.kill();
+    }
+}
+
+#[test]
+fn a_session_is_stepped_through_and_left() {
+    let mut window = Window::open(120, 36);
+    window.wait_for("PAUSED · your turn");
+    window.wait_for("turn 1/");
+    assert!(window.terminal.lock().unwrap().screen().alternate_screen());
+    window.press("n");
+    window.wait_for("turn 2/");
+    window.press("\x1b[D");
+    window.wait_for("PAST turn 1 of 2");
+    // A smaller window is another layout; nothing is lost.
+    window.master.resize(PtySize { rows: 16, cols: 60, pixel_width: 0, pixel_height: 0 }).unwrap();
+    window.terminal.lock().unwrap().screen_mut().set_size(16.try_into().unwrap(), 60.try_into().unwrap());
+    window.wait_for("[Error");
+    window.press("q");
+    window.wait_for("PAUSED");
+    window.press("q");
+    assert_eq!(window.end(), 0);
+    window.assert_given_back();
+    assert!(window.text().contains("retrospect resume"), "{}", window.text());
+}
+
+#[test]
+fn signals_give_the_terminal_back() {
+    for name in ["TERM", "HUP"] {
+        let mut window = Window::open(80, 24);
+        window.wait_for("PAUSED · your turn");
+        window.signal(name);
+        assert_eq!(window.end(), 130, "{name}");
+        window.assert_given_back();
+    }
+}
+
+/// Where nobody could continue it, Ctrl-Z must not freeze it; it comes back and draws everything anew.
+#[test]
+fn ctrl_z_without_a_shell_comes_back() {
+    let mut window = Window::open(80, 24);
+    window.wait_for("PAUSED · your turn");
+    window.press("\x1a");
+    std::thread::sleep(Duration::from_millis(200));
+    window.press("n");
+    window.wait_for("turn 2/");
+    window.press("q");
+    assert_eq!(window.end(), 0);
+    window.assert_given_back();
+}
+
+#[test]
+fn an_idle_screen_writes_nothing() {
+    let mut window = Window::open(200, 60);
+    window.wait_for("PAUSED · your turn");
+    window.press("n");
+    window.wait_for("turn 2/");
+    std::thread::sleep(Duration::from_millis(500));
+    let before = *window.written.lock().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(*window.written.lock().unwrap(), before);
+    window.press("\x03\x03");
+    assert_eq!(window.end(), 0);
+    window.assert_given_back();
+}
