@@ -613,7 +613,7 @@ fn a_session_gives_its_lessons_away() {
 #[test]
 fn plain_is_a_conversation_without_cursor_movement() {
     let home = Home::new();
-    let input = "help\nn\noverride go to countertop 1\nnote here\nlessons\nprompt\nworld\nactions\nstory 1\nxyzzy\nhuman\nact look\nquit\n";
+    let input = "help\nn\noverride go to countertop 1\nnote here\nlessons\nprompt\nworld\nactions\nstory 1\nxyzzy\nhuman\nact look\nset max_steps 9\nquit\n";
     let said = home.says(&["run", "--task", "easy/heat/23", "--plain", "--mentor", "none"], input).ok();
     assert!(!said.out.contains('\u{1b}') && !said.out.contains('\r'));
     for words in [
@@ -626,6 +626,7 @@ fn plain_is_a_conversation_without_cursor_movement() {
         "the world would accept",
         "there is no command \"xyzzy\"",
         "YOU PLAY",
+        "setting max_steps = 9",
         "retrospect resume",
     ] {
         assert!(said.out.contains(words), "{words:?} is not in {}", said.out);
@@ -717,6 +718,7 @@ fn config_is_made_and_shown_with_its_origins() {
     assert!(again.code == 1 && again.err.contains("--force"), "{}", again.err);
     let mut text = std::fs::read_to_string(home.path("config/config.toml")).unwrap();
     text = text.replace("#theme = \"default\"", "theme = \"ember\"");
+    text = text.replace("#thought = \"ask\"", "thought = \"dropped\"");
     std::fs::write(home.path("config/config.toml"), text).unwrap();
     let shown: Value = serde_json::from_str(&home.run(&["config", "show", "--json"]).ok().out).unwrap();
     let theme = &shown["values"]["screen.theme"];
@@ -724,6 +726,13 @@ fn config_is_made_and_shown_with_its_origins() {
     assert!(theme["from"].as_str().unwrap().contains("config.toml:"), "{theme}");
     assert_eq!(shown["values"]["sessions"]["from"], "$RETROSPECT_SESSIONS");
     assert!(home.run(&["config", "show"]).ok().out.contains("r_freq"));
+    // What is configured is part of the run, with its origin.
+    let run = home.run(&["run", "--task", "easy/put/1", "--max-steps", "1", "--json"]).ok().lines();
+    assert_eq!(
+        run[0]["settings"]["override.thought"],
+        serde_json::json!({"value": "dropped", "origin": "config"})
+    );
+    assert_eq!(run[0]["settings"]["templates"]["value"].as_str().unwrap().len(), 64);
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Fault::usage(format!("--set {text:?}: expected NAME=VALUE"), "such as --set r_freq=5")
         })?;
-        let value = value.parse().map_or_else(|_| word(value), |n: u64| json!(n));
+        let value = word(value);
         set(&mut settings, name.trim(), &value, SettingOrigin::Flag)?;
     }
     if let Some(steps) = how.max_steps {
@@ -104,6 +104,9 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
             settings.set(name, answer, origin(config.from(name)));
         }
     }
+    // Which templates were in force is part of what a run was.
+    let prompts = templates(config.path("run.prompts").as_deref())?;
+    settings.set("templates", prompts.hash(), origin(config.from("run.prompts")));
     let actor = config.text("run.actor").to_owned();
     Ok(RunSpec {
         autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
@@ -120,7 +123,11 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     })
 }
 
-fn word(text: &str) -> Value {
+/// A value as it is typed: a number, a switch or a word.
+pub(super) fn word(text: &str) -> Value {
+    if let Ok(number) = text.parse::<u64>() {
+        return json!(number);
+    }
     match text {
         "true" | "on" => json!(true),
         "false" | "off" => json!(false),

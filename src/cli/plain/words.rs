@@ -52,6 +52,7 @@ world (w)               what the agent may know of the world
 actions                 what the world would accept now
 story [N]               the last steps, or step N
 note TEXT               a remark on this step
+set NAME VALUE          change a setting, such as max_steps
 retry                   after a failed call: try again
 end, begin              end the episode; begin the same task again
 quit (q)                leave; the session can be resumed
@@ -70,8 +71,14 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "run" | "go" | "continue" | "c" => Ok(Said::Run),
         "pause" => one(Command::Pause),
         "approve" => one(Command::Approve),
-        "override" | "o" => one(over(needs(rest, "override ACTION")?, ShownAs::Own)),
-        "override-as-edit" => one(over(needs(rest, "override-as-edit ACTION")?, ShownAs::HumanEdit)),
+        "override" | "o" => {
+            let shown_as = match setting(state, "override.shown_as") {
+                "human_edit" => ShownAs::HumanEdit,
+                _ => ShownAs::Own,
+            };
+            one(over(needs(rest, "override ACTION")?, shown_as, state))
+        }
+        "override-as-edit" => one(over(needs(rest, "override-as-edit ACTION")?, ShownAs::HumanEdit, state)),
         "reject" | "x" => one(Command::Reject(needs(rest, "reject REASON")?)),
         "again" | "r" => one(Command::AskAgain),
         "cancel" => one(Command::Cancel),
@@ -97,6 +104,10 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
             let step = state.last_step().map_or(0, |s| s.number);
             one(Command::Remark { step, text: needs(rest, "note TEXT")? })
         }
+        "set" => {
+            let (name, value) = rest.split_once(' ').ok_or("something is missing: set NAME VALUE")?;
+            one(Command::Set { name: name.to_owned(), value: crate::cli::setup::word(value.trim()) })
+        }
         "end" => one(Command::EndEpisode(EndReason::Person)),
         "begin" => match state.episode.as_deref() {
             Some(episode) => {
@@ -116,8 +127,14 @@ fn needs(rest: &str, form: &str) -> Result<String, String> {
     if rest.is_empty() { Err(format!("something is missing: {form}")) } else { Ok(rest.to_owned()) }
 }
 
-fn over(action: String, shown_as: ShownAs) -> Command {
-    Command::Override { action, shown_as, fate: Fate::Kept }
+/// What becomes of the thought is a setting; rewriting it needs words, which a line has no room for, so it is kept.
+fn over(action: String, shown_as: ShownAs, state: &State) -> Command {
+    let fate = if setting(state, "override.thought") == "dropped" { Fate::Dropped } else { Fate::Kept };
+    Command::Override { action, shown_as, fate }
+}
+
+fn setting<'a>(state: &'a State, name: &str) -> &'a str {
+    state.run.as_ref().map_or("", |run| run.settings.word(name, ""))
 }
 
 fn words(text: &str) -> (Kind, LessonText) {
