@@ -1,8 +1,10 @@
 //! Who answers prompts: a model behind a server, the built-in rules, a recording, a script. Prompt in, text out.
 
+mod recorded;
 pub mod rules;
 mod scripted;
 
+pub use recorded::Recorded;
 pub use scripted::{Script, Scripted};
 
 use crate::domain::{Asked, CallId, Prompt, Usage};

@@ -133,7 +133,7 @@ fn every_error_says_what_where_and_what_next() {
             &["run", "--actor", "openai:gpt"],
             2,
             "usage",
-            &["no model servers yet", "rules (built in) and human"],
+            &["no model servers yet", "rules (built in), human, and recorded:SESSION"],
         ),
         (&["run", "--actor", "ghost"], 2, "usage", &["no actor \"ghost\"", "--actor"]),
         (&["run", "--mentor", "openai:gpt"], 2, "usage", &["no model servers yet", "symbolic"]),
@@ -430,6 +430,33 @@ fn a_stopped_run_is_resumed_to_the_same_end() {
     assert_eq!(steps(&rest), steps(&unbroken));
     assert_eq!(rest.lines()[0]["type"], "run");
     assert!(home.run(&["verify", &name]).ok().out.contains("whole: everything is as the journal says"));
+}
+
+#[test]
+fn a_recording_acts_again_and_makes_nothing_up() {
+    let home = Home::new();
+    let first = home.run(&["run", "--task", "easy/heat/23", "--json"]).ok();
+    let session = home.session().display().to_string();
+    let actor = format!("recorded:{session}");
+    let again = home.run(&["run", "--task", "easy/heat/23", "--actor", &actor, "--json"]).ok();
+    let actions = |said: &Said| -> Vec<Value> {
+        said.lines().into_iter().filter(|l| l["type"] == "step").map(|l| l["action"].clone()).collect()
+    };
+    assert_eq!(actions(&again), actions(&first));
+    let other = home.run(&["run", "--task", "easy/heat/1", "--actor", &actor, "--headless"]);
+    assert_eq!(other.code, 3, "{}", other.err);
+    assert!(other.err.contains("differs first") && other.err.contains("retrospect resume"), "{}", other.err);
+    let skipped = home.run(&[
+        "run",
+        "--task",
+        "easy/heat/1",
+        "--actor",
+        &actor,
+        "--headless",
+        "--on-error",
+        "skip-task",
+    ]);
+    assert!(skipped.ok().out.contains("not won: error"));
 }
 
 #[test]

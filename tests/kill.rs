@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
 
-/// What is played: two tasks, so that lessons cross from one to the other and an episode's end lies in the middle.
+/// What is played: a few tasks, so that lessons cross from one to the other and an episode's end lies in the middle.
 const RUN: &[&str] = &[
     "run",
     "--env",
@@ -33,13 +33,17 @@ const RUN: &[&str] = &[
     "--task",
     "easy/heat/23",
     "--task",
-    "easy/put/1",
+    "normal/put/1",
+    "--task",
+    "hard/two/3",
+    "--task",
+    "normal/cool/2",
     "--method",
     "omnireflect",
     "--seed",
     "3",
     "--max-steps",
-    "12",
+    "25",
 ];
 
 #[test]
@@ -65,14 +69,13 @@ fn a_killed_run_loses_nothing_it_told_and_ends_as_if_it_had_lived() {
     let (mut before, mut after, mut lines, mut again) = (0, 0, 0, 0);
     for n in 0..kills {
         let dir = tempfile::tempdir().unwrap();
-        let moment = whole.mul_f64(rng.below(1_100) as f64 / 1_000.0);
+        let moment = whole.mul_f64(rng.below(1_000) as f64 / 1_000.0);
         let screen = n % 3 == 2;
         let told = if screen {
             // The built-in actor types on a screen, so a run takes longer there.
             on_screen(dir.path(), &mut rng, moment * 4)
         } else {
-            let kill =
-                if rng.once_in(2) { Kill::After(moment) } else { Kill::Line(rng.below(told.len() + 2)) };
+            let kill = if rng.once_in(2) { Kill::After(moment) } else { Kill::Line(rng.below(told.len())) };
             headless(dir.path(), Some(&kill))
         };
         let killed =

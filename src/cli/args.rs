@@ -114,7 +114,7 @@ pub struct How {
     /// The method: react or omnireflect.
     #[arg(long, value_name = "M", help_heading = "Method")]
     pub method: Option<String>,
-    /// Who acts: rules (built in) or human.
+    /// Who acts: rules (built in), human, or recorded:SESSION.
     #[arg(long, value_name = "A", help_heading = "Method")]
     pub actor: Option<String>,
     /// Who reflects: symbolic (rules) or none.

@@ -16,6 +16,10 @@ fn none() -> Fault {
     )
 }
 
+pub(super) fn choose(_: Config, _: &args::Screen, _: &mut Out) -> Result<(), Fault> {
+    Err(none())
+}
+
 pub(super) fn start(_: &Config, _: Plan, _: &args::Screen, _: &[Break], _: &mut Out) -> Result<(), Fault> {
     Err(none())
 }

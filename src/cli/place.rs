@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use crate::engine::Envelope;
-use crate::journal::{Meta, Session, Summary, fold, list, read_bytes};
+use crate::journal::{Meta, Session, fold, list, read_bytes};
 use crate::report::{At, BadAt, carried};
 use crate::timeline::Timeline;
 use etcetera::BaseStrategy as _;
@@ -26,7 +26,7 @@ pub(super) fn root(config: &Config) -> PathBuf {
 
 /// The newest sessions, at most so many; broken ones are left out.
 #[cfg(feature = "tui")]
-pub(super) fn recent(root: &Path, most: usize) -> Vec<(Session, Summary)> {
+pub(super) fn recent(root: &Path, most: usize) -> Vec<(Session, crate::journal::Summary)> {
     let mut dirs: Vec<PathBuf> = std::fs::read_dir(root)
         .into_iter()
         .flatten()
@@ -39,7 +39,7 @@ pub(super) fn recent(root: &Path, most: usize) -> Vec<(Session, Summary)> {
     dirs.truncate(most);
     let read = |dir: PathBuf| {
         let session = Session::open(&dir).ok()?;
-        let summary = Summary::of(&session).ok()?;
+        let summary = crate::journal::Summary::of(&session).ok()?;
         Some((session, summary))
     };
     dirs.into_iter().filter_map(read).collect()

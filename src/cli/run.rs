@@ -37,9 +37,8 @@ pub(super) fn policy(config: &Config) -> OnError {
 
 /// A bare `retrospect`: the start screen, else the built-in episode.
 pub(super) fn first(mut config: Config, screen: &Screen, mut out: Out) -> Result<(), Fault> {
-    #[cfg(feature = "tui")]
     if super::terminal() && !screen.plain {
-        return super::start::choose(config, screen, &mut out);
+        return super::screen::choose(config, screen, &mut out);
     }
     let plan = plan(&mut config, &args::World::default(), &args::How::default())?;
     begin(&config, plan, &Drive::default(), screen, out)

@@ -7,6 +7,7 @@ use super::out::Out;
 use super::outside::Around;
 use super::place::{self, Opened};
 use super::setup::{Plan, meta};
+pub(super) use super::start::choose;
 use super::watch::Shown;
 use super::{args, watch};
 use crate::domain::Seq;

@@ -3,7 +3,7 @@
 use super::args::{How, World};
 use super::config::{Config, From};
 use super::fault::{Fault, FaultKind};
-use super::pool;
+use super::{place, pool};
 use crate::domain::{Autonomy, RunSpec, SettingOrigin, Settings, Task};
 use crate::driver::worlds::{self, Selection, WorldOptions};
 use crate::driver::{self, Launch, OpenWorld};
@@ -12,7 +12,7 @@ use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, Fixed, PaperOrCode, SETTINGS};
 use crate::prompt::{self, Templates};
 use crate::provider::rules::Rules;
-use crate::provider::{Provider, ProviderError, Scripted};
+use crate::provider::{Provider, ProviderError, Recorded, Scripted};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) struct Plan {
 }
 
 /// The actors of this version, for messages.
-const ACTORS: &str = "rules (built in) and human";
+const ACTORS: &str = "rules (built in), human, and recorded:SESSION";
 
 /// Puts a run together.
 pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan, Fault> {
@@ -180,7 +180,7 @@ fn no_servers(role: &str, name: &str, there_are: &str) -> Fault {
 }
 
 /// Who answers for an actor's name.
-fn actor(name: &str) -> Result<Arc<dyn Provider>, Fault> {
+fn actor(name: &str, config: &Config) -> Result<Arc<dyn Provider>, Fault> {
     match name {
         "rules" => Ok(Arc::new(Rules::new())),
         "human" => Ok(Arc::new(Scripted::new(|_| {
@@ -190,12 +190,19 @@ fn actor(name: &str) -> Result<Arc<dyn Provider>, Fault> {
             })
         }))),
         a if a.starts_with("openai:") => Err(no_servers("actor", a, ACTORS)),
-        a if a.starts_with("recorded:") => Err(Fault::usage(
-            format!(
-                "--actor {a}: this version cannot act from a recording yet; the actors there are: {ACTORS}"
-            ),
-            "choose one of them with --actor",
-        )),
+        a if a.starts_with("recorded:") => {
+            let session = a.trim_start_matches("recorded:");
+            let opened = place::open(config, Some(session))?;
+            let recorded = Recorded::of(&opened.meta.session, &opened.events(), prompt::render);
+            if recorded.is_empty() {
+                return Err(Fault::new(
+                    FaultKind::Session,
+                    format!("--actor {a}: no model answered anything in this session"),
+                    "choose a session in which an actor was asked",
+                ));
+            }
+            Ok(Arc::new(recorded))
+        }
         a => Err(Fault::usage(
             format!("there is no actor {a:?}; there are {ACTORS}"),
             "choose one with --actor",
@@ -206,7 +213,7 @@ fn actor(name: &str) -> Result<Arc<dyn Provider>, Fault> {
 /// The parts around the engine for a run, new or taken up again.
 pub(super) fn launch(spec: &RunSpec, config: &Config, worlds: &WorldOptions) -> Result<Launch, Fault> {
     check_mentor(&spec.mentor)?;
-    let actor = actor(&spec.actor)?;
+    let actor = actor(&spec.actor, config)?;
     let templates = Arc::new(templates(config.path("run.prompts").as_deref())?);
     let policy = method::policy(spec, templates)
         .map_err(|e| Fault::new(FaultKind::Method, e.to_string(), "choose another with --method or --set"))?;

@@ -33,6 +33,7 @@ impl Ended {
 }
 
 /// A session on its way to the screen.
+#[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "a build without the screen shows nothing"))]
 pub(super) struct Shown<'a> {
     /// The way to it.
     pub(super) handle: &'a Handle,

@@ -59,7 +59,9 @@ pub fn answer(prompt: &Prompt, seed: u64) -> String {
     let belief = belief::Belief::of(&reading);
     let lessons = knowledge.forms.lessons(prompt, knowledge);
     let dice = dice::Dice::new(reading.task_text, seed, reading.items.len());
-    mind::Mind { knowledge, reading: &reading, belief, lessons, dice, careful: false }.answer()
+    let line = mind::Mind { knowledge, reading: &reading, belief, lessons, dice, careful: false }.answer();
+    // A name that a prompt breaks over lines is said in one.
+    if line.contains(['\n', '\r']) { line.split_whitespace().collect::<Vec<_>>().join(" ") } else { line }
 }
 
 impl Provider for Rules {

@@ -7,7 +7,7 @@
 //! time where that is missing), so that a busy machine fails no case: one second in a release build, ten without
 //! optimisation. Memory is how far the peak of the process's resident set rose above what was resident before the case
 //! (the peak is reset before each case through `/proc/self/clear_refs`); where that is missing it is not measured and
-//! the last line says so. A case that has not come back after a minute of wall time ends the process with its number.
+//! the last line says so. A case that comes to a gigabyte, or has not come back after a minute of wall time, ends the process with its number.
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 
@@ -22,6 +22,8 @@ const TIME: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else
 const MEMORY: u64 = 256 << 20;
 /// Wall time after which a case counts as hung.
 const HUNG: u64 = 60_000;
+/// Resident memory at which a case is stopped while it runs.
+const ABORT: u64 = 1 << 30;
 /// The watch sleeps: no case is running.
 const IDLE: u64 = u64::MAX;
 
@@ -156,7 +158,16 @@ impl Watch {
                     eprintln!("{name}: case {} of seed {seed} hangs", case.load(Ordering::Relaxed));
                     std::process::abort();
                 }
-                std::thread::sleep(Duration::from_millis(250));
+                // A case that eats up the machine must not get to its end.
+                if since != IDLE && status("VmRSS:").is_some_and(|r| r > ABORT) {
+                    eprintln!(
+                        "{name}: case {} of seed {seed} takes more than {} MB",
+                        case.load(Ordering::Relaxed),
+                        ABORT >> 20
+                    );
+                    std::process::abort();
+                }
+                std::thread::sleep(Duration::from_millis(20));
             }
         });
         watch

@@ -14,6 +14,7 @@ use crate::ui::theme::Role;
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Places that are listed at most; nobody walks through more.
 const MOST: usize = 5000;
@@ -22,7 +23,7 @@ const MOST: usize = 5000;
 struct Match {
     step: u32,
     role: Role,
-    text: String,
+    text: Arc<str>,
     at: Range<usize>,
 }
 
@@ -62,10 +63,16 @@ impl Search {
             for (role, text) in thought.into_iter().chain(done).chain(seen).chain(remarks) {
                 let text = one_line(text);
                 let places = search(&text, &words);
-                self.found.extend(places.into_iter().map(|at| Match {
+                if places.is_empty() {
+                    continue;
+                }
+                // One text for all of its matches: a line of a megabyte can hold a hundred thousand.
+                let text: Arc<str> = text.into();
+                let room = MOST.saturating_sub(self.found.len());
+                self.found.extend(places.into_iter().take(room).map(|at| Match {
                     step: step.number,
                     role,
-                    text: text.clone().into_owned(),
+                    text: text.clone(),
                     at,
                 }));
             }

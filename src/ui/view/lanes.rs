@@ -121,7 +121,14 @@ fn window(look: &Look<'_>, kind: Kind, picked: Option<u32>, area: Rect) -> Vec<R
     let pool = &look.shown().pool;
     let lessons: Vec<&Lesson> = newest_first(look.shown(), kind).collect();
     let digits = pool.len().max(10).ilog10() as usize + 1;
-    let of = |lesson: &Lesson| lesson_rows(lesson, look, area.width, digits, height);
+    // Whole sentences where all of them find room, else one line each.
+    let fits = |most: usize| {
+        lessons.len() <= height
+            && lessons.iter().map(|l| lesson_rows(l, look, area.width, digits, most).len()).sum::<usize>()
+                <= height
+    };
+    let most = [4, 2].into_iter().find(|most| fits(*most)).unwrap_or(1);
+    let of = |lesson: &Lesson| lesson_rows(lesson, look, area.width, digits, most);
     let mut first = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
     let mut used = lessons.get(first).map_or(0, |l| of(l).len());
     while first > 0 && used < height {
@@ -132,7 +139,7 @@ fn window(look: &Look<'_>, kind: Kind, picked: Option<u32>, area: Rect) -> Vec<R
         first -= 1;
     }
     let mut rows = Vec::new();
-    for lesson in lessons.into_iter().skip(first) {
+    for lesson in lessons.iter().skip(first) {
         if rows.len() >= height {
             break;
         }
@@ -142,7 +149,7 @@ fn window(look: &Look<'_>, kind: Kind, picked: Option<u32>, area: Rect) -> Vec<R
     rows
 }
 
-fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, height: usize) -> Vec<Row> {
+fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, most: usize) -> Vec<Row> {
     let g = look.glyphs;
     let fresh = lesson.uses == 0 && lesson.learnt_at != (0, 0);
     let mark = match lesson.status {
@@ -163,8 +170,6 @@ fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, he
     let roomy = room >= 56 && width(&one_line(head(words))) + width(&long) + 3 <= room;
     let source = if roomy { long } else { short };
     let room = room.saturating_sub(width(&source) + 2).max(4);
-    // A lane of some height has room for whole sentences.
-    let most = if height >= 8 { 4 } else { 1 };
     let mut lines = lines(words, room, most, g.more);
     let first = lines.remove(0);
     let row = |mark, lead, role, text, source| Row {

@@ -125,7 +125,9 @@ fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &st
     let unseen: Vec<String> =
         known.places.iter().filter(|p| !p.seen && !truth).map(|p| unbroken(p.name)).collect();
     if !unseen.is_empty() {
-        rows.push(Vec::new());
+        if rows.last().is_some_and(|row| !row.is_empty()) {
+            rows.push(Vec::new());
+        }
         let words = format!("not seen  {}", unseen.join(", "));
         rows.extend(lines(&words, room).into_iter().map(|line| vec![(Role::Dim, line)]));
     }
