@@ -1,10 +1,15 @@
 //! A plausible session for tests and benchmarks: real events, folded into a real store. No method and no world is
 //! behind it; the words are what such an episode could say.
 
+mod kitchen;
+
+pub use kitchen::kitchen;
+use kitchen::{INTRO, PLACES, at, task};
+
 use crate::domain::{
     Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Fate, Item, Kind,
     LessonId, LessonOp, LessonOrigin, LessonText, Limits, Note, NoteKind, Origin, PromptRecord, Reflection,
-    RunSpec, Scope, SegmentRecord, Seq, Settings, ShownAs, Speaker, Task, Turn, Usage,
+    RunSpec, Scope, SegmentRecord, Seq, Settings, ShownAs, Speaker, Turn, Usage,
 };
 use crate::driver::Store;
 use crate::engine::{Cause, Envelope, Event, PauseReason, State};
@@ -270,174 +275,6 @@ impl Fixture {
 
 fn note(detector: &str, kind: NoteKind, evidence: &str) -> Note {
     Note { detector: detector.to_owned(), kind, evidence: evidence.to_owned(), parts: BTreeMap::new() }
-}
-
-fn task() -> Task {
-    Task {
-        env: "household".to_owned(),
-        id: "heat/7".to_owned(),
-        goal: String::new(),
-        task_type: Some("pick_heat_then_place_in_recep".to_owned()),
-        seed: 7,
-    }
-}
-
-const INTRO: &str = "You are in the middle of a room. Looking quickly around you, you see a cabinet 4, a cabinet 3, \
-a cabinet 2, a cabinet 1, a countertop 2, a countertop 1, a diningtable 1, a drawer 3, a drawer 2, a drawer 1, a fridge 1, \
-a garbagecan 1, a microwave 1, a sinkbasin 1, a stoveburner 4, a stoveburner 3, a stoveburner 2, a stoveburner 1, \
-a toaster 1, and a shelf 1.
-
-Your task is to: put a hot apple in fridge.";
-
-const PLACES: [&str; 20] = [
-    "cabinet 4",
-    "cabinet 3",
-    "cabinet 2",
-    "cabinet 1",
-    "countertop 2",
-    "countertop 1",
-    "diningtable 1",
-    "drawer 3",
-    "drawer 2",
-    "drawer 1",
-    "fridge 1",
-    "garbagecan 1",
-    "microwave 1",
-    "sinkbasin 1",
-    "stoveburner 4",
-    "stoveburner 3",
-    "stoveburner 2",
-    "stoveburner 1",
-    "toaster 1",
-    "shelf 1",
-];
-
-fn at(place: &str, open: Option<bool>, items: &[&str]) -> Value {
-    let mut seen = json!({ "items": items });
-    if let Some(open) = open {
-        seen["open"] = open.into();
-    }
-    json!({"place": place, "seen": {place: seen}})
-}
-
-/// The episode of the drawings: twenty-three steps, the twenty-fourth proposed.
-pub fn kitchen() -> Fixture {
-    let mut f = Fixture::new();
-    f.begin();
-    f.lesson(
-        Kind::Abstract,
-        LessonText::plain("Look on open surfaces before you open closed receptacles."),
-        LessonOrigin::File,
-    );
-    f.lesson(Kind::Abstract, LessonText::plain("Hold one object at a time."), LessonOrigin::Symbolic);
-    f.think("To solve the task, I need to find an apple, take it, heat it with the microwave and put it in the fridge.");
-    f.think(
-        "An apple is more likely in a fridge, on a diningtable or on a countertop. I begin with the fridge.",
-    );
-    f.act(
-        "go to fridge 1",
-        "The fridge 1 is closed.",
-        0.0,
-        json!({"place": "fridge 1", "seen": {"fridge 1": {"open": false}}}),
-    );
-    f.act("take apple 1 from fridge 1", "Nothing happens.", 0.0, Value::Null);
-    f.reflect(
-        Kind::Error,
-        LessonText::error("Tried to take from a closed fridge.", "Open a container before you take from it."),
-    );
-    f.act(
-        "open fridge 1",
-        "You open the fridge 1. The fridge 1 is open. In it, you see a bowl 1, a egg 2, and a lettuce 1.",
-        0.0,
-        at("fridge 1", Some(true), &["bowl 1", "egg 2", "lettuce 1"]),
-    );
-    f.act("close fridge 1", "You close the fridge 1.", 0.0, json!({"seen": {"fridge 1": {"open": false}}}));
-    f.propose(None, Some("go to drawer 1"));
-    f.take(
-        "go to diningtable 1",
-        By::Person,
-        "On the diningtable 1, you see a bread 1, a dishsponge 2, a fork 1, a peppershaker 1, a plate 2, and a saltshaker 2.",
-        0.0,
-        at("diningtable 1", None, &["bread 1", "dishsponge 2", "fork 1", "peppershaker 1", "plate 2", "saltshaker 2"]),
-    );
-    f.lesson(
-        Kind::Error,
-        LessonText::error(
-            "Searched drawers for food.",
-            "Food lies on tables, on countertops or in the fridge.",
-        ),
-        LessonOrigin::Person,
-    );
-    f.reflect(Kind::Progress, LessonText::plain("The fridge and the diningtable hold no apple."));
-    f.act(
-        "go to cabinet 1",
-        "The cabinet 1 is closed.",
-        0.0,
-        json!({"place": "cabinet 1", "seen": {"cabinet 1": {"open": false}}}),
-    );
-    f.act(
-        "open cabinet 1",
-        "You open the cabinet 1. The cabinet 1 is open. In it, you see nothing.",
-        0.0,
-        at("cabinet 1", Some(true), &[]),
-    );
-    f.think("Nothing here. I look at the surfaces first.");
-    f.act(
-        "go to sinkbasin 1",
-        "On the sinkbasin 1, you see a spoon 1.",
-        0.0,
-        at("sinkbasin 1", None, &["spoon 1"]),
-    );
-    f.act(
-        "go to stoveburner 2",
-        "On the stoveburner 2, you see a pan 1.",
-        0.0,
-        at("stoveburner 2", None, &["pan 1"]),
-    );
-    f.act("take apple 1 from stoveburner 2", "Nothing happens.", 0.0, Value::Null);
-    f.act(
-        "go to countertop 1",
-        "On the countertop 1, you see a bread 2, a cup 1, a papertowelroll 1, and a tomato 3.",
-        0.0,
-        at("countertop 1", None, &["bread 2", "cup 1", "papertowelroll 1", "tomato 3"]),
-    );
-    f.think("There is no apple. There is another countertop.");
-    f.act("inventory", "You are not carrying anything.", 0.0, Value::Null);
-    f.act("look", "You are facing the countertop 1. Next to it, you see nothing.", 0.0, Value::Null);
-    f.reflect(Kind::Abstract, LessonText::plain("Apples are often on a countertop."));
-    f.reflect(
-        Kind::Abstract,
-        LessonText::plain(
-            "Two countertops stand in this kitchen; both are worth a look before any drawer is opened.",
-        ),
-    );
-    f.think("The second countertop is left.");
-    f.act(
-        "examine countertop 1",
-        "On the countertop 1, you see a bread 2, a cup 1, a papertowelroll 1, and a tomato 3.",
-        0.0,
-        Value::Null,
-    );
-    f.think("The apple is on countertop 2. I take it first.");
-    f.act(
-        "go to countertop 2",
-        "On the countertop 2, you see a apple 1, a knife 1, and a mug 2.",
-        0.25,
-        at("countertop 2", None, &["apple 1", "knife 1", "mug 2"]),
-    );
-    f.reflect(Kind::Progress, LessonText::plain("Found an apple on countertop 2."));
-    let mut taken = at("countertop 2", None, &["knife 1", "mug 2"]);
-    taken["holding"] = "apple 1".into();
-    f.act("take apple 1 from countertop 2", "You pick up the apple 1 from the countertop 2.", 0.5, taken);
-    f.reflect(Kind::Progress, LessonText::plain("Took the apple."));
-    f.think("Now heat the apple. A stoveburner is hot, I go there.");
-    f.reflect(
-        Kind::Error,
-        LessonText::error("Went to a place that does not heat.", "Heat food in a microwave only."),
-    );
-    f.propose(None, Some("go to stoveburner 1"));
-    f.pause();
-    f
 }
 
 /// A session of at least this many events: one long episode after a short one.
