@@ -107,7 +107,11 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
         .map(|s| s.number)
         .collect();
     if !invalid.is_empty() {
-        say("nothing happened", Role::Text, &format!("{} times: steps {}", invalid.len(), numbers(&invalid)));
+        let words = match invalid[..] {
+            [only] => format!("once, at step {only}"),
+            _ => format!("{} times: steps {}", invalid.len(), numbers(&invalid)),
+        };
+        say("nothing happened", Role::Text, &words);
     }
     let mut repeats: Vec<(&String, u32)> = episode
         .actions
