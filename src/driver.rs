@@ -12,7 +12,7 @@ mod runner;
 mod store;
 pub mod worlds;
 
-pub use commit::now;
+pub use commit::{HALTED_ADVICE, now};
 pub use launch::{Driver, DriverError, Launch, Resumed, open_read_only};
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
 

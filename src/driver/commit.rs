@@ -9,6 +9,10 @@ use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// What a person at a running session can do about a failed write; stands at the end of [`Health::Halted`].
+pub const HALTED_ADVICE: &str =
+    "free some space, then retry; nothing goes on until the write succeeds, and nothing is lost";
+
 impl Driver {
     /// Takes one message from the inbox.
     pub(super) fn take(&mut self, message: Message) {
@@ -89,8 +93,8 @@ impl Driver {
             Ok(()) => self.acknowledge(&batch),
             Err(error) => {
                 self.unwritten = batch;
-                let advice = "free some space, then retry; nothing goes on until the write succeeds, and nothing is lost";
-                self.store.edit_live(|live| live.health = Health::Halted(format!("{error}; {advice}")));
+                self.store
+                    .edit_live(|live| live.health = Health::Halted(format!("{error}; {HALTED_ADVICE}")));
             }
         }
     }
