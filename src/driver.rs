@@ -14,6 +14,7 @@ pub mod worlds;
 
 pub use commit::{HALTED_ADVICE, now};
 pub use launch::{Driver, DriverError, Launch, Resumed, open_read_only};
+pub use outfit::{Recording, TYPING};
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
 
 /// Opens the world of a task. Called on the world's own thread.

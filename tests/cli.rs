@@ -833,3 +833,27 @@ fn a_world_that_differs_stops_a_resume_and_says_what_can_be_done() {
         );
     }
 }
+
+#[test]
+fn a_resume_with_other_prompt_templates_is_refused_until_it_is_meant() {
+    let home = Home::new();
+    let stop = ["--headless", "--break", "step=3"];
+    home.run(&[&["run", "--task", "easy/put/1"], &stop[..]].concat());
+    let prompts = home.path("mine");
+    std::fs::create_dir_all(&prompts).unwrap();
+    std::fs::write(prompts.join("put.txt"), "Another example.\n").unwrap();
+    let mine = prompts.to_str().unwrap();
+    let refused = home.run(&["resume", "--last", "-q", "--prompts", mine]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    for words in ["the built-in ones", mine, "--accept-prompts"] {
+        assert!(refused.err.contains(words), "{words:?} is not in {}", refused.err);
+    }
+    // What was refused has not touched the session; the same templates go on.
+    home.run(&["resume", "--last", "-q", "--prompts", "builtin", "--break", "step=4"]);
+    assert_eq!(home.run(&["resume", "--last", "-q", "--prompts", mine]).code, 2);
+    home.run(&["resume", "--last", "-q", "--prompts", mine, "--accept-prompts"]).ok();
+    // From now on they are the run's.
+    let built_in = home.run(&["resume", "--last", "-q"]);
+    assert_eq!(built_in.code, 2, "{}", built_in.err);
+    home.run(&["resume", "--last", "-q", "--prompts", mine]).ok();
+}
