@@ -106,7 +106,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     let path = dir.display().to_string();
     let tally = Tally::of([&teller.state]);
     if voice == Voice::Json {
-        out.line(&summary_line(&tally, ended.word(), std::slice::from_ref(&path)))?;
+        out.json(&summary_line(&tally, ended.word(), std::slice::from_ref(&path)))?;
     } else {
         out.line(&tally.sentence())?;
     }

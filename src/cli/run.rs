@@ -204,7 +204,7 @@ fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), Fault> {
     let paths: Vec<String> =
         done.iter().filter_map(|d| d.dir.as_ref()).map(|d| d.display().to_string()).collect();
     if voice == Voice::Json {
-        out.line(&summary_line(&tally, worst.word(), &paths))?;
+        out.json(&summary_line(&tally, worst.word(), &paths))?;
     } else {
         out.line(&tally.sentence())?;
         if let [one] = paths.as_slice() {
