@@ -16,6 +16,7 @@ mod pool;
 mod seed;
 mod state;
 
+pub use advance::end as episode_end;
 pub use command::{Command, Input, LessonWish, Refusal};
 pub use effect::{Effect, effect_of};
 pub use event::{Cause, Envelope, Event, Failure, PauseReason};

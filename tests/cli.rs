@@ -857,3 +857,57 @@ fn a_resume_with_other_prompt_templates_is_refused_until_it_is_meant() {
     assert_eq!(built_in.code, 2, "{}", built_in.err);
     home.run(&["resume", "--last", "-q", "--prompts", mine]).ok();
 }
+
+#[test]
+fn every_changed_field_of_a_journal_is_found_out() {
+    // What is changed, once, in the first line that has both texts; the words with which it is found out.
+    let cases: &[(&str, &str, &str, &str)] = &[
+        ("observed", "\"reward\":0.0", "\"reward\":0.5", "reward = 0.0"),
+        ("observed", "\"progress\":0.0", "\"progress\":0.25", "progress = 0.0"),
+        ("observed", "\"done\":false", "\"done\":true", "done = false"),
+        ("observed", "\"won\":false", "\"won\":true", "won = false"),
+        ("observed", "\"valid\":true", "\"valid\":false", "valid = true"),
+        ("world_reset", "\"shown\":{", "\"shown\":{\"zz\":1,", "shown = "),
+        ("world_reset", "\"truth\":{", "\"truth\":{\"zz\":1,", "truth = "),
+        ("proposed", "\"action\":\"", "\"action\":\"no ", "the reply reads as"),
+        ("prompt_sent", "\"seed\":", "\"seed\":1", "the request has the seed"),
+        ("noted", "\"step\":1", "\"step\":7", "steps are out of order"),
+        ("episode_ended", "\"won\":false", "\"won\":true", "its summary says"),
+        ("episode_ended", "\"steps\":6", "\"steps\":5", "its summary says"),
+        ("episode_ended", "\"moves\":", "\"moves\":1", "its summary says"),
+        ("episode_ended", "\"progress\":0.25", "\"progress\":0.5", "its summary says"),
+    ];
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/heat/23", "--headless", "--quiet", "--max-steps", "6"]).ok();
+    let session = home.session();
+    let trunk = session.join("branches/trunk.jsonl");
+    let whole = std::fs::read_to_string(&trunk).unwrap();
+    let path = session.to_str().unwrap();
+    assert!(home.run(&["verify", path]).ok().out.contains("whole: everything"));
+    for (kind, old, new, words) in cases {
+        let mark = format!("\"type\":\"{kind}\"");
+        let line = whole.lines().find(|l| l.contains(&mark) && l.contains(old));
+        let line = line.unwrap_or_else(|| panic!("nothing to change: {kind} {old}"));
+        std::fs::write(&trunk, whole.replace(line, &line.replacen(old, new, 1))).unwrap();
+        let said = home.run(&["verify", path]);
+        assert!(said.code == 1 && said.out.contains(words), "{kind} {old}: {}\n{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn a_session_whose_world_cannot_be_opened_is_not_certified() {
+    let home = Home::new();
+    let written = home.run(&["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"]);
+    let task = written.ok().out.trim().to_owned();
+    let games = home.path("games").display().to_string();
+    let run = ["run", "--env", "alfworld", "--data", &games, "--task", &task, "-q", "--max-steps", "3"];
+    home.run(&run).ok();
+    let path = home.session().display().to_string();
+    assert!(home.run(&["verify", &path, "--data", &games]).ok().out.contains("whole: everything"));
+    std::fs::remove_dir_all(home.path("games")).unwrap();
+    let said = home.run(&["verify", &path, "--data", &games]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("prompts only: no world was compared"), "{}", said.out);
+    let on_purpose = home.run(&["verify", &path, "--no-world"]).ok();
+    assert!(on_purpose.out.contains("prompts only") && !on_purpose.out.contains("whole"));
+}

@@ -1,15 +1,16 @@
 //! `verify`: whether a session is what it says. Its files are read, its prompts are rebuilt and compared with their
-//! hashes, and its actions are taken again in its world.
+//! hashes, replies are read again, seeds and the sums of episodes are worked out again, and its actions are taken again in
+//! its world, whose whole answer is compared.
 
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::{args, place, setup};
-use crate::domain::Task;
+use crate::domain::{Asked, PromptRecord, Task, Turn};
 use crate::driver::worlds::{self, WorldOptions};
-use crate::engine::{Envelope, Event, State};
+use crate::engine::{Envelope, Event, State, episode_end, request_seed};
 use crate::env::Environment;
-use crate::prompt::{body_hash, render};
+use crate::prompt::{body_hash, read, render};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
         with_world: !args.no_world,
         world: None,
         sent: None,
+        reply: None,
     };
     for envelope in &opened.events() {
         check.event(envelope, &mut found);
@@ -60,16 +62,28 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
         for problem in &found.problems {
             out.line(&format!("PROBLEM {}", crate::text::one_line(problem)))?;
         }
-        if found.problems.is_empty() {
+        if found.observations == 0 {
+            out.line(PROMPTS_ONLY)?;
+        } else if found.problems.is_empty() && found.unopened.is_empty() {
             out.line("whole: everything is as the journal says")?;
+        } else if found.problems.is_empty() {
+            out.line("no problem, but not every world was compared")?;
         }
     }
-    if found.problems.is_empty() {
+    let without = found.observations == 0 && !found.unopened.is_empty();
+    if found.problems.is_empty() && !without {
         return Ok(());
     }
     if args.json {
         // The object has said it; the exit code says it again.
         return Err(Fault { kind: FaultKind::Check, message: String::new(), hint: String::new() });
+    }
+    if found.problems.is_empty() {
+        return Err(Fault::new(
+            FaultKind::Check,
+            format!("{}: {PROMPTS_ONLY}", found.session),
+            "give the world's data (--data DIR or ALFWORLD_DATA), or leave the world out on purpose with --no-world",
+        ));
     }
     Err(Fault::new(
         FaultKind::Check,
@@ -78,41 +92,45 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
     ))
 }
 
+/// Said where no world answered.
+const PROMPTS_ONLY: &str = "prompts only: no world was compared";
+
 struct Check {
     state: State,
     options: WorldOptions,
     with_world: bool,
     world: Option<Box<dyn Environment>>,
     sent: Option<String>,
+    /// The actor's reply whose reading comes next.
+    reply: Option<String>,
 }
 
 impl Check {
     fn event(&mut self, envelope: &Arc<Envelope>, found: &mut Found) {
+        let mut wrong = self.against_the_state(envelope);
         self.state.apply(envelope);
         found.events += 1;
         match &envelope.event {
             Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => {
                 found.prompts += 1;
                 if body_hash(&render(&self.state, prompt)) != prompt.sha256 {
-                    found.problems.push(format!(
-                        "event {}: the prompt of step {} of episode {} cannot be rebuilt: its words have another hash",
-                        envelope.seq, prompt.step, prompt.episode
+                    wrong.push(format!(
+                        "the prompt of step {} of episode {} cannot be rebuilt: its words have another hash",
+                        prompt.step, prompt.episode
                     ));
                 }
             }
             Event::TextDefined { hash, text } if crate::prompt::text_hash(text) != *hash => {
-                found
-                    .problems
-                    .push(format!("event {}: the stored text has another hash than {hash}", envelope.seq));
+                wrong.push(format!("the stored text has another hash than {hash}"));
             }
             Event::EpisodeStarted { task, .. } => {
                 found.episodes += 1;
-                self.sent = None;
+                (self.sent, self.reply) = (None, None);
                 self.world = if self.with_world { self.open(task, found) } else { None };
             }
             Event::WorldReset { turn, .. } => {
                 let now = self.world.as_mut().map(|w| w.reset());
-                self.compare(envelope, &turn.observation, now, found);
+                wrong.extend(self.compare(turn, now, found));
             }
             Event::ActionTaken { executed, call: Some(_), list: false, .. } => {
                 self.sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
@@ -120,11 +138,96 @@ impl Check {
             Event::Observed { turn, .. } => {
                 if let Some(sent) = self.sent.take() {
                     let now = self.world.as_mut().map(|w| w.step(&sent));
-                    self.compare(envelope, &turn.observation, now, found);
+                    wrong.extend(self.compare(turn, now, found));
                 }
             }
             _ => {}
         }
+        found.problems.extend(wrong.into_iter().map(|what| format!("event {}: {what}", envelope.seq)));
+    }
+
+    /// What an event says that the events before it gainsay.
+    fn against_the_state(&mut self, envelope: &Envelope) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let steps = self.state.episode.as_ref().map_or(0, |e| e.steps.len() as u32);
+        let here = |what: &str, step: u32, wrong: &mut Vec<String>| {
+            if step != steps {
+                wrong.push(format!("{what} of step {step} in step {steps}: steps are out of order"));
+            }
+        };
+        match &envelope.event {
+            Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => {
+                wrong.extend(self.prompt(prompt, steps));
+            }
+            Event::EpisodeStarted { episode, .. } => {
+                let due = self.state.past.len() as u32 + 1;
+                if *episode != due {
+                    wrong.push(format!("episode {episode} begins where episode {due} is due"));
+                }
+            }
+            Event::StepOpened { step } if *step != steps + 1 => here("the opening", *step, &mut wrong),
+            Event::ReplyReceived { text, .. } if self.state.asking(Asked::Actor) => {
+                self.reply = Some(text.clone());
+            }
+            Event::Proposed { step, thought, action, complaints } => {
+                here("the proposal", *step, &mut wrong);
+                match self.reply.take().map(|text| read(&text)) {
+                    Some(was)
+                        if (&was.thought, &was.action, &was.complaints) == (thought, action, complaints) => {}
+                    Some(was) => wrong.push(format!(
+                        "the reply reads as {:?}, the proposal says {:?}",
+                        (was.thought, was.action),
+                        (thought, action)
+                    )),
+                    None => wrong.push("a proposal without a reply".to_owned()),
+                }
+            }
+            Event::ActionTaken { step, .. } => here("the action", *step, &mut wrong),
+            Event::Observed { step, turn, .. } => {
+                here("the answer", *step, &mut wrong);
+                // Where the world was not asked it stands as it stood.
+                let standing = self.state.standing_turn();
+                if self.sent.is_none() && **turn != standing {
+                    wrong.push(format!("the world was not asked; {}", difference(turn, &standing)));
+                }
+            }
+            Event::Noted { step, .. } => here("a note", *step, &mut wrong),
+            Event::EpisodeEnded { summary } => {
+                if let Event::EpisodeEnded { summary: now } = episode_end(&self.state, summary.reason) {
+                    // Whether a person had a hand in it can be told by the very event that ends it.
+                    let (mut was, mut now) = (summary.clone(), now);
+                    (was.assisted, now.assisted) = (false, false);
+                    (was.span, now.span) = ((0, 0), (0, 0));
+                    if was != now {
+                        wrong.push(format!("the episode comes to {now:?}, its summary says {was:?}"));
+                    }
+                } else {
+                    wrong.push("an end without an episode".to_owned());
+                }
+            }
+            _ => {}
+        }
+        wrong
+    }
+
+    fn prompt(&self, prompt: &PromptRecord, steps: u32) -> Option<String> {
+        let sample = self.state.run.as_ref().map_or(0, |r| r.seed);
+        let seed = request_seed(sample, prompt.episode, prompt.step, prompt.asked, prompt.retry);
+        let episode = self.state.episode.as_ref().map_or(0, |e| e.number);
+        let last = self.state.last_step();
+        let due = match last {
+            Some(open) if open.answer.is_none() => open.number,
+            _ => steps + 1,
+        };
+        if prompt.seed != seed {
+            return Some(format!("the request has the seed {}, by its place it has {seed}", prompt.seed));
+        }
+        if prompt.episode != episode {
+            return Some(format!("a prompt of episode {} in episode {episode}", prompt.episode));
+        }
+        (prompt.asked == Asked::Actor && prompt.step != due).then(|| {
+            format!("the prompt of step {} where step {due} is due: steps are out of order", prompt.step)
+        })
     }
 
     fn open(&self, task: &Task, found: &mut Found) -> Option<Box<dyn Environment>> {
@@ -143,24 +246,41 @@ impl Check {
 
     fn compare(
         &mut self,
-        envelope: &Envelope,
-        recorded: &str,
-        now: Option<Result<crate::domain::Turn, crate::env::EnvError>>,
+        recorded: &Turn,
+        now: Option<Result<Turn, crate::env::EnvError>>,
         found: &mut Found,
-    ) {
-        let now = match now {
-            None => return,
-            Some(Ok(turn)) => turn.observation,
-            Some(Err(error)) => format!("(the world failed: {error})"),
-        };
+    ) -> Option<String> {
+        let now = now?;
         found.observations += 1;
-        if now != recorded {
-            found.problems.push(format!(
-                "event {}: the world now says {now:?} where the journal has {recorded:?}",
-                envelope.seq
-            ));
-            // One difference makes all that follows differ.
-            self.world = None;
-        }
+        let what = match now {
+            Ok(turn) if turn == *recorded => return None,
+            Ok(turn) => difference(recorded, &turn),
+            Err(error) => {
+                format!("the world now fails ({error}) where the journal has {:?}", recorded.observation)
+            }
+        };
+        // One difference makes all that follows differ.
+        self.world = None;
+        Some(what)
     }
+}
+
+/// The first field in which two answers differ, in words.
+fn difference(recorded: &Turn, now: &Turn) -> String {
+    let say = |turn: &Turn| {
+        [
+            ("observation", serde_json::json!(turn.observation)),
+            ("reward", serde_json::json!(turn.reward)),
+            ("progress", serde_json::json!(turn.progress)),
+            ("done", serde_json::json!(turn.done)),
+            ("won", serde_json::json!(turn.won)),
+            ("valid", serde_json::json!(turn.valid)),
+            ("shown", turn.shown.clone()),
+            ("truth", turn.truth.clone()),
+        ]
+    };
+    let first = say(recorded).into_iter().zip(say(now)).find(|(was, is)| was != is);
+    first.map_or_else(String::new, |((name, was), (_, is))| {
+        format!("the world now says {name} = {is} where the journal has {was}")
+    })
 }

@@ -217,7 +217,7 @@ fn by_actor(action: String) -> Executed {
 }
 
 /// The end of the open episode as an event.
-pub(super) fn end(state: &State, reason: EndReason) -> Event {
+pub fn end(state: &State, reason: EndReason) -> Event {
     let Some(e) = state.open_episode() else { return Event::RunEnded };
     let won = e.last().and_then(|s| s.answer.as_ref()).or(e.reset.as_ref()).is_some_and(|a| a.won);
     let steps = if state.switch("thoughts_count", true) { e.answered() } else { e.moves };
