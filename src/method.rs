@@ -9,7 +9,7 @@ mod settings;
 
 pub use omnireflect::OmniReflect;
 pub use react::ReAct;
-pub use settings::{Fixed, PaperOrCode, SETTINGS, SettingSpec, defaults};
+pub use settings::{Fixed, PaperOrCode, SETTINGS, SettingSpec, bind, defaults};
 
 use crate::domain::RunSpec;
 use crate::engine::{Method, Policy};

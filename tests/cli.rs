@@ -141,6 +141,8 @@ fn every_error_says_what_where_and_what_next() {
         (&["run", "--set", "r_frek=5"], 2, "usage", &["did you mean \"r_freq\"?"]),
         (&["run", "--set", "r_freq=often"], 2, "usage", &["a whole number"]),
         (&["run", "--set", "r_freq=5", "--method", "react"], 2, "usage", &["is for omnireflect", "--method"]),
+        (&["run", "--set", "context_tokens=4294967296"], 2, "usage", &["from 1 to 16000000"]),
+        (&["run", "--set", "max_moves=4294967296"], 2, "usage", &["at most 4294967295"]),
         (&["run", "--preset", "fast"], 2, "usage", &["config.toml", "[preset.fast]"]),
         (&["run", "--break", "luck=7", "--headless"], 2, "usage", &["luck=7", "step=N"]),
         (
@@ -910,4 +912,28 @@ fn a_session_whose_world_cannot_be_opened_is_not_certified() {
     assert!(said.out.contains("prompts only: no world was compared"), "{}", said.out);
     let on_purpose = home.run(&["verify", &path, "--no-world"]).ok();
     assert!(on_purpose.out.contains("prompts only") && !on_purpose.out.contains("whole"));
+}
+
+#[test]
+fn the_bounds_of_an_episode_are_settings() {
+    // What is set, and the reason with which the episode ends or the field of the run that it becomes.
+    let home = Home::new();
+    let run = |set: &str| {
+        let args = ["run", "--task", "easy/heat/23", "--method", "react", "--json", "--set", set];
+        home.run(&args).ok().lines()
+    };
+    let told = run("max_moves=3");
+    let end = told.iter().find(|l| l["type"] == "episode_end").unwrap();
+    assert_eq!(end["reason"], "move_limit", "{end}");
+    assert_eq!(told[0]["settings"]["max_moves"], serde_json::json!({"value": 3, "origin": "flag"}));
+    let told = run("loop_detector=on");
+    assert_eq!(told[0]["settings"]["loop_detector"]["value"], true);
+    run("wall_seconds=5");
+    let text = std::fs::read_dir(home.path("sessions"))
+        .unwrap()
+        .map(|e| std::fs::read_to_string(e.unwrap().path().join("branches/trunk.jsonl")).unwrap());
+    let texts: Vec<String> = text.collect();
+    for field in ["\"moves\":3,\"wall_seconds\":null", "\"loop_detector\":true", "\"wall_seconds\":5}"] {
+        assert_eq!(texts.iter().filter(|t| t.contains(field)).count(), 1, "{field}");
+    }
 }

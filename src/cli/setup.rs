@@ -9,7 +9,7 @@ use crate::driver::worlds::{self, Selection, WorldOptions};
 use crate::driver::{self, DriverError, Launch, OpenWorld};
 use crate::engine::LessonWish;
 use crate::journal::{Meta, VERSION, session_name};
-use crate::method::{self, Fixed, PaperOrCode, SETTINGS};
+use crate::method::{self, PaperOrCode, SETTINGS};
 use crate::prompt::Templates;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -72,7 +72,7 @@ pub(super) fn world_options(config: &Config) -> WorldOptions {
 fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> {
     let method = config.text("run.method").to_owned();
     let reading = if config.text("run.as") == "code" { PaperOrCode::Code } else { PaperOrCode::Paper };
-    let (mut limits, mut settings, loop_detector) = method::defaults(&method, reading);
+    let (mut limits, mut settings, mut loop_detector) = method::defaults(&method, reading);
     if let Some(name) = &how.preset {
         for (setting, value) in config.preset(name)?.to_vec() {
             set(&mut settings, &setting, &value, SettingOrigin::Config)?;
@@ -85,6 +85,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
         let value = word(value);
         set(&mut settings, name.trim(), &value, SettingOrigin::Flag)?;
     }
+    method::bind(&settings, &mut limits, &mut loop_detector);
     if let Some(steps) = how.max_steps {
         limits.steps = steps;
     }
@@ -151,14 +152,7 @@ fn set(settings: &mut Settings, name: &str, value: &Value, origin: SettingOrigin
             "choose the method with --method",
         ));
     }
-    let allowed = match spec.default {
-        Fixed::Number(_) => value.is_u64().then_some(()).ok_or_else(|| "a whole number".to_owned()),
-        Fixed::Switch(_) => value.is_boolean().then_some(()).ok_or_else(|| "true or false".to_owned()),
-        Fixed::Word(_, words) => {
-            words.iter().any(|w| value == w).then_some(()).ok_or_else(|| words.join(", "))
-        }
-    };
-    allowed.map_err(|words| Fault::usage(format!("setting {name} = {value}: expected {words}"), hint))?;
+    spec.check(value).map_err(|why| Fault::usage(format!("setting {name} = {value}: {why}"), hint))?;
     settings.set(name, value.clone(), origin);
     Ok(())
 }

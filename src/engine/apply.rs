@@ -314,11 +314,19 @@ impl State {
         let Some(run) = &mut self.run else { return };
         let run = Arc::make_mut(run);
         match (name, value.as_u64(), value.as_bool()) {
-            ("max_steps", Some(n), _) => run.limits.steps = n as u32,
-            ("max_moves", n, _) => run.limits.moves = n.map(|n| n as u32),
+            ("max_steps", Some(n), _) => {
+                run.limits.steps = u32::try_from(n).unwrap_or(u32::MAX);
+                return;
+            }
+            // No bound is written as 0, or as nothing.
+            ("max_moves", n, _) => {
+                run.limits.moves = n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).filter(|n| *n > 0);
+            }
+            ("wall_seconds", n, _) => run.limits.wall_seconds = n.filter(|n| *n > 0),
             ("loop_detector", _, Some(on)) => run.loop_detector = on,
-            _ => run.settings.set(name, value.clone(), crate::domain::SettingOrigin::Person),
+            _ => {}
         }
+        run.settings.set(name, value.clone(), crate::domain::SettingOrigin::Person);
     }
 
     fn open_step(&mut self, prompt: &PromptRecord, seq: Seq, stage: Stage) {

@@ -47,7 +47,7 @@ fn due(state: &State) -> Option<Since> {
             let turn = u64::from(step.number.saturating_sub(1));
             let fires = turn >= offset && (turn - offset).is_multiple_of(every);
             let before = u64::from(step.number).saturating_sub(every);
-            fires.then_some(Since::After(before as u32))
+            fires.then_some(Since::After(u32::try_from(before).unwrap_or(u32::MAX)))
         }
         "never" => None,
         _ => Some(Since::LastStep),

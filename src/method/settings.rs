@@ -25,6 +25,8 @@ pub struct SettingSpec {
     pub methods: &'static [&'static str],
     /// Its default.
     pub default: Fixed,
+    /// The least and the greatest number it may be, where it is a number.
+    pub range: (u64, u64),
     /// Where the default comes from.
     pub origin: SettingOrigin,
 }
@@ -40,6 +42,10 @@ pub enum Fixed {
     Word(&'static str, &'static [&'static str]),
 }
 
+/// The greatest number of what is counted in 32 bits.
+const MOST: u64 = u32::MAX as u64;
+/// The range of what is no number.
+const NO_NUMBER: (u64, u64) = (0, 0);
 const OMNI: &[&str] = &["omnireflect"];
 
 /// Every setting by name.
@@ -49,6 +55,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "tokens a prompt may have, by our estimate; the oldest steps are left out first",
         methods: &[],
         default: Fixed::Number(8192),
+        range: (1, 16_000_000),
         origin: SettingOrigin::Ours,
     },
     SettingSpec {
@@ -56,6 +63,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "solved tasks shown in a prompt, 0 to 2",
         methods: &[],
         default: Fixed::Number(2),
+        range: (0, 2),
         origin: SettingOrigin::Paper,
     },
     SettingSpec {
@@ -63,6 +71,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "only lessons whose scope reaches the task enter the prompt",
         methods: &[],
         default: Fixed::Switch(false),
+        range: NO_NUMBER,
         origin: SettingOrigin::Ours,
     },
     SettingSpec {
@@ -70,6 +79,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "a step that only thinks counts against the cap",
         methods: &[],
         default: Fixed::Switch(true),
+        range: NO_NUMBER,
         origin: SettingOrigin::Code,
     },
     SettingSpec {
@@ -77,13 +87,39 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "thoughts are sent to the world as actions",
         methods: &[],
         default: Fixed::Switch(true),
+        range: NO_NUMBER,
         origin: SettingOrigin::Code,
+    },
+    SettingSpec {
+        name: "max_moves",
+        meaning: "world actions an episode may take; 0: no bound",
+        methods: &[],
+        default: Fixed::Number(0),
+        range: (0, MOST),
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
+        name: "wall_seconds",
+        meaning: "seconds of wall time an episode may take; 0: no bound",
+        methods: &[],
+        default: Fixed::Number(0),
+        range: (0, MOST),
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
+        name: "loop_detector",
+        meaning: "an episode ends when two equal actions follow each other (Reflexion's public code)",
+        methods: &[],
+        default: Fixed::Switch(false),
+        range: NO_NUMBER,
+        origin: SettingOrigin::Ours,
     },
     SettingSpec {
         name: "generation",
         meaning: "how reflections are written",
         methods: OMNI,
         default: Fixed::Word("symbolic", &["symbolic"]),
+        range: NO_NUMBER,
         origin: SettingOrigin::Paper,
     },
     SettingSpec {
@@ -91,6 +127,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "when to reflect: when a condition fires, every r_freq turns, or never",
         methods: OMNI,
         default: Fixed::Word("conditions", &["conditions", "periodic", "never"]),
+        range: NO_NUMBER,
         origin: SettingOrigin::Paper,
     },
     SettingSpec {
@@ -98,6 +135,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "turns from one periodic reflection to the next",
         methods: OMNI,
         default: Fixed::Number(10),
+        range: (1, MOST),
         origin: SettingOrigin::Paper,
     },
     SettingSpec {
@@ -105,6 +143,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "the first turn at which a periodic reflection fires, counted from 0",
         methods: OMNI,
         default: Fixed::Number(0),
+        range: (0, MOST),
         origin: SettingOrigin::Paper,
     },
     SettingSpec {
@@ -112,6 +151,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "whether a new Progress lesson replaces the one before or joins it",
         methods: OMNI,
         default: Fixed::Word("replace", &["replace", "append"]),
+        range: NO_NUMBER,
         origin: SettingOrigin::Ours,
     },
     SettingSpec {
@@ -119,6 +159,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "how often the same action does nothing before it is called a repeat",
         methods: &[],
         default: Fixed::Number(thresholds::REPEAT_AFTER),
+        range: (1, MOST),
         origin: SettingOrigin::Ours,
     },
     SettingSpec {
@@ -126,6 +167,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "visits of one place without progress that are called going in circles",
         methods: &[],
         default: Fixed::Number(thresholds::CIRCLE_VISITS),
+        range: (1, MOST),
         origin: SettingOrigin::Ours,
     },
     SettingSpec {
@@ -133,9 +175,51 @@ pub const SETTINGS: &[SettingSpec] = &[
         meaning: "steps without progress before going in circles can be noted",
         methods: &[],
         default: Fixed::Number(thresholds::CIRCLE_WINDOW),
+        range: (1, MOST),
         origin: SettingOrigin::Ours,
     },
 ];
+
+impl SettingSpec {
+    /// What it may be, in words.
+    pub fn allowed(&self) -> String {
+        match (self.default, self.range) {
+            (Fixed::Number(_), (from, MOST)) => format!("a whole number from {from} on"),
+            (Fixed::Number(_), (from, to)) => format!("a whole number from {from} to {to}"),
+            (Fixed::Switch(_), _) => "true or false".to_owned(),
+            (Fixed::Word(_, words), _) => words.join(", "),
+        }
+    }
+
+    /// Whether it may have this value; numbers never leave their range.
+    ///
+    /// # Errors
+    /// What was expected, in words.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
+        let fits = match self.default {
+            Fixed::Number(_) => value.as_u64().is_some_and(|n| (self.range.0..=self.range.1).contains(&n)),
+            Fixed::Switch(_) => value.is_boolean(),
+            Fixed::Word(_, words) => words.iter().any(|word| value == word),
+        };
+        let bound = match (value.as_u64(), self.range.1) {
+            (Some(n), MOST) if n > MOST => format!(", at most {MOST}"),
+            _ => String::new(),
+        };
+        if fits { Ok(()) } else { Err(format!("expected {}{bound}", self.allowed())) }
+    }
+}
+
+/// Puts the bounds that are named among the settings where the engine looks for them. Where none is named the bounds stay.
+pub fn bind(settings: &Settings, limits: &mut Limits, loop_detector: &mut bool) {
+    let bound = |name: &str| settings.0.get(name).and_then(|s| s.value.as_u64());
+    if let Some(moves) = bound("max_moves") {
+        limits.moves = u32::try_from(moves).ok().filter(|n| *n > 0);
+    }
+    if let Some(seconds) = bound("wall_seconds") {
+        limits.wall_seconds = Some(seconds).filter(|n| *n > 0);
+    }
+    *loop_detector = settings.switch("loop_detector", *loop_detector);
+}
 
 impl Fixed {
     /// As a JSON value.

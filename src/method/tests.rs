@@ -115,3 +115,26 @@ fn trials_are_honoured_until_one_is_won() {
     let Some(Want::StartEpisode { task, trial: 1, .. }) = ReAct.next(&state).pop() else { panic!() };
     assert_eq!(task.id, "b");
 }
+
+#[test]
+fn a_number_outside_of_its_range_is_refused_in_words_and_never_cut() {
+    // Setting, value, and what is expected instead (empty: it is taken).
+    let cases: &[(&str, u64, &str)] = &[
+        ("context_tokens", 8192, ""),
+        ("context_tokens", 4_294_967_296, "a whole number from 1 to 16000000"),
+        ("context_tokens", 0, "a whole number from 1 to 16000000"),
+        ("examples", 3, "a whole number from 0 to 2"),
+        ("r_freq", 0, "a whole number from 1 on"),
+        ("r_freq", u64::MAX, "at most 4294967295"),
+        ("max_moves", 0, ""),
+        ("max_moves", 4_294_967_296, "at most 4294967295"),
+    ];
+    for (name, value, words) in cases {
+        let spec = SETTINGS.iter().find(|s| s.name == *name).unwrap();
+        let said = spec.check(&serde_json::json!(value)).err().unwrap_or_default();
+        assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{name} {value}: {said}");
+    }
+    for spec in SETTINGS {
+        assert_eq!(spec.check(&spec.default.value()), Ok(()), "{}", spec.name);
+    }
+}

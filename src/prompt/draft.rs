@@ -30,7 +30,8 @@ pub fn draft(state: &State, ask: &Ask, templates: &Templates) -> Draft {
     for part in &templates.layout(&run.method).parts {
         assembly.add(part, ask, templates);
     }
-    assembly.fit(state.number("context_tokens", CONTEXT_TOKENS) as u32);
+    let budget = state.number("context_tokens", CONTEXT_TOKENS);
+    assembly.fit(u32::try_from(budget).unwrap_or(u32::MAX));
     assembly.finish()
 }
 

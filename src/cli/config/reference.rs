@@ -1,7 +1,7 @@
 //! The reference and the sample file, from the table.
 
 use super::{ENTRIES, Entry, Sort};
-use crate::method::{Fixed, SETTINGS};
+use crate::method::SETTINGS;
 use std::fmt::Write as _;
 
 /// `docs/CONFIG.md`.
@@ -52,11 +52,7 @@ fn settings(out: &mut String) {
          | setting | what it does | values | default | origin | methods |\n|---|---|---|---|---|---|\n",
     );
     for spec in SETTINGS {
-        let values = match spec.default {
-            Fixed::Number(_) => "a whole number".to_owned(),
-            Fixed::Switch(_) => "true or false".to_owned(),
-            Fixed::Word(_, words) => words.join(", "),
-        };
+        let values = spec.allowed();
         let default = spec.default.value();
         let default = default.as_str().map_or_else(|| default.to_string(), str::to_owned);
         let origin = serde_json::to_value(spec.origin).ok();

@@ -106,7 +106,11 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         }
         "set" => {
             let (name, value) = rest.split_once(' ').ok_or("something is missing: set NAME VALUE")?;
-            one(Command::Set { name: name.to_owned(), value: crate::cli::setup::word(value.trim()) })
+            let value = crate::cli::setup::word(value.trim());
+            if let Some(spec) = crate::method::SETTINGS.iter().find(|s| s.name == name) {
+                spec.check(&value).map_err(|why| format!("setting {name} = {value}: {why}"))?;
+            }
+            one(Command::Set { name: name.to_owned(), value })
         }
         "end" => one(Command::EndEpisode(EndReason::Person)),
         "begin" => match state.episode.as_deref() {
