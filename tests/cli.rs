@@ -937,3 +937,34 @@ fn the_bounds_of_an_episode_are_settings() {
         assert_eq!(texts.iter().filter(|t| t.contains(field)).count(), 1, "{field}");
     }
 }
+
+#[test]
+fn every_actor_is_outfitted_in_one_place() {
+    use retrospect::driver::{Launch, OpenWorld};
+    use retrospect::env::EnvError;
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "--quiet", "--max-steps", "2"]).ok();
+    let folder = home.session();
+    let (_, timeline, _) = retrospect::driver::open_read_only(&folder).unwrap();
+    let mut spec = (**timeline.head().run.as_ref().unwrap()).clone();
+    // Actor and mentor, and the words with which they are refused (empty: they are outfitted).
+    let recorded = format!("recorded:{}", folder.display());
+    let cases = [
+        ("rules", "symbolic", ""),
+        ("human", "none", ""),
+        (&recorded, "symbolic", ""),
+        ("recorded:nowhere", "symbolic", "nowhere"),
+        ("openai:m", "symbolic", "no model servers yet"),
+        ("ghost", "symbolic", "there is no actor \"ghost\""),
+        ("rules", "ghost", "there is no mentor \"ghost\""),
+    ];
+    for (actor, mentor, words) in cases {
+        (spec.actor, spec.mentor) = (actor.to_owned(), mentor.to_owned());
+        let open: OpenWorld =
+            std::sync::Arc::new(|_| Err(EnvError::Refused { what: "not needed".to_owned() }));
+        let templates = std::sync::Arc::new(retrospect::prompt::Templates::builtin());
+        let said = Launch::of(&spec, templates, open, std::time::Duration::ZERO).err();
+        let said = said.map(|e| e.to_string()).unwrap_or_default();
+        assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{actor} {mentor}: {said}");
+    }
+}

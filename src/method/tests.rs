@@ -70,7 +70,8 @@ fn a_run_without_an_open_episode_wants_one_thing() {
 #[test]
 fn trials_are_honoured_until_one_is_won() {
     // Trials asked for, the tasks of the list, and what is played when every trial fails.
-    let cases: &[(u32, &[&str], &[(&str, u32)])] = &[
+    type Case = (u32, &'static [&'static str], &'static [(&'static str, u32)]);
+    let cases: &[Case] = &[
         (1, &["a", "b"], &[("a", 1), ("b", 1)]),
         (3, &["a", "b"], &[("a", 1), ("a", 2), ("a", 3), ("b", 1), ("b", 2), ("b", 3)]),
         (2, &["a", "b", "a"], &[("a", 1), ("a", 2), ("b", 1), ("b", 2), ("a", 3), ("a", 4)]),
