@@ -784,3 +784,76 @@ fn a_changed_journal_is_found_out() {
     assert_eq!((told.code, told.out.lines().count()), (1, 1));
     assert!(!told.lines()[0]["problems"].as_array().unwrap().is_empty());
 }
+
+#[test]
+fn a_run_stopped_by_a_failed_call_is_resumed_once_its_cause_is_mended() {
+    let home = Home::new();
+    let tasks = ["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"];
+    let folder = home.path(home.run(&tasks).ok().out.trim());
+    let (games, game) = (home.path("games").display().to_string(), folder.join("game.tw-pddl"));
+    let whole = std::fs::read(&game).unwrap();
+    std::fs::write(&game, "{ broken").unwrap();
+    let task = folder.display().to_string();
+    let run = home.run(&[
+        "run",
+        "--env",
+        "alfworld",
+        "--data",
+        &games,
+        "--task",
+        &task,
+        "--headless",
+        "--max-steps",
+        "3",
+    ]);
+    assert_eq!(run.code, 3, "{}", run.err);
+    let still = home.run(&["resume", "--last", "--data", &games, "-q"]);
+    assert_eq!(still.code, 3, "one more try, and no more: {}", still.err);
+    std::fs::write(&game, whole).unwrap();
+    let mended = home.run(&["resume", "--last", "--data", &games, "-q"]).ok();
+    assert!(mended.out.starts_with("1 episode"), "{}", mended.out);
+}
+
+#[test]
+fn a_world_that_differs_stops_a_resume_and_says_what_can_be_done() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "--headless", "--break", "step=5"]);
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&trunk).unwrap();
+    let line =
+        text.lines().find(|l| l.contains("\"type\":\"observed\"") && l.contains("You arrive")).unwrap();
+    std::fs::write(&trunk, text.replace(line, &line.replacen("You arrive", "You fly", 1))).unwrap();
+    for _ in 0..2 {
+        let said = home.run(&["resume", "--last", "-q"]);
+        assert_eq!(said.code, 3, "{}", said.err);
+        assert!(
+            said.err.contains("You fly") && said.err.contains("--plain`: `retry` accepts"),
+            "{}",
+            said.err
+        );
+    }
+}
+
+#[test]
+fn a_resume_with_other_prompt_templates_is_refused_until_it_is_meant() {
+    let home = Home::new();
+    let stop = ["--headless", "--break", "step=3"];
+    home.run(&[&["run", "--task", "easy/put/1"], &stop[..]].concat());
+    let prompts = home.path("mine");
+    std::fs::create_dir_all(&prompts).unwrap();
+    std::fs::write(prompts.join("put.txt"), "Another example.\n").unwrap();
+    let mine = prompts.to_str().unwrap();
+    let refused = home.run(&["resume", "--last", "-q", "--prompts", mine]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    for words in ["the built-in ones", mine, "--accept-prompts"] {
+        assert!(refused.err.contains(words), "{words:?} is not in {}", refused.err);
+    }
+    // What was refused has not touched the session; the same templates go on.
+    home.run(&["resume", "--last", "-q", "--prompts", "builtin", "--break", "step=4"]);
+    assert_eq!(home.run(&["resume", "--last", "-q", "--prompts", mine]).code, 2);
+    home.run(&["resume", "--last", "-q", "--prompts", mine, "--accept-prompts"]).ok();
+    // From now on they are the run's.
+    let built_in = home.run(&["resume", "--last", "-q"]);
+    assert_eq!(built_in.code, 2, "{}", built_in.err);
+    home.run(&["resume", "--last", "-q", "--prompts", mine]).ok();
+}
