@@ -182,6 +182,7 @@ fn every_error_says_what_where_and_what_next() {
         (&["tasks", "--env", "alfworld"], 2, "usage", &["ALFWORLD_DATA is not set", "json_2.1.1"]),
         (&["tasks", "--split", "train"], 2, "usage", &["no splits"]),
         (&["lessons", "edit", "1", "x"], 2, "usage", &["no lesson \"1\"", "lessons list"]),
+        (&["lessons"], 2, "usage", &["needs a word", "list, add, edit", "lessons --help"]),
         (&["lessons", "add", " "], 2, "usage", &["teaches nothing"]),
         (&["lessons", "add", "x", "--kind", "joke"], 2, "usage", &["joke", "abstract, error"]),
         (&["config", "show", "--config", "none.toml"], 1, "file", &["none.toml"]),

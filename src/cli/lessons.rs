@@ -164,7 +164,7 @@ fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), Fault> {
 }
 
 fn import(path: &Path, file: &Path, out: &mut Out) -> Result<(), Fault> {
-    let text = std::fs::read_to_string(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
+    let text = super::bounded::text(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
     let mut pool = PoolFile::read(path)?;
     let incoming = if text.trim_start().starts_with('{') {
         PoolFile::read(file)?.lines

@@ -1,6 +1,7 @@
 //! Pool files: logs of lesson operations, one JSON object a line, only added to. Two programs that add at the same time
 //! lose no lesson: every line goes in as a whole at the end of the file, and lines are merged by the ids of their lessons.
 
+use super::bounded;
 use super::fault::{Fault, FaultKind};
 use crate::domain::{
     Author, Kind, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope, Seq, hex,
@@ -42,7 +43,7 @@ impl PoolFile {
     /// # Errors
     /// A [`Fault`] with file and line.
     pub fn read(path: &Path) -> Result<Self, Fault> {
-        let text = match fs::read(path) {
+        let text = match bounded::file(path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(e) => return Err(Fault::file(path, "the pool could not be read", &e)),
@@ -206,8 +207,7 @@ pub fn wishes(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
 /// # Errors
 /// A [`Fault`] when the file cannot be read or holds no lesson.
 pub fn constitution(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
-    let text =
-        fs::read_to_string(path).map_err(|e| Fault::file(path, "the lessons could not be read", &e))?;
+    let text = bounded::text(path).map_err(|e| Fault::file(path, "the lessons could not be read", &e))?;
     let source = path.display().to_string();
     let lessons: Vec<(String, LessonWish)> = plain(&text)
         .into_iter()
