@@ -753,7 +753,7 @@ fn completions_and_manual() {
 fn doctor_says_what_works() {
     let home = Home::new();
     let said = home.run(&["doctor"]).ok();
-    assert!(said.out.contains("the built-in world: easy/heat/23 won"), "{}", said.out);
+    assert!(said.out.contains("the built-in world: normal/heat/71 won"), "{}", said.out);
     assert!(said.out.contains("ALFWORLD_DATA is not set"));
     let broken = home.run(&["doctor", "--data", "nowhere", "--json"]);
     assert_eq!(broken.code, 1);
