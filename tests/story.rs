@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The lesson that the tour of the README has the reader type.
-const TYPED: &str = "Look for a mug on a shelf first.";
+const TYPED: &str = "Look for a mug in/on a shelf first.";
 
 fn spec() -> RunSpec {
     let (limits, settings, loop_detector) = defaults("omnireflect", PaperOrCode::Paper);
@@ -128,6 +128,8 @@ fn one_typed_lesson_turns_the_loss_into_a_win() {
         let ended = state.past.first().unwrap();
         assert!(ended.won && ended.assisted, "taught after step {teach_at}: {ended:?}");
     }
+    // Nor type these very words.
+    assert!(play(0, Some("look for the mug on a shelf first")).past.first().unwrap().won);
 }
 
 /// A lesson of another place leaves it lost: it is the lesson that wins, and not that a person interfered.
