@@ -339,7 +339,7 @@ fn without_a_terminal_the_built_in_episode_is_told() {
     let said = home.run(&[]).ok();
     assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     assert!(said.err.contains("no terminal here"), "{}", said.err);
-    assert!(said.out.contains("Goal: put a hot apple in fridge"), "{}", said.out);
+    assert!(said.out.contains("Goal: put a hot mug in coffeemachine"), "{}", said.out);
     assert!(said.out.contains("Episode 1 ") && said.out.contains("session: "), "{}", said.out);
     assert!(!said.out.contains('\u{1b}'));
 }
@@ -821,7 +821,7 @@ fn completions_and_manual() {
 fn doctor_says_what_works() {
     let home = Home::new();
     let said = home.run(&["doctor"]).ok();
-    assert!(said.out.contains("the built-in world: easy/heat/23 won"), "{}", said.out);
+    assert!(said.out.contains("the built-in world: normal/heat/71 won"), "{}", said.out);
     assert!(said.out.contains("ALFWORLD_DATA is not set"));
     let broken = home.run(&["doctor", "--data", "nowhere", "--json"]);
     assert_eq!(broken.code, 1);
