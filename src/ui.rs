@@ -20,7 +20,7 @@ pub mod theme;
 pub mod update;
 pub mod view;
 
-pub use app::{Exit, Options, Outside, run};
+pub use app::{Carry, Exit, Options, Outside, run};
 pub use canvas::Canvas;
 pub use look::{Look, Moment};
 pub use model::{Cursor, Focus, Model};

@@ -184,6 +184,7 @@ fn every_error_says_what_where_and_what_next() {
         (&["tasks", "--env", "alfworld"], 2, "usage", &["ALFWORLD_DATA is not set", "json_2.1.1"]),
         (&["tasks", "--split", "train"], 2, "usage", &["no splits"]),
         (&["lessons", "edit", "1", "x"], 2, "usage", &["no lesson \"1\"", "lessons list"]),
+        (&["lessons"], 2, "usage", &["needs a word", "list, add, edit", "lessons --help"]),
         (&["lessons", "add", " "], 2, "usage", &["teaches nothing"]),
         (&["lessons", "add", "x", "--kind", "joke"], 2, "usage", &["joke", "abstract, error"]),
         (&["config", "show", "--config", "none.toml"], 1, "file", &["none.toml"]),
@@ -340,7 +341,7 @@ fn without_a_terminal_the_built_in_episode_is_told() {
     let said = home.run(&[]).ok();
     assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     assert!(said.err.contains("no terminal here"), "{}", said.err);
-    assert!(said.out.contains("Goal: put a hot apple in fridge"), "{}", said.out);
+    assert!(said.out.contains("Goal: put a hot mug in coffeemachine"), "{}", said.out);
     assert!(said.out.contains("Episode 1 ") && said.out.contains("session: "), "{}", said.out);
     assert!(!said.out.contains('\u{1b}'));
 }
@@ -597,6 +598,26 @@ fn two_programs_lose_no_lesson() {
     assert_eq!(home.run(&["lessons", "list"]).ok().out.lines().count(), 8);
 }
 
+/// What was added behind a half written line used to make the whole pool unreadable.
+#[test]
+fn a_torn_pool_line_is_cut_before_more_is_added() {
+    let home = Home::new();
+    home.run(&["lessons", "add", "Look around."]).ok();
+    home.run(&["lessons", "add", "Look twice."]).ok();
+    let path = home.path("pool.jsonl");
+    let len = std::fs::metadata(&path).unwrap().len();
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len - 20).unwrap();
+    let said = home.run(&["lessons", "add", "Look thrice."]).ok();
+    assert!(said.err.contains("half written") && said.err.contains("cut off"), "{}", said.err);
+    assert_eq!(home.run(&["lessons", "add", "Look away."]).ok().err, "");
+    // A whole line without its end, as an editor leaves it, stays.
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.trim_end()).unwrap();
+    assert_eq!(home.run(&["lessons", "add", "Look up."]).ok().err, "");
+    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
+    assert_eq!(text.out, "Look around.\nLook thrice.\nLook away.\nLook up.\n");
+}
+
 #[test]
 fn a_session_gives_its_lessons_away() {
     let home = Home::new();
@@ -610,6 +631,53 @@ fn a_session_gives_its_lessons_away() {
     let text = home.run(&["lessons", "export", "--format", "text"]).ok();
     assert_eq!(text.out, "Took from a closed fridge. -> Open it first.\nLook twice.\n");
     assert_eq!(home.run(&["lessons", "list", &session]).ok().out.lines().count(), 2);
+}
+
+/// A run that began with a pool used to give every lesson back under a new id.
+#[test]
+fn promoting_after_a_pool_run_doubles_nothing() {
+    let home = Home::new();
+    home.run(&["lessons", "add", "Look around."]).ok();
+    home.run(&["lessons", "add", "Look twice."]).ok();
+    let before = std::fs::read_to_string(home.path("pool.jsonl")).unwrap();
+    let play = |input: &str| {
+        let args = ["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--plain", "--mentor", "none"];
+        home.says(&args, input).ok();
+        home.session().display().to_string()
+    };
+    let said = home.run(&["lessons", "promote", &play("quit\n")]).ok();
+    assert!(said.out.starts_with("0 of 2 lessons were new and"), "{}", said.out);
+    assert_eq!(std::fs::read_to_string(home.path("pool.jsonl")).unwrap(), before);
+}
+
+#[test]
+fn words_changed_in_a_run_are_promoted_and_status_and_origin_come_with_a_pool() {
+    let home = Home::new();
+    home.run(&["lessons", "add", "Look around."]).ok();
+    home.run(&["lessons", "add", "Look twice."]).ok();
+    let args = ["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--plain", "--mentor", "none"];
+    home.says(&args, "edit 2 Look thrice.\nquit\n").ok();
+    let session = home.session().display().to_string();
+    let told = |which: &[&str]| -> Vec<(String, String, u64)> {
+        let word = |l: &Value, f: &str| l[f].as_str().unwrap().to_owned();
+        let args = [&["lessons", "list", "--json"], which].concat();
+        home.run(&args)
+            .ok()
+            .lines()
+            .iter()
+            .map(|l| (word(l, "id"), word(l, "origin"), l["version"].as_u64().unwrap()))
+            .collect()
+    };
+    let said = home.run(&["lessons", "promote", &session]).ok();
+    assert!(said.out.starts_with("0 of 2 lessons were new, 1 had new words,"), "{}", said.out);
+    assert_eq!(told(&[]), told(&[&session]));
+    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
+    assert_eq!(text.out, "Look around.\nLook thrice.\n");
+    // What the pool has made of a lesson since is not taken back.
+    home.run(&["lessons", "edit", "2", "Look away."]).ok();
+    let again = home.run(&["lessons", "promote", &session]).ok();
+    assert!(again.out.starts_with("0 of 2 lessons were new and"), "{}", again.out);
+    assert!(home.run(&["lessons", "export", "--format", "text"]).ok().out.contains("Look away."));
 }
 
 #[test]
@@ -755,7 +823,7 @@ fn completions_and_manual() {
 fn doctor_says_what_works() {
     let home = Home::new();
     let said = home.run(&["doctor"]).ok();
-    assert!(said.out.contains("the built-in world: easy/heat/23 won"), "{}", said.out);
+    assert!(said.out.contains("the built-in world: normal/heat/71 won"), "{}", said.out);
     assert!(said.out.contains("ALFWORLD_DATA is not set"));
     let broken = home.run(&["doctor", "--data", "nowhere", "--json"]);
     assert_eq!(broken.code, 1);

@@ -153,7 +153,7 @@ pub struct How {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  retrospect run --env household --task easy/heat/23\n  \
+#[command(after_help = "Examples:\n  retrospect run --env household --task normal/heat/71\n  \
                   retrospect run --env household --tasks 'normal/*/1-5' --method omnireflect --headless --json\n  \
                   retrospect run --env alfworld --split valid_unseen --only 10 --headless")]
 pub struct Run {

@@ -1,67 +1,102 @@
 //! What the screen asks of the world around it: an editor, a file for what was copied, a report.
 
-use crate::domain::Seq;
+use crate::domain::{Seq, hex};
 use crate::driver::Store;
 use crate::report::{Record, html};
 use crate::ui::app::Outside;
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
-/// Writes beside a session, or in the working directory where it has no folder.
-pub(super) struct Around {
-    /// The session's folder; empty where it came out of a report.
-    pub(super) dir: PathBuf,
+/// Writes beside a session, or in the working directory where `dir`, the session's folder, is empty: the session came
+/// out of a report.
+pub(super) fn around(dir: &Path) -> Outside {
+    let (beside, here) = (dir.to_owned(), dir.to_owned());
+    Outside {
+        edit: Arc::new(edit),
+        keep: Arc::new(move |text: &str| keep(&beside, text)),
+        export: Arc::new(move |store: &Store| export(&here, store)),
+    }
 }
 
-impl Outside for Around {
-    fn edit(&self, text: &str) -> Result<Option<String>, String> {
-        let editor =
-            ["VISUAL", "EDITOR"].iter().find_map(|v| std::env::var(v).ok().filter(|e| !e.trim().is_empty()));
-        let Some(editor) = editor else {
-            return Err("no editor is set; set VISUAL or EDITOR, or write here".to_owned());
-        };
-        let path = std::env::temp_dir().join(format!("retrospect-{}.txt", std::process::id()));
-        write(&path, text)?;
-        // The variable may hold flags after the program's name.
-        let mut words = editor.split_whitespace();
-        let program = words.next().unwrap_or("vi");
-        let ended = Command::new(program).args(words).arg(&path).status();
-        let edited = fs::read_to_string(&path);
-        // Nobody needs the copy any more; a folder that does not let go of it is cleaned by the system.
-        let _ = fs::remove_file(&path);
-        match (ended, edited) {
-            (Ok(status), Ok(new)) if status.success() => {
-                let new = new.trim_end().to_owned();
-                Ok((new != text.trim_end()).then_some(new))
-            }
-            (Ok(status), Ok(_)) => Err(format!("{editor} ended with {status}; nothing was changed")),
-            (Err(e), _) => Err(format!("{editor} could not be started: {e}")),
-            (_, Err(e)) => Err(format!("{}: could not be read back: {e}", path.display())),
+fn edit(text: &str) -> Result<Option<String>, String> {
+    let editor =
+        ["VISUAL", "EDITOR"].iter().find_map(|v| std::env::var(v).ok().filter(|e| !e.trim().is_empty()));
+    let Some(editor) = editor else {
+        return Err("no editor is set; set VISUAL or EDITOR, or write here".to_owned());
+    };
+    let folder = private_folder(&std::env::temp_dir())?;
+    let edited = edit_in(&folder, &editor, text);
+    // Nobody needs the copy any more, nor what the editor left beside it; a folder that does not let go of it is
+    // cleaned by the system.
+    let _ = fs::remove_dir_all(&folder);
+    edited
+}
+
+fn edit_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String>, String> {
+    let path = folder.join("lesson.txt");
+    write(fs::OpenOptions::new().create_new(true), &path, text)?;
+    // The variable may hold flags after the program's name.
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or("vi");
+    let ended = Command::new(program).args(words).arg(&path).status();
+    match (ended, fs::read_to_string(&path)) {
+        (Ok(status), Ok(new)) if status.success() => {
+            let new = new.trim_end().to_owned();
+            Ok((new != text.trim_end()).then_some(new))
+        }
+        (Ok(status), Ok(_)) => Err(format!("{editor} ended with {status}; nothing was changed")),
+        (Err(e), _) => Err(format!("{editor} could not be started: {e}")),
+        (_, Err(e)) => Err(format!("{}: could not be read back: {e}", path.display())),
+    }
+}
+
+/// A new folder that only this user enters. Temporary folders belong to everybody: a name that can be foretold could
+/// be a link that somebody laid there, so it is never opened, only made.
+fn private_folder(within: &Path) -> Result<PathBuf, String> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    let mut last = String::new();
+    for attempt in 0..8_u8 {
+        let mut hash = Sha256::new();
+        hash.update(crate::driver::now().as_nanosecond().to_le_bytes());
+        hash.update(std::process::id().to_le_bytes());
+        hash.update([attempt]);
+        let path = within.join(format!("retrospect-{}", hex(&hash.finalize()[..8])));
+        match builder.create(&path) {
+            Ok(()) => return Ok(path),
+            Err(e) => last = format!("{}: could not be made: {e}", path.display()),
         }
     }
-
-    fn keep(&self, text: &str) -> Result<String, String> {
-        let path = self.dir.join("copied.txt");
-        write(&path, text)?;
-        Ok(path.display().to_string())
-    }
-
-    fn export(&self, store: &Store) -> Result<String, String> {
-        let events = store.timeline().since(Seq(0));
-        let record = Record::of(&events);
-        let files = super::place::files_of(&self.dir).unwrap_or_else(|_| BTreeMap::new());
-        let name = if record.session.is_empty() { "report" } else { "report-" };
-        let path = self.dir.join(format!("{name}{}.html", record.session));
-        write(&path, &html(&record, record.interesting(), &files))?;
-        Ok(path.display().to_string())
-    }
+    Err(last)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+fn keep(dir: &Path, text: &str) -> Result<String, String> {
+    let path = dir.join("copied.txt");
+    write(fs::OpenOptions::new().create(true).truncate(true), &path, text)?;
+    Ok(path.display().to_string())
+}
+
+fn export(dir: &Path, store: &Store) -> Result<String, String> {
+    let events = store.timeline().since(Seq(0));
+    let record = Record::of(&events);
+    let files = super::place::files_of(dir).unwrap_or_else(|_| BTreeMap::new());
+    let name = if record.session.is_empty() { "report" } else { "report-" };
+    let path = dir.join(format!("{name}{}.html", record.session));
+    let page = html(&record, record.interesting(), &files);
+    write(fs::OpenOptions::new().create(true).truncate(true), &path, &page)?;
+    Ok(path.display().to_string())
+}
+
+fn write(options: &mut fs::OpenOptions, path: &Path, text: &str) -> Result<(), String> {
+    options.write(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
@@ -70,4 +105,30 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     let written =
         options.open(path).and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
     written.map_err(|e| format!("{}: could not be written: {e}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A foretold name in the temporary folder could be a link to a file of the user's.
+    #[cfg(unix)]
+    #[test]
+    fn the_editors_copy_is_private_and_follows_no_link() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let temp = tempfile::tempdir().unwrap();
+        let first = private_folder(temp.path()).unwrap();
+        let second = private_folder(temp.path()).unwrap();
+        assert_ne!(first, second);
+        assert_eq!(fs::metadata(&first).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(edit_in(&first, "true", "a lesson"), Ok(None));
+        let mode = fs::metadata(first.join("lesson.txt")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+
+        let victim = temp.path().join("victim");
+        fs::write(&victim, "mine").unwrap();
+        symlink(&victim, second.join("lesson.txt")).unwrap();
+        assert!(edit_in(&second, "true", "a lesson").is_err());
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    }
 }

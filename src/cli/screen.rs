@@ -4,7 +4,7 @@ use super::breaks::Break;
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
-use super::outside::Around;
+use super::outside::around;
 use super::place::{self, Opened};
 use super::setup::{Plan, launch, meta};
 pub(super) use super::start::choose;
@@ -120,7 +120,7 @@ pub(super) fn options(
         mouse: config.switch("screen.mouse"),
         hints: config.switch("screen.hints"),
         at: at.map_or(Cursor::Live, Cursor::At),
-        outside: Some(Arc::new(Around { dir: dir.to_owned() })),
+        outside: Some(around(dir)),
     };
     Ok((options, problems))
 }

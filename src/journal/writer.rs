@@ -5,9 +5,14 @@ use super::{BranchHeader, EventFile, JournalError};
 use crate::domain::Seq;
 use crate::engine::Envelope;
 use std::fs::{File, TryLockError};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often, and for how long in all, a lock that somebody holds is tried.
+const TRIES: u32 = 20;
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The one writer of a branch file; it holds the file's lock.
 #[derive(Debug)]
@@ -18,6 +23,8 @@ pub struct Writer {
     whole: u64,
     /// Lines whose write failed, kept for another try.
     pending: Vec<u8>,
+    /// A failed write may have left a part of a line behind the whole ones.
+    littered: bool,
     line: Vec<u8>,
     /// Where the events of the last batch begin, counted from its first byte.
     begins: Vec<(Seq, u64)>,
@@ -79,7 +86,15 @@ impl Writer {
     }
 
     fn locked(file: File, path: &Path, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
-        match file.try_lock() {
+        // A list of sessions holds a lock for a moment to see whether anybody writes; a writer does not give up for that.
+        let mut tries = 0;
+        let mut got = file.try_lock();
+        while tries < TRIES && matches!(got, Err(TryLockError::WouldBlock)) {
+            std::thread::park_timeout(PATIENCE / TRIES);
+            tries += 1;
+            got = file.try_lock();
+        }
+        match got {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { path: path.to_owned() }),
             Err(TryLockError::Error(source)) => {
@@ -95,6 +110,7 @@ impl Writer {
             path: path.to_owned(),
             whole,
             pending: Vec::new(),
+            littered: false,
             line: Vec::new(),
             begins: Vec::new(),
             events,
@@ -133,6 +149,10 @@ impl Writer {
     /// The system's word; the bytes still wait.
     pub fn retry(&mut self) -> Result<(), JournalError> {
         let pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() {
+            let nothing = io::Error::other("these events cannot be written as JSON");
+            return Err(JournalError::io(&self.path, "could not be written")(nothing));
+        }
         let written = self.write(&pending);
         if written.is_err() {
             self.pending = pending;
@@ -163,6 +183,10 @@ impl Writer {
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.littered {
+            self.file.set_len(self.whole)?;
+            self.littered = false;
+        }
         match self.write_to_file(bytes) {
             Ok(()) => {
                 for (seq, begins) in self.begins.drain(..) {
@@ -173,10 +197,8 @@ impl Writer {
                 Ok(())
             }
             Err(error) => {
-                // Whatever part reached the file is cut off again; if even that fails, the reader cuts the torn line.
-                if self.file.set_len(self.whole).is_ok() {
-                    let _ = self.file.seek(SeekFrom::Start(self.whole));
-                }
+                // Whatever part reached the file is cut off again; if even that fails now, it is before the next write.
+                self.littered = self.file.set_len(self.whole).is_err();
                 Err(error)
             }
         }

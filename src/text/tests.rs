@@ -1,3 +1,5 @@
+//! Width, cutting and wrapping of words as a terminal has them.
+
 use super::*;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};

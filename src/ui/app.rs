@@ -25,25 +25,18 @@ const FRAME: Duration = Duration::from_millis(33);
 /// Seconds that run are drawn this often.
 const SECOND: Duration = Duration::from_secs(1);
 
+/// Takes a text outside, and says what came of it: a place, or why not.
+pub type Carry<T, Said> = Arc<dyn Fn(&T) -> Result<Said, String> + Send + Sync>;
+
 /// What the screen needs of the world around it: it opens no file and starts no program itself.
-pub trait Outside: Send + Sync {
+#[derive(Clone)]
+pub struct Outside {
     /// Lets the person edit a text in their editor; the terminal is free meanwhile. None: nothing was saved.
-    ///
-    /// # Errors
-    /// In words, when there is no editor or it failed.
-    fn edit(&self, text: &str) -> Result<Option<String>, String>;
-
+    pub edit: Carry<str, Option<String>>,
     /// Writes what was copied to a file as well, for terminals that know no clipboard, and says which.
-    ///
-    /// # Errors
-    /// In words, when it could not be written.
-    fn keep(&self, text: &str) -> Result<String, String>;
-
+    pub keep: Carry<str, String>,
     /// Writes a report of the session and says where.
-    ///
-    /// # Errors
-    /// In words, when it could not be written.
-    fn export(&self, store: &Store) -> Result<String, String>;
+    pub export: Carry<Store, String>,
 }
 
 /// How the screen is set up.
@@ -64,7 +57,7 @@ pub struct Options {
     /// What is shown opens at this moment.
     pub at: Cursor,
     /// Editor, files, reports; none: these keys say that there is none.
-    pub outside: Option<Arc<dyn Outside>>,
+    pub outside: Option<Outside>,
 }
 
 /// Why the screen was left.
@@ -244,7 +237,7 @@ impl App {
             Request::Redraw => self.screen.clear()?,
             Request::Copy(text) => self.copy(&text)?,
             Request::Export => {
-                let done = self.options.outside.as_ref().map(|o| o.export(&self.handle.store));
+                let done = self.options.outside.as_ref().map(|o| (o.export)(&self.handle.store));
                 self.tell(done, "the report is in ");
             }
             Request::Editor(_)
@@ -271,7 +264,7 @@ impl App {
 
     fn copy(&mut self, text: &str) -> io::Result<()> {
         crossterm::execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
-        let done = self.options.outside.as_ref().map(|o| o.keep(text));
+        let done = self.options.outside.as_ref().map(|o| (o.keep)(text));
         self.tell(done, "copied, also to ");
         Ok(())
     }
@@ -291,7 +284,7 @@ impl App {
             Request::Suspend => self.screen.suspend()?,
             Request::Editor(text) => {
                 self.screen.leave();
-                let edited = self.options.outside.as_ref().map(|o| o.edit(&text));
+                let edited = self.options.outside.as_ref().map(|o| (o.edit)(&text));
                 self.screen.reenter()?;
                 let text = match edited {
                     Some(Ok(text)) => text,

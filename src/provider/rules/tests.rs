@@ -1,3 +1,5 @@
+//! The built-in actor as a whole: what it plays, reads and says.
+
 mod honesty;
 mod lessons;
 mod reading;

@@ -1,3 +1,5 @@
+//! Keys by mode, keys of a person, and what is refused in words.
+
 use super::*;
 use crossterm::event::{KeyCode, KeyModifiers};
 use std::collections::HashSet;

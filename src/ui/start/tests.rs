@@ -1,3 +1,5 @@
+//! The wizard and the chooser, from keys to what they start.
+
 use super::*;
 use crate::ui::keymap::Keymap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

@@ -1,3 +1,5 @@
+//! Every shipped theme is read, and can be told apart in every depth of colour.
+
 use super::*;
 
 fn none(_: &str) -> Option<String> {

@@ -1,3 +1,5 @@
+//! The actor knows nothing but its prompt, and its mistakes are the declared ones.
+
 use super::*;
 use crate::provider::rules::knowledge::MISTAKES;
 use crate::provider::rules::{TABLE_SEEDS, TUNING_SEEDS};

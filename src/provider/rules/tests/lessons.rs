@@ -1,3 +1,5 @@
+//! Lessons change what the actor does, and only in the way their words say.
+
 use super::*;
 use crate::provider::rules::forms::{Form, Lessons};
 use crate::provider::rules::knowledge::knowledge;

@@ -1,3 +1,5 @@
+//! What the actor understands of a prompt in each form.
+
 use super::*;
 use crate::provider::rules::read::{Goal, Item, goal};
 use crate::provider::rules::text::{Act, Name, Wording, act, bare, list};

@@ -1,3 +1,5 @@
+//! What the actor says comes in pieces, and can be cut off.
+
 use super::*;
 use crate::domain::CallId;
 use crate::provider::rules::Rules;

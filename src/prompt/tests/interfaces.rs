@@ -1,0 +1,154 @@
+//! The shapes environments are spoken to in, the shipped files, and templates a person wrote.
+
+use super::*;
+
+fn looking_through(interface: &str) -> Play {
+    let mut run = spec("react", &[TASK]);
+    run.interface = interface.to_owned();
+    Play::new(run)
+}
+
+#[test]
+fn interfaces_show_the_first_observation_their_way() {
+    for (interface, begins, ends) in [
+        ("raw", "-= Welcome", "Your task is to: put a hot apple in garbagecan.\n"),
+        ("react", "You are in the middle", "Your task is to: put a hot apple in garbagecan.\n"),
+        ("agentboard", "You are in the middle", "Your task is to: put a hot apple in garbagecan\n"),
+    ] {
+        let mut play = looking_through(interface);
+        play.script(&mut House::kitchen("put a hot apple in garbagecan"), &[]);
+        let episode = play.state().open_episode().unwrap();
+        let text = forms::task_text(episode);
+        assert!(text.starts_with(begins) && text.ends_with(ends), "{interface}: {text}");
+        assert!(!text.contains("\n\n") || interface == "raw");
+        assert_eq!(episode.task.goal, "put a hot apple in garbagecan");
+    }
+}
+
+#[test]
+fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
+    let plain = |sent: Option<&str>, rule: Option<&str>, list| Outgoing {
+        sent: sent.map(str::to_owned),
+        rule: rule.map(str::to_owned),
+        list,
+    };
+    let mut board = looking_through("agentboard");
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    house.old = true;
+    board.script(
+        &mut house,
+        &[
+            "go to countertop 2",
+            "take apple 1 from countertop 2",
+            "look",
+            "think: hm",
+            "check valid actions",
+            "look",
+        ],
+    );
+    let state = board.state();
+    for (said, want) in [
+        ("go to desk 1", plain(None, None, false)),
+        ("go to desk 1.", plain(Some("go to desk 1"), Some("agentboard.dot"), false)),
+        (
+            "put cd 1 in desk 1.",
+            plain(Some("put cd 1 in/on desk 1"), Some("agentboard.put+agentboard.dot"), false),
+        ),
+        ("put cd 1 on desk 1", plain(Some("put cd 1 in/on desk 1"), Some("agentboard.put"), false)),
+        ("put cd 1 in/on desk 1", plain(None, None, false)),
+        ("check valid actions", plain(Some("check valid actions"), Some("agentboard.check"), true)),
+        ("think: put it in a box.", plain(None, None, false)),
+    ] {
+        assert_eq!(interface::outgoing(state, said), want, "{said}");
+    }
+    let seen: Vec<_> =
+        (1..=6).map(|n| state.open_episode().unwrap().step(n).unwrap().observation().unwrap()).collect();
+    assert_eq!(
+        seen,
+        [
+            "On the countertop 2, you see a mug 1, and a apple 1.",
+            "You pick up the apple 1 from the countertop 2.",
+            "On the countertop 2, you see a mug 1, and a apple 1.",
+            "OK.",
+            "Choose an action from these valid actions: go to desk 1, look, check valid actions",
+            "On the countertop 2, you see a mug 1, and a apple 1.",
+        ]
+    );
+    let react = looking_through("react");
+    assert_eq!(interface::outgoing(react.state(), "put cd 1 in desk 1."), plain(None, None, false));
+    let turn = Turn {
+        observation: "You arrive at loc 12. On the desk 1, you see nothing.".to_owned(),
+        ..Turn::default()
+    };
+    let seen = interface::incoming(react.state(), "go to desk 1", &turn, &[]);
+    assert_eq!(seen.as_deref(), Some("On the desk 1, you see nothing."));
+    let turn = Turn {
+        observation: "You arrive at desk 1. On the desk 1, you see nothing.".to_owned(),
+        ..Turn::default()
+    };
+    assert_eq!(interface::incoming(react.state(), "go to desk 1", &turn, &[]), None);
+    assert_eq!(interface::incoming(react.state(), "think: hm", &turn, &[]).as_deref(), Some("OK."));
+}
+
+#[test]
+fn every_builtin_file_parses_and_a_broken_one_names_its_line() {
+    let builtin = Templates::with_overrides(Vec::new()).expect("the built-in files are whole");
+    assert_eq!(builtin.hash(), Templates::builtin().hash());
+    let changed =
+        |name: &str, text: &str| Templates::with_overrides(vec![(name.to_owned(), text.to_owned())]);
+    let cases = [
+        ("nobody.toml", "", 1, "no template has this name"),
+        ("react.toml", "method = \"react\"\n\n[[segment]]\nlabel = \"intro\"\n", 3, "there is no segment"),
+        ("react.toml", "method = \"react\"\n[[segment]]\nlabel = \"cue\"\n", 2, "needs either"),
+        (
+            "react.toml",
+            "method = \"react\"\n[[segment]]\nlabel = \"task\"\ntext = \"x\"\n",
+            2,
+            "takes a heading",
+        ),
+        ("react.toml", "method = \"react\"\nwhat = 1\n", 2, "unknown field"),
+        ("react.toml", "method = \n", 1, ""),
+        (
+            "household.toml",
+            "envs = [\"household\"]\n\n[[example]]\nfile = \"gone.txt\"\ntypes = []\n",
+            3,
+            "no example file",
+        ),
+    ];
+    for (name, text, line, reason) in cases {
+        let error = changed(name, text).expect_err(text);
+        assert_eq!((error.file.as_str(), error.line), (name, line), "{error}");
+        assert!(error.reason.contains(reason), "{error}");
+    }
+    let other = changed("put.txt", "> go to desk 1\n").unwrap();
+    assert_ne!(other.hash(), builtin.hash());
+}
+
+#[test]
+fn a_template_may_give_the_agents_lines_to_the_assistant() {
+    let layout = "method = \"react\"\n[[segment]]\nlabel = \"task\"\n[[segment]]\nlabel = \"steps\"\nspeaker = \"assistant\"\n";
+    let templates = Templates::with_overrides(vec![("react.toml".to_owned(), layout.to_owned())]).unwrap();
+    let mut play = Play::new(spec("react", &[TASK]));
+    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["go to countertop 2"]);
+    let ask = crate::engine::Ask { asked: crate::domain::Asked::Actor, kind: None, step: 2, retry: 0 };
+    let draft = draft(play.state(), &ask, &templates);
+    let speakers: Vec<Speaker> =
+        render(play.state(), &draft.record).segments.iter().map(|s| s.speaker).collect();
+    assert_eq!(speakers, [Speaker::User, Speaker::Assistant, Speaker::User]);
+}
+
+#[test]
+fn a_record_that_names_steps_without_end_is_rendered_at_once() {
+    let mut play = Play::new(spec("react", &[TASK]));
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    play.script(&mut house, &["go to countertop 1", "go to countertop 2"]);
+    let (state, record) = play.prompts.last().unwrap();
+    let mut endless = record.clone();
+    for segment in &mut endless.segments {
+        if let Origin::Steps { to, .. } = &mut segment.origin {
+            *to = u32::MAX;
+        }
+    }
+    assert_ne!(&endless, record);
+    assert_eq!(body(state, &endless), body(state, record));
+}
