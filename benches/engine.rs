@@ -1,4 +1,5 @@
 //! What a step costs in engine and journal alone: no model, no world, no sync (budget: 200 µs, whatever the episode's length).
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use divan::Bencher;
 use retrospect::domain::{

@@ -141,7 +141,7 @@ fn say(fault: &Fault, json: bool) {
     }
     if json {
         // Where nobody reads, nothing is left to be said.
-        let _ = out.line(&fault.json());
+        let _ = out.json(&fault.json());
         return;
     }
     out.note(&format!("retrospect: {}", fault.message));

@@ -339,7 +339,7 @@ fn without_a_terminal_the_built_in_episode_is_told() {
     let said = home.run(&[]).ok();
     assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     assert!(said.err.contains("no terminal here"), "{}", said.err);
-    assert!(said.out.contains("Goal: put a hot apple in fridge"), "{}", said.out);
+    assert!(said.out.contains("Goal: put a hot mug in coffeemachine"), "{}", said.out);
     assert!(said.out.contains("Episode 1 ") && said.out.contains("session: "), "{}", said.out);
     assert!(!said.out.contains('\u{1b}'));
 }
@@ -821,7 +821,7 @@ fn completions_and_manual() {
 fn doctor_says_what_works() {
     let home = Home::new();
     let said = home.run(&["doctor"]).ok();
-    assert!(said.out.contains("the built-in world: easy/heat/23 won"), "{}", said.out);
+    assert!(said.out.contains("the built-in world: normal/heat/71 won"), "{}", said.out);
     assert!(said.out.contains("ALFWORLD_DATA is not set"));
     let broken = home.run(&["doctor", "--data", "nowhere", "--json"]);
     assert_eq!(broken.code, 1);
@@ -851,4 +851,77 @@ fn a_changed_journal_is_found_out() {
     let told = home.run(&["verify", session.to_str().unwrap(), "--json"]);
     assert_eq!((told.code, told.out.lines().count()), (1, 1));
     assert!(!told.lines()[0]["problems"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_run_stopped_by_a_failed_call_is_resumed_once_its_cause_is_mended() {
+    let home = Home::new();
+    let tasks = ["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"];
+    let folder = home.path(home.run(&tasks).ok().out.trim());
+    let (games, game) = (home.path("games").display().to_string(), folder.join("game.tw-pddl"));
+    let whole = std::fs::read(&game).unwrap();
+    std::fs::write(&game, "{ broken").unwrap();
+    let task = folder.display().to_string();
+    let run = home.run(&[
+        "run",
+        "--env",
+        "alfworld",
+        "--data",
+        &games,
+        "--task",
+        &task,
+        "--headless",
+        "--max-steps",
+        "3",
+    ]);
+    assert_eq!(run.code, 3, "{}", run.err);
+    let still = home.run(&["resume", "--last", "--data", &games, "-q"]);
+    assert_eq!(still.code, 3, "one more try, and no more: {}", still.err);
+    std::fs::write(&game, whole).unwrap();
+    let mended = home.run(&["resume", "--last", "--data", &games, "-q"]).ok();
+    assert!(mended.out.starts_with("1 episode"), "{}", mended.out);
+}
+
+#[test]
+fn a_world_that_differs_stops_a_resume_and_says_what_can_be_done() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "--headless", "--break", "step=5"]);
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&trunk).unwrap();
+    let line =
+        text.lines().find(|l| l.contains("\"type\":\"observed\"") && l.contains("You arrive")).unwrap();
+    std::fs::write(&trunk, text.replace(line, &line.replacen("You arrive", "You fly", 1))).unwrap();
+    for _ in 0..2 {
+        let said = home.run(&["resume", "--last", "-q"]);
+        assert_eq!(said.code, 3, "{}", said.err);
+        assert!(
+            said.err.contains("You fly") && said.err.contains("--plain`: `retry` accepts"),
+            "{}",
+            said.err
+        );
+    }
+}
+
+#[test]
+fn a_resume_with_other_prompt_templates_is_refused_until_it_is_meant() {
+    let home = Home::new();
+    let stop = ["--headless", "--break", "step=3"];
+    home.run(&[&["run", "--task", "easy/put/1"], &stop[..]].concat());
+    let prompts = home.path("mine");
+    std::fs::create_dir_all(&prompts).unwrap();
+    std::fs::write(prompts.join("put.txt"), "Another example.\n").unwrap();
+    let mine = prompts.to_str().unwrap();
+    let refused = home.run(&["resume", "--last", "-q", "--prompts", mine]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    for words in ["the built-in ones", mine, "--accept-prompts"] {
+        assert!(refused.err.contains(words), "{words:?} is not in {}", refused.err);
+    }
+    // What was refused has not touched the session; the same templates go on.
+    home.run(&["resume", "--last", "-q", "--prompts", "builtin", "--break", "step=4"]);
+    assert_eq!(home.run(&["resume", "--last", "-q", "--prompts", mine]).code, 2);
+    home.run(&["resume", "--last", "-q", "--prompts", mine, "--accept-prompts"]).ok();
+    // From now on they are the run's.
+    let built_in = home.run(&["resume", "--last", "-q"]);
+    assert_eq!(built_in.code, 2, "{}", built_in.err);
+    home.run(&["resume", "--last", "-q", "--prompts", mine]).ok();
 }

@@ -1,4 +1,5 @@
 //! The examples of docs/JOURNAL.md are what the program reads and writes.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use retrospect::engine::{Envelope, State};
 use retrospect::journal::{BranchHeader, Meta};

@@ -153,7 +153,7 @@ pub struct How {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  retrospect run --env household --task easy/heat/23\n  \
+#[command(after_help = "Examples:\n  retrospect run --env household --task normal/heat/71\n  \
                   retrospect run --env household --tasks 'normal/*/1-5' --method omnireflect --headless --json\n  \
                   retrospect run --env alfworld --split valid_unseen --only 10 --headless")]
 pub struct Run {
@@ -198,6 +198,12 @@ pub struct Resume {
     /// The newest session.
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
+    /// Folder of the prompt templates it was begun with, or `builtin`; others are refused.
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<PathBuf>,
+    /// Go on with the prompt templates in force here, though it was begun with others.
+    #[arg(long)]
+    pub accept_prompts: bool,
     #[command(flatten)]
     pub drive: Drive,
     #[command(flatten)]

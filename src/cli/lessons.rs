@@ -97,7 +97,7 @@ fn list(
                 recurred: lesson.recurred,
                 uses: lesson.uses,
             };
-            out.line(&serde_json::to_string(&row).unwrap_or_default())?;
+            out.json(&serde_json::to_string(&row).unwrap_or_default())?;
         } else {
             let status = match lesson.status {
                 LessonStatus::On => "",
@@ -202,7 +202,7 @@ fn export(
             }
             PoolFormat::Pool => {
                 for line in promote_lines(now(), if of_session { &source } else { "" }, lesson) {
-                    out.line(&serde_json::to_string(&line).unwrap_or_default())?;
+                    out.json(&serde_json::to_string(&line).unwrap_or_default())?;
                 }
             }
         }

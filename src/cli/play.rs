@@ -102,7 +102,7 @@ fn reply(
     }
     let aside = Aside { admissible: world.admissible().unwrap_or_default(), world: world.peek() };
     let line = serde_json::to_string(&turn_line(step, action, turn, &aside, start)).unwrap_or_default();
-    out.line(&line)
+    out.json(&line)
 }
 
 /// The view between world and reader. `raw` shows what the world says; the others are what an agent would see, so they

@@ -1,13 +1,20 @@
 //! From input to acknowledged event: decide, write, apply, show, act.
 
-use super::host::{Order, Rebuild};
+use super::host::{Host, Order, Rebuild, Rebuilt, failed};
 use super::{Driver, Health, Message, Signal};
-use crate::domain::{Asked, CallId, Seq, Turn};
+use crate::domain::{Asked, CallId, Seq};
 use crate::engine::{Cause, Command, Effect, Envelope, Event, Failure, Input, Refusal, Reply, effect_of};
+use crate::env::EnvError;
 use crate::provider::Delta;
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// How long a world may take for one answer.
+const DEADLINE: Duration = Duration::from_secs(60);
+/// What a person at a running session can do about a failed write; stands at the end of [`Health::Halted`].
+pub const HALTED_ADVICE: &str =
+    "free some space, then retry; nothing goes on until the write succeeds, and nothing is lost";
 
 impl Driver {
     /// Takes one message from the inbox.
@@ -33,6 +40,8 @@ impl Driver {
                     (None, Ok(_)) => {}
                 }
             }
+            Message::Rebuilt(rebuilt) => self.rebuilt(rebuilt),
+            Message::Late(call) => self.late(call),
             Message::Reply(reply) => {
                 self.settle_live(&reply);
                 if let Ok(events) = self.engine.decide(&Input::Reply(reply)) {
@@ -48,6 +57,12 @@ impl Driver {
         let events = self.engine.decide(&Input::Command(command.clone()))?;
         self.commit(events);
         self.advance();
+        if !self.unwritten.is_empty() {
+            return Err(Refusal::new(
+                "the disk did not take it; nothing is lost",
+                "free some space, then retry the write",
+            ));
+        }
         if self.writer.unsynced() && self.engine.state.run.is_some() {
             self.sync();
         }
@@ -89,8 +104,8 @@ impl Driver {
             Ok(()) => self.acknowledge(&batch),
             Err(error) => {
                 self.unwritten = batch;
-                let advice = "free some space, then retry; nothing goes on until the write succeeds, and nothing is lost";
-                self.store.edit_live(|live| live.health = Health::Halted(format!("{error}; {advice}")));
+                self.store
+                    .edit_live(|live| live.health = Health::Halted(format!("{error}; {HALTED_ADVICE}")));
             }
         }
     }
@@ -147,12 +162,12 @@ impl Driver {
     fn act(&mut self, event: &Event) {
         match event {
             Event::Retried { call } => {
-                if let Some(effect) = call.and_then(|c| self.engine.state.calls.get(&c)).cloned() {
-                    if matches!(effect, Effect::StepWorld { .. }) {
-                        // A failed world is never stepped again: it is built anew first.
-                        self.rebuild();
-                    }
-                    self.issue(&effect);
+                match call.and_then(|c| self.engine.state.calls.get(&c)).cloned() {
+                    // A failed world is never stepped again: it is built anew first.
+                    Some(Effect::StepWorld { .. }) => self.rebuild(),
+                    Some(effect) => self.issue(&effect),
+                    // The difference is accepted: what waited for it goes on.
+                    None => self.issue_all(),
                 }
             }
             Event::EpisodeEnded { .. } => {
@@ -177,13 +192,22 @@ impl Driver {
     }
 
     fn issue(&mut self, effect: &Effect) {
+        // While the world is brought back every call waits; all in flight are made when it stands.
+        if self.rebuilding && !matches!(effect, Effect::Cancel { .. }) {
+            return;
+        }
         match effect {
-            Effect::ResetWorld { call, task } => self.host.order(Order::Reset(*call, (**task).clone())),
-            Effect::StepWorld { call, action, list: false } => {
-                self.host.order(Order::Step(*call, action.clone()));
+            Effect::ResetWorld { call, task } => {
+                self.host.order(Order::Reset(*call, (**task).clone()));
+                self.start_deadline(*call);
             }
-            Effect::StepWorld { call, list: true, .. } => {
-                self.host.order(Order::List(*call, self.standing_turn()));
+            Effect::StepWorld { call, action, list } => {
+                self.host.order(if *list {
+                    Order::List(*call, self.engine.state.standing_turn())
+                } else {
+                    Order::Step(*call, action.clone())
+                });
+                self.start_deadline(*call);
             }
             Effect::Ask { call, prompt } => {
                 let provider = match prompt.asked {
@@ -211,56 +235,85 @@ impl Driver {
         }
     }
 
-    /// The world as it stands, for an answer that does not move it.
-    fn standing_turn(&self) -> Turn {
-        let episode = self.engine.state.episode.as_deref();
-        let answer =
-            episode.and_then(|e| e.step(e.answered()).and_then(|s| s.answer.as_ref()).or(e.reset.as_ref()));
-        Turn {
-            progress: answer.map_or(0.0, |a| a.progress),
-            reward: answer.map_or(0.0, |a| a.reward),
-            done: answer.is_some_and(|a| a.done),
-            won: answer.is_some_and(|a| a.won),
-            valid: true,
-            ..Turn::default()
-        }
-    }
-
     /// After a resume: the world is brought back, then the calls in flight are made again.
     pub(super) fn take_up_again(&mut self) {
-        self.rebuild();
         if let Some(number) = self.engine.state.open_episode().map(|e| e.number) {
             self.start_timer(number);
         }
+        self.rebuild();
+    }
+
+    /// Makes all calls in flight (again).
+    fn issue_all(&mut self) {
         let calls: Vec<Effect> = self.engine.state.calls.values().cloned().collect();
         for effect in &calls {
             self.issue(effect);
         }
     }
 
+    /// Brings the world of the open episode to where the journal says it is; the calls in flight wait for it.
     fn rebuild(&mut self) {
-        let Some(episode) = self.engine.state.open_episode() else { return };
-        let Some(reset) = &episode.reset else { return };
+        let episode = self.engine.state.open_episode();
+        let Some((episode, reset)) = episode.and_then(|e| e.reset.as_ref().map(|r| (e, r))) else {
+            return self.issue_all();
+        };
         let taken = episode
             .steps
             .iter()
+            .filter(|step| step.reached_world)
             .filter_map(|step| {
                 let (done, answer) = (step.executed.as_ref()?, step.answer.as_ref()?);
-                step.reached_world.then(|| {
-                    (
-                        step.number,
-                        done.sent.clone().unwrap_or_else(|| done.action.clone()),
-                        answer.raw.clone(),
-                    )
-                })
+                Some((step.number, done.sent.clone().unwrap_or_else(|| done.action.clone()), answer.clone()))
             })
             .collect();
+        self.rebuilds += 1;
+        self.rebuilding = true;
         self.host.order(Order::Rebuild(Rebuild {
+            number: self.rebuilds,
             episode: episode.number,
             task: episode.task.clone(),
-            first: reset.raw.clone(),
+            first: reset.clone(),
             taken,
         }));
+    }
+
+    /// A rebuild that is not the last one ordered is stale. A difference is decided on before anything is taken.
+    fn rebuilt(&mut self, rebuilt: Rebuilt) {
+        if rebuilt.number != self.rebuilds || !self.rebuilding {
+            return;
+        }
+        self.rebuilding = false;
+        if let Some(difference) = rebuilt.difference {
+            self.take(Message::Reply(difference));
+        }
+        // A difference of an episode that has ended meanwhile concerns nobody.
+        if self.engine.state.divergence.is_none() {
+            self.issue_all();
+        }
+    }
+
+    /// A world that does not answer is left behind with its thread, and a new one takes its place.
+    fn late(&mut self, call: CallId) {
+        if !self.engine.state.calls.contains_key(&call) {
+            return;
+        }
+        match Host::start(self.launch.open.clone(), self.handle.inbox()) {
+            Ok(host) => self.host = host,
+            Err(error) => self.store.signal(Signal::Said(format!("no thread for another world: {error}"))),
+        }
+        let late = EnvError::TimedOut { millis: DEADLINE.as_millis() as u64 };
+        self.take(Message::Reply(failed(call, &late)));
+    }
+
+    fn start_deadline(&mut self, call: CallId) {
+        let inbox = self.handle.inbox();
+        let clock = tokio::spawn(async move {
+            tokio::time::sleep(DEADLINE).await;
+            let _ = inbox.send(Message::Late(call));
+        });
+        if let Some(before) = self.deadline.replace(clock) {
+            before.abort();
+        }
     }
 
     fn start_timer(&mut self, episode: u32) {
@@ -298,6 +351,11 @@ impl Driver {
     }
 
     fn settle_live(&mut self, reply: &Reply) {
+        if let Reply::World { .. } = reply
+            && let Some(deadline) = self.deadline.take()
+        {
+            deadline.abort();
+        }
         if let Reply::Model { call, .. } | Reply::Failed { call, .. } = reply {
             self.runner.answered(*call);
             self.store.edit_live(|live| live.calls.retain(|c| c.call != *call));

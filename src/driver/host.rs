@@ -1,9 +1,10 @@
 //! A world on a thread of its own. It is spoken to by messages and answers into the driver's inbox.
 
 use super::{Message, OpenWorld};
-use crate::domain::{CallId, Task, Turn};
+use crate::domain::{CallId, Seen, Task, Turn};
 use crate::engine::{Failure, Reply};
 use crate::env::{EnvError, Environment};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc;
 use std::thread;
 use tokio::sync::mpsc::UnboundedSender;
@@ -25,14 +26,22 @@ pub(super) enum Order {
 
 /// An episode to be taken again.
 pub(super) struct Rebuild {
-    /// Its number.
+    /// Which rebuild it is; the driver waits for the last one it ordered.
+    pub(super) number: u64,
+    /// The episode's number.
     pub(super) episode: u32,
     /// Its task.
     pub(super) task: Task,
-    /// The recorded first observation.
-    pub(super) first: String,
-    /// What the world was sent, with the recorded raw answers and the number of the step.
-    pub(super) taken: Vec<(u32, String, String)>,
+    /// The recorded first answer.
+    pub(super) first: Seen,
+    /// What the world was sent, with the recorded answers and the number of the step.
+    pub(super) taken: Vec<(u32, String, Seen)>,
+}
+
+/// How a rebuild went: where the world first answered otherwise, if it did.
+pub struct Rebuilt {
+    pub(super) number: u64,
+    pub(super) difference: Option<Reply>,
 }
 
 /// The driver's end of the world's thread.
@@ -47,8 +56,25 @@ impl Host {
         thread::Builder::new().name("world".to_owned()).spawn(move || {
             let mut world: Option<Box<dyn Environment>> = None;
             while let Ok(order) = received.recv() {
-                if let Some(reply) = obey(&open, &mut world, order)
-                    && inbox.send(Message::Reply(reply)).is_err()
+                let call = order.call();
+                // A world that panics has died; its thread, and whoever waits for an answer, must not.
+                let obeyed = panic::catch_unwind(AssertUnwindSafe(|| obey(&open, &mut world, order)));
+                let answer = obeyed.unwrap_or_else(|_| {
+                    world = None;
+                    let died = EnvError::Died { what: "its own program broke (a panic)".to_owned() };
+                    match call {
+                        Named::Call(call) => Some(Message::Reply(failed(call, &died))),
+                        Named::Rebuild(number, episode) => {
+                            let now = died.to_string();
+                            let difference =
+                                Some(Reply::Diverged { episode, step: 0, recorded: String::new(), now });
+                            Some(Message::Rebuilt(Rebuilt { number, difference }))
+                        }
+                        Named::Nobody => None,
+                    }
+                });
+                if let Some(answer) = answer
+                    && inbox.send(answer).is_err()
                 {
                     break;
                 }
@@ -59,83 +85,130 @@ impl Host {
 
     /// Gives an order; the answer comes into the inbox.
     pub(super) fn order(&self, order: Order) {
-        // The thread lives as long as its host; it cannot have ended before us.
+        // The thread ends only when its host is dropped: a panic of the world is caught there.
         let _ = self.orders.send(order);
     }
 }
 
-fn obey(open: &OpenWorld, world: &mut Option<Box<dyn Environment>>, order: Order) -> Option<Reply> {
-    match order {
+/// Whom an order's answer is for.
+enum Named {
+    Call(CallId),
+    Rebuild(u64, u32),
+    Nobody,
+}
+
+impl Order {
+    fn call(&self) -> Named {
+        match self {
+            Self::Reset(call, _) | Self::Step(call, _) | Self::List(call, _) => Named::Call(*call),
+            Self::Rebuild(rebuild) => Named::Rebuild(rebuild.number, rebuild.episode),
+            Self::Admissible(_) => Named::Nobody,
+        }
+    }
+}
+
+fn obey(open: &OpenWorld, world: &mut Option<Box<dyn Environment>>, order: Order) -> Option<Message> {
+    let reply = match order {
         Order::Reset(call, task) => {
             // A world that was left half-way is never used again.
             *world = None;
-            Some(match open(&task).and_then(|mut fresh| fresh.reset().map(|turn| (fresh, turn))) {
+            match opened(open, &task) {
                 Ok((fresh, turn)) => {
                     *world = Some(fresh);
                     Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
                 }
                 Err(error) => failed(call, &error),
-            })
+            }
         }
-        Order::Step(call, action) => Some(match world {
-            Some(open) => match open.step(&action) {
-                Ok(turn) => Reply::World { call, turn: Box::new(turn), admissible: Vec::new() },
-                Err(error) => failed(call, &error),
-            },
-            None => failed(call, &no_world()),
-        }),
-        Order::List(call, turn) => Some(match world {
-            Some(open) => match open.admissible() {
-                Ok(admissible) => Reply::World { call, turn: Box::new(turn), admissible },
-                Err(error) => failed(call, &error),
-            },
-            None => failed(call, &no_world()),
-        }),
+        Order::Step(call, action) => match asked(world, |w| w.step(&action)) {
+            Ok(turn) => Reply::World { call, turn: Box::new(turn), admissible: Vec::new() },
+            Err(error) => failed(call, &error),
+        },
+        Order::List(call, turn) => match asked(world, |w| w.admissible()) {
+            Ok(admissible) => Reply::World { call, turn: Box::new(turn), admissible },
+            Err(error) => failed(call, &error),
+        },
         Order::Admissible(tell) => {
             let actions = world.as_mut().and_then(|w| w.admissible().ok()).unwrap_or_default();
             // Whoever asked may have gone.
             let _ = tell.send(actions);
-            None
+            return None;
         }
-        Order::Rebuild(past) => rebuild(open, world, &past),
-    }
+        Order::Rebuild(past) => {
+            let difference = rebuild(open, world, &past);
+            return Some(Message::Rebuilt(Rebuilt { number: past.number, difference }));
+        }
+    };
+    Some(Message::Reply(reply))
 }
 
+fn opened(open: &OpenWorld, task: &Task) -> Result<(Box<dyn Environment>, Turn), EnvError> {
+    let mut fresh = open(task)?;
+    let turn = fresh.reset()?;
+    Ok((fresh, turn))
+}
+
+/// Asks the open world. One that failed by itself is dropped: it is built anew before it is asked again.
+fn asked<T>(
+    world: &mut Option<Box<dyn Environment>>,
+    ask: impl FnOnce(&mut dyn Environment) -> Result<T, EnvError>,
+) -> Result<T, EnvError> {
+    let Some(open) = world else {
+        return Err(EnvError::Died { what: "no world is open".to_owned() });
+    };
+    let answer = ask(open.as_mut());
+    if answer.as_ref().is_err_and(|e| !matches!(e, EnvError::Refused { .. })) {
+        *world = None;
+    }
+    answer
+}
+
+/// Takes an episode again from its start; the first answer that is not the recorded one, if there is one.
 fn rebuild(open: &OpenWorld, world: &mut Option<Box<dyn Environment>>, past: &Rebuild) -> Option<Reply> {
     *world = None;
-    let differs = |step: u32, recorded: &str, now: String| Reply::Diverged {
+    let differs = |step: u32, (recorded, now): (String, String)| Reply::Diverged {
         episode: past.episode,
         step,
-        recorded: recorded.to_owned(),
+        recorded,
         now,
     };
-    let (mut fresh, turn) =
-        match open(&past.task).and_then(|mut fresh| fresh.reset().map(|turn| (fresh, turn))) {
-            Ok(opened) => opened,
-            Err(error) => {
-                return Some(differs(0, &past.first, format!("the world could not be opened: {error}")));
-            }
-        };
-    let mut first_difference =
-        (turn.observation != past.first).then(|| differs(0, &past.first, turn.observation));
+    let (mut fresh, turn) = match opened(open, &past.task) {
+        Ok(opened) => opened,
+        Err(error) => {
+            let now = format!("the world could not be opened: {error}");
+            return Some(differs(0, (past.first.raw.clone(), now)));
+        }
+    };
+    let mut first = difference(&past.first, &turn).map(|d| differs(0, d));
     for (step, sent, recorded) in &past.taken {
         match fresh.step(sent) {
-            Ok(turn) if first_difference.is_none() && turn.observation != *recorded => {
-                first_difference = Some(differs(*step, recorded, turn.observation));
-            }
+            Ok(turn) if first.is_none() => first = difference(recorded, &turn).map(|d| differs(*step, d)),
             Ok(_) => {}
             Err(error) => {
-                first_difference
-                    .get_or_insert_with(|| differs(*step, recorded, format!("the world failed: {error}")));
-                break;
+                let now = format!("the world failed: {error}");
+                return first.or_else(|| Some(differs(*step, (recorded.raw.clone(), now))));
             }
         }
     }
     *world = Some(fresh);
-    first_difference
+    first
 }
 
-fn failed(call: CallId, error: &EnvError) -> Reply {
+/// What was recorded and what is answered now, where they differ: the text, else what the world says beside it.
+fn difference(recorded: &Seen, now: &Turn) -> Option<(String, String)> {
+    if recorded.raw != now.observation {
+        return Some((recorded.raw.clone(), now.observation.clone()));
+    }
+    let beside = |reward: f64, progress: f64, done: bool, won: bool, valid: bool| {
+        format!("reward {reward}, progress {progress}, done {done}, won {won}, valid {valid}")
+    };
+    let was = beside(recorded.reward, recorded.progress, recorded.done, recorded.won, recorded.valid);
+    let is = beside(now.reward, now.progress, now.done, now.won, now.valid);
+    (was != is).then_some((was, is))
+}
+
+/// A failed call in words for a person.
+pub(super) fn failed(call: CallId, error: &EnvError) -> Reply {
     let next = match error {
         EnvError::Broken { .. } => "mend or replace the file, then retry; or choose another task",
         EnvError::Refused { .. } => "choose another task, or end the episode",
@@ -147,8 +220,4 @@ fn failed(call: CallId, error: &EnvError) -> Reply {
         call,
         failure: Failure { what: error.to_string(), place: "world".to_owned(), next: next.to_owned() },
     }
-}
-
-fn no_world() -> EnvError {
-    EnvError::Died { what: "no world is open".to_owned() }
 }

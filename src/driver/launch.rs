@@ -70,6 +70,11 @@ pub struct Driver {
     pub(super) unwritten: Vec<Arc<crate::engine::Envelope>>,
     pub(super) last_sync: std::time::Instant,
     pub(super) timer: Option<tokio::task::JoinHandle<()>>,
+    /// Ends a world's call that takes too long.
+    pub(super) deadline: Option<tokio::task::JoinHandle<()>>,
+    /// Rebuilds ordered so far, and whether the last one is still under way or came out otherwise than recorded.
+    pub(super) rebuilds: u64,
+    pub(super) rebuilding: bool,
     pub(super) quit: bool,
 }
 
@@ -158,6 +163,9 @@ impl Driver {
             unwritten: Vec::new(),
             last_sync: std::time::Instant::now(),
             timer: None,
+            deadline: None,
+            rebuilds: 0,
+            rebuilding: false,
             quit: false,
         };
         let begun = driver.begin(begin, &runtime);
@@ -186,12 +194,12 @@ impl Driver {
     }
 
     async fn run(mut self, mut inbox: UnboundedReceiver<Message>) {
+        let _told = EndTold(self.store.clone());
         while !self.quit {
             let message = if self.writer.unsynced() {
-                // Data is synced at most a second after it was written, even when nothing more comes.
-                if let Ok(message) =
-                    tokio::time::timeout(std::time::Duration::from_secs(1), inbox.recv()).await
-                {
+                // Data is synced at most a second after it was written, whatever else comes in or does not.
+                let due = tokio::time::Instant::from_std(self.last_sync + std::time::Duration::from_secs(1));
+                if let Ok(message) = tokio::time::timeout_at(due, inbox.recv()).await {
                     message
                 } else {
                     self.sync();
@@ -218,7 +226,15 @@ impl Driver {
                 "the session is whole, but its index was not written: {error}"
             )));
         }
-        self.store.edit_live(|live| {
+    }
+}
+
+/// Tells whoever waits that the driver has ended, even when it ended by a panic.
+struct EndTold(Arc<Store>);
+
+impl Drop for EndTold {
+    fn drop(&mut self) {
+        self.0.edit_live(|live| {
             live.calls.clear();
             if live.health == Health::Running {
                 live.health = Health::Ended;

@@ -79,6 +79,10 @@ pub enum Message {
     Quit,
     /// An answer from the outside; only the driver's own runners send it.
     Reply(crate::engine::Reply),
+    /// A world was brought back; only the driver's own host sends it.
+    Rebuilt(super::host::Rebuilt),
+    /// A world has not answered this call in time; only the driver's own clock sends it.
+    Late(CallId),
     /// A piece of an answer under way.
     Delta(CallId, crate::provider::Delta),
 }

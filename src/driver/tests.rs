@@ -329,3 +329,70 @@ fn nothing_is_applied_while_a_write_fails() {
     thread.join().unwrap();
     assert_eq!(read_branch(&session.trunk()).unwrap().torn, None);
 }
+
+/// Found by review: after a difference, the step in flight was still taken in the differing world.
+#[test]
+fn nothing_is_taken_in_a_world_that_differs_until_it_is_accepted() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, launch(4, false));
+    play_out(&handle, thread);
+    // Cut behind the second action: its step is in flight.
+    let text = std::fs::read_to_string(session.trunk()).unwrap();
+    let mut kept = String::new();
+    let mut taken = 0;
+    for line in text.lines() {
+        kept.push_str(line);
+        kept.push('\n');
+        taken += u32::from(line.contains("\"type\":\"action_taken\""));
+        if taken == 2 {
+            break;
+        }
+    }
+    std::fs::write(session.trunk(), kept).unwrap();
+    let resumed = Driver::resume(&session.dir, |_| Ok(launch(4, true))).unwrap();
+    until(&resumed.handle, |h| h.store.head().divergence.is_some());
+    let before = resumed.handle.store.head();
+    assert!(before.waits() && before.last_step().unwrap().answer.is_none());
+    resumed.handle.send(Command::Remark { step: 1, text: "it lies".to_owned() });
+    until(&resumed.handle, |h| h.store.head().head > before.head);
+    assert!(
+        resumed.handle.store.head().last_step().unwrap().answer.is_none(),
+        "the step was taken all the same"
+    );
+    resumed.handle.send(Command::Retry);
+    until(&resumed.handle, |h| {
+        let head = h.store.head();
+        head.episode.as_ref().and_then(|e| e.step(2)).is_some_and(|s| s.answer.is_some())
+    });
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+}
+
+/// Found by review: a panic of a world left everybody waiting for ever.
+#[test]
+fn a_world_that_panics_has_died_and_nobody_waits_for_it() {
+    struct Panics;
+    impl Environment for Panics {
+        fn info(&self) -> EnvInfo {
+            EnvInfo { snapshots: false, deterministic: true, enumeration: Enumeration::Free }
+        }
+        fn reset(&mut self) -> Result<Turn, EnvError> {
+            Ok(Turn::default())
+        }
+        fn step(&mut self, _: &str) -> Result<Turn, EnvError> {
+            panic!("a bug in a world")
+        }
+        fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
+            Ok(Vec::new())
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut launch = launch(4, false);
+    launch.open = Arc::new(|_| Ok(Box::new(Panics)));
+    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    handle.send(Command::Run);
+    until(&handle, |h| h.store.head().trouble.is_some());
+    assert!(handle.store.head().trouble.as_ref().unwrap().1.what.contains("panic"));
+    handle.quit();
+    thread.join().unwrap();
+}

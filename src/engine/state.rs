@@ -212,11 +212,11 @@ impl State {
 
     /// The session stands still and waits for a person.
     pub fn waits(&self) -> bool {
-        self.calls.is_empty()
-            && (self.trouble.is_some()
-                || self.divergence.is_some()
-                || (self.pace == Pace::Paused && self.grant.is_none())
-                || (self.awaiting().is_some_and(|s| !s.approved) && self.autonomy != Autonomy::Auto))
+        // With a difference, the calls in flight have not been made: they wait for the decision too.
+        let undecided = self.trouble.is_some()
+            || (self.pace == Pace::Paused && self.grant.is_none())
+            || (self.awaiting().is_some_and(|s| !s.approved) && self.autonomy != Autonomy::Auto);
+        self.divergence.is_some() || (self.calls.is_empty() && undecided)
     }
 }
 

@@ -69,6 +69,10 @@ impl Session {
             created: meta.created,
         };
         let writer = Writer::create(&branch_path(&dir, &BranchId::trunk()), &header)?;
+        // A file is only as lasting as the folder entries that lead to it.
+        for folder in [branches.as_path(), dir.as_path(), root] {
+            sync_folder(folder);
+        }
         Ok((Self { dir, meta }, writer))
     }
 
@@ -123,7 +127,15 @@ pub(super) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), JournalErro
         .open(&fresh)
         .map_err(JournalError::io(&fresh, "could not be made"))?;
     file.write_all(bytes).map_err(JournalError::io(&fresh, "could not be written"))?;
+    file.sync_all().map_err(JournalError::io(&fresh, "could not be synced"))?;
     fs::rename(&fresh, path).map_err(JournalError::io(path, "could not be put in place"))
+}
+
+/// Brings a folder's entries to the disk; some systems do not let folders be opened, and keep them by themselves.
+fn sync_folder(folder: &Path) {
+    if let Ok(open) = fs::File::open(folder) {
+        let _ = open.sync_all();
+    }
 }
 
 /// Options for files that only their owner may read and write.

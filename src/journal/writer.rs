@@ -5,7 +5,7 @@ use super::{BranchHeader, EventFile, JournalError};
 use crate::domain::Seq;
 use crate::engine::Envelope;
 use std::fs::{File, TryLockError};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,8 @@ pub struct Writer {
     whole: u64,
     /// Lines whose write failed, kept for another try.
     pending: Vec<u8>,
+    /// A failed write may have left a part of a line behind the whole ones.
+    littered: bool,
     line: Vec<u8>,
     /// Where the events of the last batch begin, counted from its first byte.
     begins: Vec<(Seq, u64)>,
@@ -108,6 +110,7 @@ impl Writer {
             path: path.to_owned(),
             whole,
             pending: Vec::new(),
+            littered: false,
             line: Vec::new(),
             begins: Vec::new(),
             events,
@@ -146,6 +149,10 @@ impl Writer {
     /// The system's word; the bytes still wait.
     pub fn retry(&mut self) -> Result<(), JournalError> {
         let pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() {
+            let nothing = io::Error::other("these events cannot be written as JSON");
+            return Err(JournalError::io(&self.path, "could not be written")(nothing));
+        }
         let written = self.write(&pending);
         if written.is_err() {
             self.pending = pending;
@@ -176,6 +183,10 @@ impl Writer {
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.littered {
+            self.file.set_len(self.whole)?;
+            self.littered = false;
+        }
         match self.write_to_file(bytes) {
             Ok(()) => {
                 for (seq, begins) in self.begins.drain(..) {
@@ -186,10 +197,8 @@ impl Writer {
                 Ok(())
             }
             Err(error) => {
-                // Whatever part reached the file is cut off again; if even that fails, the reader cuts the torn line.
-                if self.file.set_len(self.whole).is_ok() {
-                    let _ = self.file.seek(SeekFrom::Start(self.whole));
-                }
+                // Whatever part reached the file is cut off again; if even that fails now, it is before the next write.
+                self.littered = self.file.set_len(self.whole).is_err();
                 Err(error)
             }
         }

@@ -60,10 +60,9 @@ fn notes(episode: &Episode, since: Since) -> Vec<Note> {
         Since::After(step) => step,
         Since::Begin => 0,
     };
-    let mut found: Vec<_> = episode.noted.values().filter(|t| t.last_step > after).collect();
-    // The tally has no order of its own; runs must not differ by it.
-    found.sort_by(|a, b| (a.last_step, &a.last.detector).cmp(&(b.last_step, &b.last.detector)));
-    found.into_iter().map(|t| t.last.clone()).collect()
+    // By number, so that the work is that of the period and not of the episode.
+    let steps = (after + 1..=episode.steps.len() as u32).filter_map(|number| episode.step(number));
+    steps.flat_map(|step| step.notes.iter().cloned()).collect()
 }
 
 fn draw(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, LessonText)>) -> Vec<Drawn> {

@@ -123,7 +123,7 @@ fn sets_of_the_built_in_world() {
     );
     assert_eq!(chosen("household", &pick("*/cool/3"), &household()).unwrap().len(), 3);
     assert_eq!(chosen("household", &pick("hard/two/5-9"), &household()).unwrap().len(), 5);
-    assert_eq!(ids(&chosen("household", &Selection::default(), &household()).unwrap()), ["easy/heat/23"]);
+    assert_eq!(ids(&chosen("household", &Selection::default(), &household()).unwrap()), ["normal/heat/71"]);
     for bad in ["normal/*", "x/*/1", "normal/*/9-1", "normal/*/a-b", "normal/*/0-4294967295"] {
         assert!(chosen("household", &pick(bad), &household()).is_err(), "{bad}");
     }
@@ -164,7 +164,7 @@ fn a_start_screen_is_offered_the_smallest_split() {
     );
     assert_eq!(offered[0].goal, listed.unwrap()[0].goal);
     let built_in = super::offered("household", &household()).unwrap();
-    assert_eq!(built_in[0].id, "easy/heat/23");
+    assert_eq!(built_in[0].id, "normal/heat/71");
     assert_eq!(built_in.len(), 25);
     assert!(super::offered("alfworld", &household()).unwrap_err().next().contains("ALFWORLD_DATA"));
 }

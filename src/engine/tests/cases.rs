@@ -314,3 +314,37 @@ fn a_loaded_pool_is_no_persons_hand_and_cannot_be_undone() {
     assert_eq!(bench.state().last_step().unwrap().lessons, 2);
     assert!(!bench.state().episode.as_ref().unwrap().assisted);
 }
+
+/// Found by review: a lesson typed while a drafted prompt waited was not in it.
+#[test]
+fn a_lesson_typed_at_a_drafted_prompt_is_in_it() {
+    let mut bench = proposed("look");
+    bench.wish(Command::StepStage).unwrap();
+    bench.world(turn("You see."));
+    bench.wish(Command::StepStage).unwrap();
+    assert!(bench.state().draft.is_some());
+    bench.wish(lesson("Heat food in a microwave only.")).unwrap();
+    assert!(bench.state().draft.is_none());
+    assert_eq!(names(&bench.wish(Command::StepStage).unwrap()), ["stage_granted", "prompt_drafted"]);
+    bench.wish(Command::StepStage).unwrap();
+    assert_eq!(bench.state().prompts.0.as_ref().unwrap().segments.len(), 2);
+}
+
+/// Found by review: asking again, or playing with a lesson typed between episodes, was not counted as a person's hand.
+#[test]
+fn every_hand_of_a_person_makes_an_episode_assisted() {
+    let mut bench = proposed("look");
+    bench.wish(Command::AskAgain).unwrap();
+    assert!(bench.state().episode.as_ref().unwrap().assisted);
+    let mut bench = Bench::started(2, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room."));
+    bench.says("win");
+    bench.wish(Command::Step).unwrap();
+    bench.world(won("You win."));
+    bench.wish(lesson("One.")).unwrap();
+    assert!(!bench.state().past.last().unwrap().assisted);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room."));
+    assert!(bench.state().episode.as_ref().unwrap().assisted, "it plays with a lesson a person typed");
+}

@@ -204,7 +204,7 @@ fn the_offered_tasks_have_names_and_goals() {
         assert_eq!(task.task_type.as_deref(), Some(id.kind.task_type()));
         assert!(task.goal.len() > 10, "{task:?}");
     }
-    assert_eq!(generate(&PRESELECTED).unwrap().goal, "put a hot apple in fridge");
+    assert_eq!(generate(&PRESELECTED).unwrap().goal, "put a hot mug in coffeemachine");
 }
 
 #[test]

@@ -1,0 +1,113 @@
+//! The sessions that come with the program are what they say: every event is read, every prompt is rebuilt to its hash,
+//! and the world, played again, answers every action with the same words.
+#![allow(clippy::unwrap_used)]
+
+use retrospect::driver::worlds::{self, WorldOptions};
+use retrospect::engine::{Envelope, Event, State};
+use retrospect::env::Environment;
+use retrospect::journal::{Session, fold, read_branch};
+use retrospect::prompt::{body_hash, render, text_hash};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn shipped() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
+    let mut found: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|e| e.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+/// Plays a journal along: how many prompts and observations were compared.
+fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32) {
+    let mut state = State::default();
+    let mut world: Option<Box<dyn Environment>> = None;
+    let mut sent = None;
+    let (mut prompts, mut observations) = (0, 0);
+    for envelope in events {
+        state.apply(envelope);
+        let at = format!("{name}, event {}", envelope.seq);
+        match &envelope.event {
+            Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => {
+                assert_eq!(body_hash(&render(&state, prompt)), prompt.sha256, "{at}");
+                prompts += 1;
+            }
+            Event::TextDefined { hash, text } => assert_eq!(text_hash(text), *hash, "{at}"),
+            Event::EpisodeStarted { task, .. } => {
+                world = Some(worlds::open(task, &WorldOptions::default()).unwrap());
+            }
+            Event::WorldReset { turn, .. } => {
+                assert_eq!(world.as_mut().unwrap().reset().unwrap().observation, turn.observation, "{at}");
+                observations += 1;
+            }
+            Event::ActionTaken { executed, call: Some(_), list: false, .. } => {
+                sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
+            }
+            Event::Observed { turn, .. } => {
+                // An answer of the interface alone has nothing that was sent.
+                if let Some(sent) = sent.take() {
+                    let now = world.as_mut().unwrap().step(&sent).unwrap();
+                    assert_eq!(now.observation, turn.observation, "{at}");
+                    assert_eq!((now.won, now.done), (turn.won, turn.done), "{at}");
+                    observations += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    (prompts, observations)
+}
+
+#[test]
+fn shipped_sessions_are_whole_and_play_again() {
+    let found = shipped();
+    assert!(found.len() >= 3, "{found:?}");
+    for dir in found {
+        let session = Session::open(&dir).unwrap();
+        let name = session.meta.session.clone();
+        assert_eq!(dir.file_name().unwrap().to_str().unwrap(), name, "a session is named as its folder");
+        let read = read_branch(&session.trunk()).unwrap();
+        assert!(read.torn.is_none(), "{name}: {:?}", read.torn);
+        assert!(matches!(read.events.last().unwrap().event, Event::Closed), "{name} was put down in order");
+        let (prompts, observations) = replay(&name, &read.events);
+        let timeline = fold(read.events);
+        let episode = timeline.head().episode.clone().unwrap();
+        assert!(timeline.head().over, "{name} was played to its end");
+        assert_eq!(observations as usize, episode.steps.len() + 1, "{name}");
+        assert_eq!(prompts as usize, episode.steps.len(), "{name}");
+        let bookmark = session.meta.bookmark.unwrap();
+        let (number, step) = bookmark.split_once('.').unwrap();
+        assert_eq!(number.parse::<u32>().unwrap(), episode.number, "{name}");
+        let marked = episode.step(step.parse().unwrap()).unwrap();
+        assert!(
+            !marked.reflections.is_empty() || marked.by_person(),
+            "{name}: nothing happens at its bookmark {bookmark}"
+        );
+    }
+}
+
+/// The two mugs are one story: the same game, lost without and won with a person's lesson.
+#[test]
+fn the_lesson_is_what_tells_the_two_mugs_apart() {
+    let end = |name: &str| {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples").join(name);
+        let read = read_branch(&Session::open(&dir).unwrap().trunk()).unwrap();
+        fold(read.events).head().past.first().unwrap().clone()
+    };
+    let (untaught, taught) = (end("hot-mug-untaught"), end("hot-mug-taught"));
+    assert_eq!(untaught.task.id, taught.task.id);
+    assert!(!untaught.won && !untaught.assisted);
+    assert!(taught.won && taught.assisted);
+}
+
+/// No shipped file tells of the machine it was recorded on.
+#[test]
+fn shipped_sessions_name_no_folder() {
+    for dir in shipped() {
+        for file in [dir.join("meta.toml"), dir.join("branches/trunk.jsonl")] {
+            let text = std::fs::read_to_string(&file).unwrap();
+            for path in ["\"/", "/home/", "/tmp/", "/root/", "/Users/", "C:\\\\"] {
+                assert!(!text.contains(path), "{}: {path}", file.display());
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The episode that is offered first tells a story: a mistake and a reflection within eight steps, a loss, and one typed
+//! lesson that makes it a win. With the settings of a bare start, through driver, journal and world.
+#![allow(clippy::unwrap_used)]
+
+use retrospect::domain::{Autonomy, Kind, LessonText, NoteKind, RunSpec, Scope, Task};
+use retrospect::driver::worlds::{self, WorldOptions};
+use retrospect::driver::{Driver, Handle, Launch, OpenWorld};
+use retrospect::engine::{Command, LessonWish, State};
+use retrospect::env::household::PRESELECTED;
+use retrospect::journal::Meta;
+use retrospect::method::{PaperOrCode, defaults};
+use retrospect::prompt::Templates;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The lesson that the tour of the README has the reader type.
+const TYPED: &str = "Look for a mug in/on a shelf first.";
+
+fn spec() -> RunSpec {
+    let (limits, settings, loop_detector) = defaults("omnireflect", PaperOrCode::Paper);
+    RunSpec {
+        method: "omnireflect".to_owned(),
+        actor: "rules".to_owned(),
+        mentor: "symbolic".to_owned(),
+        interface: "react".to_owned(),
+        tasks: vec![Task {
+            env: "household".to_owned(),
+            id: PRESELECTED.to_string(),
+            goal: String::new(),
+            task_type: None,
+            seed: 0,
+        }],
+        trials: 1,
+        seed: 0,
+        autonomy: Autonomy::Auto,
+        limits,
+        loop_detector,
+        settings,
+    }
+}
+
+fn until(handle: &Handle, mut ready: impl FnMut(&State) -> bool) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let waited = runtime.block_on(async {
+        let mut news = handle.store.news();
+        tokio::time::timeout(Duration::from_secs(60), async {
+            while !ready(&handle.store.head()) {
+                news.changed().await.unwrap();
+            }
+        })
+        .await
+    });
+    assert!(waited.is_ok(), "it never came: {:?}", handle.store.live());
+}
+
+/// The first step of the episode for which this holds.
+fn first_step(state: &State, holds: impl Fn(&retrospect::domain::Step) -> bool) -> Option<u32> {
+    state.episode.as_deref()?.steps.iter().find(|s| holds(s)).map(|s| s.number)
+}
+
+fn first_mistake(state: &State) -> Option<u32> {
+    first_step(state, |s| s.notes.iter().any(|n| n.kind == NoteKind::Mistake))
+}
+
+/// Goes proposal by proposal until `teach_at` steps are done and a mistake was made, adds the lesson if there is one, and
+/// runs to the end.
+fn play(teach_at: u32, lesson: Option<&str>) -> Arc<State> {
+    let dir = tempfile::tempdir().unwrap();
+    let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
+    let launch = Launch::of(&spec(), Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    let meta = Meta {
+        v: 1,
+        session: "story".to_owned(),
+        created: jiff::Timestamp::UNIX_EPOCH,
+        program: "0".to_owned(),
+        env: "household".to_owned(),
+        method: "omnireflect".to_owned(),
+        actor: "rules".to_owned(),
+        title: String::new(),
+        bookmark: None,
+    };
+    let (handle, thread, _session) = Driver::start(dir.path(), meta, spec(), Vec::new(), launch).unwrap();
+    loop {
+        let before = handle.store.head().awaiting().map_or(0, |s| s.number);
+        handle.send(Command::Step);
+        until(&handle, |s| s.over || (s.waits() && s.awaiting().is_some_and(|s| s.number > before)));
+        let state = handle.store.head();
+        if state.over || (first_mistake(&state).is_some() && before >= teach_at) {
+            break;
+        }
+    }
+    if let Some(text) = lesson {
+        handle.send(Command::Lesson(LessonWish::Add {
+            kind: Kind::Abstract,
+            scope: Scope::Environment,
+            text: LessonText::plain(text),
+            rule: None,
+            evidence: String::new(),
+        }));
+    }
+    handle.send(Command::Run);
+    until(&handle, |s| s.over || s.trouble.is_some());
+    let state = handle.store.head();
+    assert!(state.trouble.is_none(), "{:?}", state.trouble);
+    handle.quit();
+    thread.join().unwrap();
+    state
+}
+
+#[test]
+fn the_first_episode_errs_reflects_and_is_lost() {
+    let state = play(0, None);
+    assert!(first_mistake(&state).unwrap() <= 8);
+    let reflected = first_step(&state, |s| {
+        s.reflections.iter().any(|i| state.reflections.get(*i as usize).unwrap().kind == Kind::Error)
+    });
+    assert!(reflected.unwrap() <= 8);
+    let ended = state.past.first().unwrap();
+    assert!(!ended.won && !ended.assisted, "{ended:?}");
+    assert_eq!(ended.steps, 50);
+}
+
+#[test]
+fn one_typed_lesson_turns_the_loss_into_a_win() {
+    // A reader may not stop at the very step that the README names.
+    for teach_at in [0, 6, 8, 10] {
+        let state = play(teach_at, Some(TYPED));
+        let ended = state.past.first().unwrap();
+        assert!(ended.won && ended.assisted, "taught after step {teach_at}: {ended:?}");
+    }
+    // Nor type these very words.
+    assert!(play(0, Some("look for the mug on a shelf first")).past.first().unwrap().won);
+}
+
+/// A lesson of another place leaves it lost: it is the lesson that wins, and not that a person interfered.
+#[test]
+fn another_lesson_does_not_win() {
+    let state = play(0, Some("Look for a mug on a toaster first."));
+    assert!(!state.past.first().unwrap().won);
+}
