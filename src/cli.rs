@@ -7,6 +7,7 @@
 
 #[allow(missing_docs, reason = "flags describe themselves in their help texts")]
 pub mod args;
+mod bounded;
 mod breaks;
 pub mod config;
 mod demo;
@@ -110,6 +111,16 @@ fn asks_for_json(arguments: &[OsString]) -> bool {
 
 /// What the parser says, as one of our own errors.
 fn typed_wrong(error: &clap::Error, arguments: &[OsString]) -> Fault {
+    let program = Cli::command();
+    let verb = arguments.iter().skip(1).find_map(|a| program.find_subcommand(a));
+    if let Some(verb) = verb.filter(|_| error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) {
+        let choices: Vec<&str> = verb.get_subcommands().map(clap::Command::get_name).collect();
+        let name = verb.get_name();
+        return Fault::usage(
+            format!("`retrospect {name}` needs a word that says what to do: {}", choices.join(", ")),
+            format!("see `retrospect {name} --help`"),
+        );
+    }
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
     let message = lines.next().unwrap_or("the command line was not understood");
@@ -118,8 +129,7 @@ fn typed_wrong(error: &clap::Error, arguments: &[OsString]) -> Fault {
         lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information")).collect();
     details.retain(|l| !l.starts_with("tip:") || l.contains("similar"));
     let message = if details.is_empty() { message } else { format!("{message} {}", details.join(" ")) };
-    let program = Cli::command();
-    let verb = arguments.iter().skip(1).find_map(|a| program.find_subcommand(a)).map(clap::Command::get_name);
+    let verb = verb.map(clap::Command::get_name);
     let help = verb.map_or_else(|| "retrospect --help".to_owned(), |v| format!("retrospect {v} --help"));
     Fault::usage(message, format!("see `{help}`"))
 }
@@ -131,7 +141,7 @@ fn say(fault: &Fault, json: bool) {
     }
     if json {
         // Where nobody reads, nothing is left to be said.
-        let _ = out.line(&fault.json());
+        let _ = out.json(&fault.json());
         return;
     }
     out.note(&format!("retrospect: {}", fault.message));

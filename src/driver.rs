@@ -12,8 +12,9 @@ mod runner;
 mod store;
 pub mod worlds;
 
-pub use commit::now;
+pub use commit::{HALTED_ADVICE, now};
 pub use launch::{Driver, DriverError, Launch, Resumed, open_read_only};
+pub use outfit::{Recording, TYPING};
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
 
 /// Opens the world of a task. Called on the world's own thread.

@@ -182,6 +182,7 @@ fn every_error_says_what_where_and_what_next() {
         (&["tasks", "--env", "alfworld"], 2, "usage", &["ALFWORLD_DATA is not set", "json_2.1.1"]),
         (&["tasks", "--split", "train"], 2, "usage", &["no splits"]),
         (&["lessons", "edit", "1", "x"], 2, "usage", &["no lesson \"1\"", "lessons list"]),
+        (&["lessons"], 2, "usage", &["needs a word", "list, add, edit", "lessons --help"]),
         (&["lessons", "add", " "], 2, "usage", &["teaches nothing"]),
         (&["lessons", "add", "x", "--kind", "joke"], 2, "usage", &["joke", "abstract, error"]),
         (&["config", "show", "--config", "none.toml"], 1, "file", &["none.toml"]),
@@ -595,6 +596,26 @@ fn two_programs_lose_no_lesson() {
     assert_eq!(home.run(&["lessons", "list"]).ok().out.lines().count(), 8);
 }
 
+/// What was added behind a half written line used to make the whole pool unreadable.
+#[test]
+fn a_torn_pool_line_is_cut_before_more_is_added() {
+    let home = Home::new();
+    home.run(&["lessons", "add", "Look around."]).ok();
+    home.run(&["lessons", "add", "Look twice."]).ok();
+    let path = home.path("pool.jsonl");
+    let len = std::fs::metadata(&path).unwrap().len();
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len - 20).unwrap();
+    let said = home.run(&["lessons", "add", "Look thrice."]).ok();
+    assert!(said.err.contains("half written") && said.err.contains("cut off"), "{}", said.err);
+    assert_eq!(home.run(&["lessons", "add", "Look away."]).ok().err, "");
+    // A whole line without its end, as an editor leaves it, stays.
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.trim_end()).unwrap();
+    assert_eq!(home.run(&["lessons", "add", "Look up."]).ok().err, "");
+    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
+    assert_eq!(text.out, "Look around.\nLook thrice.\nLook away.\nLook up.\n");
+}
+
 #[test]
 fn a_session_gives_its_lessons_away() {
     let home = Home::new();
@@ -608,6 +629,53 @@ fn a_session_gives_its_lessons_away() {
     let text = home.run(&["lessons", "export", "--format", "text"]).ok();
     assert_eq!(text.out, "Took from a closed fridge. -> Open it first.\nLook twice.\n");
     assert_eq!(home.run(&["lessons", "list", &session]).ok().out.lines().count(), 2);
+}
+
+/// A run that began with a pool used to give every lesson back under a new id.
+#[test]
+fn promoting_after_a_pool_run_doubles_nothing() {
+    let home = Home::new();
+    home.run(&["lessons", "add", "Look around."]).ok();
+    home.run(&["lessons", "add", "Look twice."]).ok();
+    let before = std::fs::read_to_string(home.path("pool.jsonl")).unwrap();
+    let play = |input: &str| {
+        let args = ["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--plain", "--mentor", "none"];
+        home.says(&args, input).ok();
+        home.session().display().to_string()
+    };
+    let said = home.run(&["lessons", "promote", &play("quit\n")]).ok();
+    assert!(said.out.starts_with("0 of 2 lessons were new and"), "{}", said.out);
+    assert_eq!(std::fs::read_to_string(home.path("pool.jsonl")).unwrap(), before);
+}
+
+#[test]
+fn words_changed_in_a_run_are_promoted_and_status_and_origin_come_with_a_pool() {
+    let home = Home::new();
+    home.run(&["lessons", "add", "Look around."]).ok();
+    home.run(&["lessons", "add", "Look twice."]).ok();
+    let args = ["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--plain", "--mentor", "none"];
+    home.says(&args, "edit 2 Look thrice.\nquit\n").ok();
+    let session = home.session().display().to_string();
+    let told = |which: &[&str]| -> Vec<(String, String, u64)> {
+        let word = |l: &Value, f: &str| l[f].as_str().unwrap().to_owned();
+        let args = [&["lessons", "list", "--json"], which].concat();
+        home.run(&args)
+            .ok()
+            .lines()
+            .iter()
+            .map(|l| (word(l, "id"), word(l, "origin"), l["version"].as_u64().unwrap()))
+            .collect()
+    };
+    let said = home.run(&["lessons", "promote", &session]).ok();
+    assert!(said.out.starts_with("0 of 2 lessons were new, 1 had new words,"), "{}", said.out);
+    assert_eq!(told(&[]), told(&[&session]));
+    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
+    assert_eq!(text.out, "Look around.\nLook thrice.\n");
+    // What the pool has made of a lesson since is not taken back.
+    home.run(&["lessons", "edit", "2", "Look away."]).ok();
+    let again = home.run(&["lessons", "promote", &session]).ok();
+    assert!(again.out.starts_with("0 of 2 lessons were new and"), "{}", again.out);
+    assert!(home.run(&["lessons", "export", "--format", "text"]).ok().out.contains("Look away."));
 }
 
 #[test]
@@ -783,4 +851,77 @@ fn a_changed_journal_is_found_out() {
     let told = home.run(&["verify", session.to_str().unwrap(), "--json"]);
     assert_eq!((told.code, told.out.lines().count()), (1, 1));
     assert!(!told.lines()[0]["problems"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_run_stopped_by_a_failed_call_is_resumed_once_its_cause_is_mended() {
+    let home = Home::new();
+    let tasks = ["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"];
+    let folder = home.path(home.run(&tasks).ok().out.trim());
+    let (games, game) = (home.path("games").display().to_string(), folder.join("game.tw-pddl"));
+    let whole = std::fs::read(&game).unwrap();
+    std::fs::write(&game, "{ broken").unwrap();
+    let task = folder.display().to_string();
+    let run = home.run(&[
+        "run",
+        "--env",
+        "alfworld",
+        "--data",
+        &games,
+        "--task",
+        &task,
+        "--headless",
+        "--max-steps",
+        "3",
+    ]);
+    assert_eq!(run.code, 3, "{}", run.err);
+    let still = home.run(&["resume", "--last", "--data", &games, "-q"]);
+    assert_eq!(still.code, 3, "one more try, and no more: {}", still.err);
+    std::fs::write(&game, whole).unwrap();
+    let mended = home.run(&["resume", "--last", "--data", &games, "-q"]).ok();
+    assert!(mended.out.starts_with("1 episode"), "{}", mended.out);
+}
+
+#[test]
+fn a_world_that_differs_stops_a_resume_and_says_what_can_be_done() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "--headless", "--break", "step=5"]);
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&trunk).unwrap();
+    let line =
+        text.lines().find(|l| l.contains("\"type\":\"observed\"") && l.contains("You arrive")).unwrap();
+    std::fs::write(&trunk, text.replace(line, &line.replacen("You arrive", "You fly", 1))).unwrap();
+    for _ in 0..2 {
+        let said = home.run(&["resume", "--last", "-q"]);
+        assert_eq!(said.code, 3, "{}", said.err);
+        assert!(
+            said.err.contains("You fly") && said.err.contains("--plain`: `retry` accepts"),
+            "{}",
+            said.err
+        );
+    }
+}
+
+#[test]
+fn a_resume_with_other_prompt_templates_is_refused_until_it_is_meant() {
+    let home = Home::new();
+    let stop = ["--headless", "--break", "step=3"];
+    home.run(&[&["run", "--task", "easy/put/1"], &stop[..]].concat());
+    let prompts = home.path("mine");
+    std::fs::create_dir_all(&prompts).unwrap();
+    std::fs::write(prompts.join("put.txt"), "Another example.\n").unwrap();
+    let mine = prompts.to_str().unwrap();
+    let refused = home.run(&["resume", "--last", "-q", "--prompts", mine]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    for words in ["the built-in ones", mine, "--accept-prompts"] {
+        assert!(refused.err.contains(words), "{words:?} is not in {}", refused.err);
+    }
+    // What was refused has not touched the session; the same templates go on.
+    home.run(&["resume", "--last", "-q", "--prompts", "builtin", "--break", "step=4"]);
+    assert_eq!(home.run(&["resume", "--last", "-q", "--prompts", mine]).code, 2);
+    home.run(&["resume", "--last", "-q", "--prompts", mine, "--accept-prompts"]).ok();
+    // From now on they are the run's.
+    let built_in = home.run(&["resume", "--last", "-q"]);
+    assert_eq!(built_in.code, 2, "{}", built_in.err);
+    home.run(&["resume", "--last", "-q", "--prompts", mine]).ok();
 }

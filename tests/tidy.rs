@@ -75,6 +75,38 @@ fn code(path: &Path) -> String {
     text.lines().map(|l| l.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
 }
 
+/// The rooms a text speaks of, by path or in the braces of a `use`.
+fn rooms_named(text: &str) -> Vec<String> {
+    let mut named = Vec::new();
+    for rest in text.split("crate::").skip(1) {
+        let Some(inside) = rest.strip_prefix('{') else {
+            named.push(rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap().to_owned());
+            continue;
+        };
+        let (mut depth, mut word) = (0_u32, String::new());
+        for c in inside.chars() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => named.push(std::mem::take(&mut word)),
+                c if depth == 0 && !c.is_whitespace() => word.push(c),
+                _ => {}
+            }
+        }
+        named.push(word);
+    }
+    named.into_iter().map(|n| n.split("::").next().unwrap().to_owned()).filter(|n| !n.is_empty()).collect()
+}
+
+#[test]
+fn every_name_in_the_braces_of_a_use_counts() {
+    let named = rooms_named(
+        "use crate::{\n    domain::{Seq, ui},\n    ui::app,\n};\nuse crate::text;\nfn x() { crate::cli::y() }",
+    );
+    assert_eq!(named, ["domain", "ui", "text", "cli"]);
+}
+
 #[test]
 fn arrows_point_inwards() {
     let mut wrong = Vec::new();
@@ -87,11 +119,9 @@ fn arrows_point_inwards() {
             wrong.push(format!("{}: a room without a place in the house", path.display()));
             continue;
         };
-        let text = code(&path);
+        let known = rooms_named(&code(&path));
         for (other, outer) in RANKS {
-            let names =
-                [format!("crate::{other}::"), format!("crate::{other};"), format!("crate::{{{other}")];
-            if *other != here && outer >= rank && names.iter().any(|n| text.contains(n)) {
+            if *other != here && outer >= rank && known.iter().any(|k| k == other) {
                 // A provider is asked by the driver; both it and the journal are on one floor and do not meet.
                 wrong.push(format!("{}: {here} must not know {other}", path.display()));
             }
@@ -152,15 +182,80 @@ fn files_are_rooms_not_halls() {
     assert!(long.is_empty(), "above 400 lines:\n{}", long.join("\n"));
 }
 
+/// Whether a text of the engine could change the state: it takes one to change, or gives it methods that do.
+fn changes_state(text: &str) -> bool {
+    let own = text
+        .split("impl State {")
+        .skip(1)
+        .any(|rest| rest.split("\n}").next().is_some_and(|body| body.contains("(&mut self")));
+    own || text.contains("&mut State") || text.contains("for State {") && text.contains("(&mut self")
+}
+
 #[test]
 fn only_apply_changes_the_state() {
+    assert!(changes_state("impl State {\n    fn x(&mut self) {}\n}\n"));
+    assert!(!changes_state("impl State {\n    fn x(&self) {}\n}\nimpl Pool {\n    fn y(&mut self) {}\n}\n"));
+    let inside = root().join("src/engine/apply");
     let wrong: Vec<String> = sources(&root().join("src/engine"))
         .into_iter()
-        .filter(|p| !is_test(p) && p.file_name().is_some_and(|n| n != "apply.rs"))
-        .filter(|p| code(p).contains("&mut State"))
+        .filter(|p| !is_test(p) && !p.with_extension("").starts_with(&inside))
+        .filter(|p| changes_state(&code(p)))
         .map(|p| p.display().to_string())
         .collect();
     assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// Traits are the joints of the house, and three are enough; the screen's boxes have one of their own.
+#[test]
+fn three_traits_are_enough() {
+    let mut found = Vec::new();
+    for path in sources(&root().join("src")).iter().filter(|p| room(p) != "ui") {
+        for line in code(path).lines() {
+            let Some((before, name)) = line.split_once("trait ") else { continue };
+            if ["", "pub", "pub(crate)", "pub(super)", "unsafe", "pub unsafe"].contains(&before.trim()) {
+                found.push(name.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    assert_eq!(found, ["Environment", "Method", "Provider"]);
+}
+
+/// What an agent is shown must not come from what only the world knows.
+#[test]
+fn nobody_who_writes_prompts_reads_the_truth() {
+    for path in sources(&root().join("src")) {
+        let reads = ["symbolic", "prompt", "method"].contains(&room(&path).as_str()) && !is_test(&path);
+        assert!(!reads || !code(&path).contains(".truth"), "{} reads the truth", path.display());
+    }
+}
+
+/// The words in pieces, so that this file does not hold them itself.
+#[test]
+fn no_file_names_the_place_it_was_made_in() {
+    let words = [["/wo", "rk/"], ["tui-", "shot"], ["far", "m-"], [".lib", "rary"]].map(|w| w.concat());
+    let mut folders = vec![root()];
+    let mut wrong = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_symlink() || name == "target" || name == ".git" {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = fs::read(&path).unwrap();
+            for word in &words {
+                if bytes.windows(word.len()).any(|w| w == word.as_bytes()) {
+                    wrong.push(format!("{}: names {word}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -198,6 +198,12 @@ pub struct Resume {
     /// The newest session.
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
+    /// Folder of the prompt templates it was begun with, or `builtin`; others are refused.
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<PathBuf>,
+    /// Go on with the prompt templates in force here, though it was begun with others.
+    #[arg(long)]
+    pub accept_prompts: bool,
     #[command(flatten)]
     pub drive: Drive,
     #[command(flatten)]

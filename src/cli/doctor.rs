@@ -51,7 +51,7 @@ pub(super) fn doctor(config: &Config, args: &args::Doctor, out: &mut Out) -> Res
         struct Report<'a> {
             checks: &'a [Line],
         }
-        out.line(&serde_json::to_string(&Report { checks: &lines }).unwrap_or_default())?;
+        out.json(&serde_json::to_string(&Report { checks: &lines }).unwrap_or_default())?;
     } else {
         for line in &lines {
             let mark = match line.state {

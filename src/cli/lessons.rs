@@ -5,7 +5,7 @@ use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::place;
-use super::pool::{self, PoolFile, PoolLine, add_line, append, promote_lines};
+use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
 use crate::domain::{Kind, Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope};
 use crate::driver::now;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub(super) fn lessons(config: &mut Config, args: &args::Lessons, out: &mut Out) 
             };
             let words = LessonText { text: filled(text)?, solution: solution.clone() };
             let line = add_line(now(), kind, scope_of(scope)?, words, LessonOrigin::Person);
-            append(&path, std::slice::from_ref(&line))?;
+            append(&path, std::slice::from_ref(&line), out)?;
             out.line(&format!("added {} to {}", line.op.id(), path.display()))
         }
         LessonVerb::Edit { lesson, text, solution } => {
@@ -97,7 +97,7 @@ fn list(
                 recurred: lesson.recurred,
                 uses: lesson.uses,
             };
-            out.line(&serde_json::to_string(&row).unwrap_or_default())?;
+            out.json(&serde_json::to_string(&row).unwrap_or_default())?;
         } else {
             let status = match lesson.status {
                 LessonStatus::On => "",
@@ -143,7 +143,7 @@ fn edit(
         solution: solution.map(str::to_owned).or(was.solution.clone()),
     };
     let op = LessonOp::Edit { id: lesson.id.clone(), was, text: now_says };
-    append(path, &[PoolLine { v: 1, at: now(), session: String::new(), op }])?;
+    append(path, &[PoolLine { v: 1, at: now(), session: String::new(), op }], out)?;
     out.line(&format!("changed {}", lesson.id))
 }
 
@@ -156,7 +156,7 @@ fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), Fault> {
             LessonOp::Status { id: lesson.id.clone(), was: lesson.status, status: LessonStatus::Retired };
         lines.push(PoolLine { v: 1, at: now(), session: String::new(), op });
     }
-    append(path, &lines)?;
+    append(path, &lines, out)?;
     for line in lines {
         out.line(&format!("retired {}", line.op.id()))?;
     }
@@ -164,7 +164,7 @@ fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), Fault> {
 }
 
 fn import(path: &Path, file: &Path, out: &mut Out) -> Result<(), Fault> {
-    let text = std::fs::read_to_string(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
+    let text = super::bounded::text(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
     let mut pool = PoolFile::read(path)?;
     let incoming = if text.trim_start().starts_with('{') {
         PoolFile::read(file)?.lines
@@ -180,7 +180,7 @@ fn import(path: &Path, file: &Path, out: &mut Out) -> Result<(), Fault> {
     };
     let all = incoming.len();
     let fresh: Vec<PoolLine> = incoming.into_iter().filter(|line| pool.take(line.clone())).collect();
-    append(path, &fresh)?;
+    append(path, &fresh, out)?;
     out.line(&format!("{} of {all} changes were new and are now in {}", fresh.len(), path.display()))
 }
 
@@ -202,7 +202,7 @@ fn export(
             }
             PoolFormat::Pool => {
                 for line in promote_lines(now(), if of_session { &source } else { "" }, lesson) {
-                    out.line(&serde_json::to_string(&line).unwrap_or_default())?;
+                    out.json(&serde_json::to_string(&line).unwrap_or_default())?;
                 }
             }
         }
@@ -234,20 +234,35 @@ fn promote(
     }
     let mut pool = PoolFile::read(path)?;
     let mut fresh = Vec::new();
-    let mut promoted = 0;
+    let (mut added, mut changed) = (0, 0);
     for lesson in &chosen {
-        let before = fresh.len();
-        for line in promote_lines(now(), &opened.meta.session, lesson) {
-            // A lesson that is in the pool already keeps what has become of it there.
-            let new_here = fresh.len() > before || matches!(line.op, LessonOp::Add { .. });
-            if new_here && pool.take(line.clone()) {
-                fresh.push(line);
-            }
+        let lines = pool::missing_lines(&pool, now(), &opened.meta.session, lesson);
+        match lines.first().map(|l| &l.op) {
+            Some(LessonOp::Add { .. }) => added += 1,
+            Some(_) => changed += 1,
+            None => {}
         }
-        promoted += usize::from(fresh.len() > before);
+        fresh.extend(lines.into_iter().filter(|line| pool.take(line.clone())));
     }
-    append(path, &fresh)?;
-    out.line(&format!("{promoted} of {} lessons were new and are now in {}", chosen.len(), path.display()))
+    append(path, &fresh, out)?;
+    let reworded = if changed > 0 { format!(", {changed} had new words,") } else { String::new() };
+    out.line(&format!(
+        "{added} of {} lessons were new{reworded} and are now in {}",
+        chosen.len(),
+        path.display()
+    ))
+}
+
+/// Adds lines to the pool, and says when a torn one had to go.
+fn append(path: &Path, lines: &[PoolLine], out: &mut Out) -> Result<(), Fault> {
+    let cut = pool::append(path, lines)?;
+    if cut > 0 {
+        out.note(&format!(
+            "{}: the last line was half written, by a program that was killed; its {cut} bytes were cut off",
+            path.display()
+        ));
+    }
+    Ok(())
 }
 
 fn filled(text: &str) -> Result<String, Fault> {

@@ -2,6 +2,8 @@
 
 use super::fault::{Fault, FaultKind};
 use crate::text::clean;
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// The only way to print.
@@ -26,11 +28,25 @@ impl Out {
         self.terminal
     }
 
-    /// One line.
+    /// One line. A terminal is shown clean text only; who reads a pipe or a file gets every byte.
     ///
     /// # Errors
     /// [`FaultKind::Gone`] when nobody reads it.
     pub fn line(&mut self, text: &str) -> Result<(), Fault> {
+        let shown = shown(text, self.terminal);
+        self.raw_line(&shown)
+    }
+
+    /// One line of JSON: the same data on a terminal, where what could move it is escaped.
+    ///
+    /// # Errors
+    /// [`FaultKind::Gone`] when nobody reads it.
+    pub fn json(&mut self, text: &str) -> Result<(), Fault> {
+        let shown = shown_json(text, self.terminal);
+        self.raw_line(&shown)
+    }
+
+    fn raw_line(&mut self, text: &str) -> Result<(), Fault> {
         self.wipe();
         let mut lock = self.stdout.lock();
         lock.write_all(text.as_bytes())
@@ -39,7 +55,7 @@ impl Out {
             .map_err(|e| gone(&e))
     }
 
-    /// A text as it is, without another line break.
+    /// A text without another line break; a terminal is shown it clean.
     ///
     /// # Errors
     /// [`FaultKind::Gone`] when nobody reads it.
@@ -48,8 +64,9 @@ impl Out {
             return Ok(());
         }
         self.wipe();
+        let shown = shown(text, self.terminal);
         let mut lock = self.stdout.lock();
-        lock.write_all(text.as_bytes()).and_then(|()| lock.flush()).map_err(|e| gone(&e))
+        lock.write_all(shown.as_bytes()).and_then(|()| lock.flush()).map_err(|e| gone(&e))
     }
 
     /// One line on standard error.
@@ -83,6 +100,36 @@ impl Drop for Out {
     fn drop(&mut self) {
         self.wipe();
     }
+}
+
+/// What a reader is shown of a text.
+pub(super) fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
+    if terminal { clean(text) } else { Cow::Borrowed(text) }
+}
+
+/// What a reader is shown of JSON. Characters that are not plain stand inside strings only, where an escape means the same.
+pub(super) fn shown_json(text: &str, terminal: bool) -> Cow<'_, str> {
+    let harmless = |c: char| {
+        let mut bytes = [0; 4];
+        let text: &str = c.encode_utf8(&mut bytes);
+        c == '\n' || clean(text) == text
+    };
+    if !terminal || text.chars().all(harmless) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if harmless(c) {
+            escaped.push(c);
+            continue;
+        }
+        let mut units = [0; 2];
+        for unit in c.encode_utf16(&mut units) {
+            // Writing to a text cannot fail.
+            let _ = write!(escaped, "\\u{unit:04x}");
+        }
+    }
+    Cow::Owned(escaped)
 }
 
 fn gone(error: &io::Error) -> Fault {

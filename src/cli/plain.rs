@@ -3,6 +3,7 @@
 
 mod words;
 
+use super::bounded;
 use super::breaks::Break;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
@@ -11,7 +12,7 @@ use super::watch::{interrupted, runtime, tell_news};
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
 use crate::engine::{Command, Pace, State};
-use std::io::{BufRead as _, IsTerminal as _};
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -109,6 +110,9 @@ impl Talk {
                 }
                 line = input.recv(), if !patient || waiting => {
                     let Some(line) = line else { return Ok(Left::Quit) };
+                    let line = line.map_err(|e| {
+                        Fault::file(std::path::Path::new("standard input"), "could not be read", &e)
+                    })?;
                     match self.said(&line, &mut running, !breaks.is_empty()).await? {
                         std::ops::ControlFlow::Break(()) => return Ok(Left::Quit),
                         std::ops::ControlFlow::Continue(()) => {}
@@ -224,18 +228,23 @@ fn stands(state: &State) -> bool {
 }
 
 /// Lines of standard input, read on a thread of its own so that nothing waits for them.
-fn lines() -> mpsc::Receiver<String> {
+fn lines() -> mpsc::Receiver<std::io::Result<String>> {
     let (tell, told) = mpsc::channel(16);
     std::thread::spawn(move || {
         let mut input = std::io::stdin().lock();
         let mut line = Vec::new();
         loop {
             line.clear();
-            match input.read_until(b'\n', &mut line) {
+            match bounded::line(&mut input, &mut line) {
+                Err(e) if e.kind() == std::io::ErrorKind::FileTooLarge => {
+                    // What comes after half a line is no line; whether anybody still listens does not matter.
+                    let _ = tell.blocking_send(Err(e));
+                    break;
+                }
                 Ok(0) | Err(_) => break,
                 Ok(_) => {
                     let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-                    if tell.blocking_send(text).is_err() {
+                    if tell.blocking_send(Ok(text)).is_err() {
                         break;
                     }
                 }

@@ -1,6 +1,7 @@
 //! `play`: a world by hand, a command a line in, a reply a line out. Scripts rely on every byte of it.
 
 use super::args;
+use super::bounded;
 use super::config::Config;
 use super::fault::{self, Fault};
 use super::out::Out;
@@ -11,7 +12,7 @@ use crate::engine::{Cause, Envelope, Event, State};
 use crate::env::Environment;
 use crate::prompt::interface;
 use crate::report::{Aside, turn_line};
-use std::io::{BufRead as _, stdin};
+use std::io::stdin;
 
 /// `play`.
 pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Result<(), Fault> {
@@ -31,8 +32,7 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Res
     let mut line = Vec::new();
     for step in 1.. {
         line.clear();
-        let read = input
-            .read_until(b'\n', &mut line)
+        let read = bounded::line(&mut input, &mut line)
             .map_err(|e| Fault::file(std::path::Path::new("standard input"), "could not be read", &e))?;
         if read == 0 {
             break;
@@ -102,7 +102,7 @@ fn reply(
     }
     let aside = Aside { admissible: world.admissible().unwrap_or_default(), world: world.peek() };
     let line = serde_json::to_string(&turn_line(step, action, turn, &aside, start)).unwrap_or_default();
-    out.line(&line)
+    out.json(&line)
 }
 
 /// The view between world and reader. `raw` shows what the world says; the others are what an agent would see, so they

@@ -1,6 +1,7 @@
 //! Pool files: logs of lesson operations, one JSON object a line, only added to. Two programs that add at the same time
 //! lose no lesson: every line goes in as a whole at the end of the file, and lines are merged by the ids of their lessons.
 
+use super::bounded;
 use super::fault::{Fault, FaultKind};
 use crate::domain::{
     Author, Kind, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope, Seq, hex,
@@ -42,7 +43,7 @@ impl PoolFile {
     /// # Errors
     /// A [`Fault`] with file and line.
     pub fn read(path: &Path) -> Result<Self, Fault> {
-        let text = match fs::read(path) {
+        let text = match bounded::file(path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(e) => return Err(Fault::file(path, "the pool could not be read", &e)),
@@ -118,13 +119,14 @@ pub(super) fn find<'a>(lessons: &[&'a Lesson], text: &str) -> Result<&'a Lesson,
     })
 }
 
-/// Adds lines at the end of a pool file, under a lock, in one write.
+/// Adds lines at the end of a pool file, under a lock, in one write. A line that a killed program left half written is
+/// cut off first: with more behind it the whole file could not be read any more. Gives the bytes that were cut.
 ///
 /// # Errors
 /// A [`Fault`] when the file cannot be written.
-pub fn append(path: &Path, lines: &[PoolLine]) -> Result<(), Fault> {
+pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, Fault> {
     if lines.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         fs::create_dir_all(parent).map_err(|e| Fault::file(parent, "could not be made", &e))?;
@@ -136,34 +138,38 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<(), Fault> {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.mode(0o600);
     }
-    let write = || -> std::io::Result<()> {
+    let write = || -> std::io::Result<u64> {
         let mut file = options.open(path)?;
         file.lock()?;
         let mut text = String::new();
-        if !ends_with_newline(path)? {
-            // A torn line of a killed program stays alone on its line.
+        let tail = torn_tail(&mut file)?;
+        let mut cut = 0;
+        if serde_json::from_slice::<PoolLine>(&tail).is_ok() {
+            // The line is whole, it only lacks its end: an editor may leave a file like this.
             text.push('\n');
+        } else if !tail.is_empty() {
+            cut = tail.len() as u64;
+            file.set_len(file.metadata()?.len().saturating_sub(cut))?;
         }
         for line in lines {
-            text.push_str(&serde_json::to_string(line).unwrap_or_default());
+            text.push_str(&serde_json::to_string(line)?);
             text.push('\n');
         }
         file.write_all(text.as_bytes())?;
-        file.sync_data()
+        file.sync_data()?;
+        Ok(cut)
     };
     write().map_err(|e| Fault::file(path, "the pool could not be written", &e))
 }
 
-fn ends_with_newline(path: &Path) -> std::io::Result<bool> {
+/// What stands behind the last line break.
+fn torn_tail(file: &mut fs::File) -> std::io::Result<Vec<u8>> {
     use std::io::{Read as _, Seek as _, SeekFrom};
-    let mut file = fs::File::open(path)?;
-    if file.metadata()?.len() == 0 {
-        return Ok(true);
-    }
-    file.seek(SeekFrom::End(-1))?;
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    Ok(last[0] == b'\n')
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut bytes)?;
+    let begins = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    Ok(bytes.split_off(begins))
 }
 
 /// The id of a lesson that was typed into a pool: a hash of time, program and words.
@@ -191,14 +197,8 @@ pub fn wishes(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
     }
     let pool = PoolFile::read(path)?;
     let source = path.display().to_string();
-    let wish = |l: &Lesson| LessonWish::Add {
-        kind: l.kind,
-        scope: l.scope,
-        text: l.text().clone(),
-        rule: l.rule.clone(),
-        evidence: l.evidence.clone(),
-    };
-    Ok(pool.lessons().filter(|l| l.in_force()).map(|l| (source.clone(), wish(l))).collect())
+    let wish = |l: &Lesson| (source.clone(), LessonWish::Load(Box::new(l.clone())));
+    Ok(pool.lessons().filter(|l| l.in_force()).map(wish).collect())
 }
 
 /// The lessons of a plain text, one a line: `mistake -> solution` is an Error lesson, all else an Abstract one. Empty
@@ -207,8 +207,7 @@ pub fn wishes(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
 /// # Errors
 /// A [`Fault`] when the file cannot be read or holds no lesson.
 pub fn constitution(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
-    let text =
-        fs::read_to_string(path).map_err(|e| Fault::file(path, "the lessons could not be read", &e))?;
+    let text = bounded::text(path).map_err(|e| Fault::file(path, "the lessons could not be read", &e))?;
     let source = path.display().to_string();
     let lessons: Vec<(String, LessonWish)> = plain(&text)
         .into_iter()
@@ -290,6 +289,20 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
         }));
     }
     lines
+}
+
+/// A session's lesson as the lines that a pool lacks: all of it where it is new, its words where they are. A lesson that
+/// the pool knows in these words, or once had in them, keeps what has become of it there.
+pub(super) fn missing_lines(pool: &PoolFile, at: Timestamp, session: &str, lesson: &Lesson) -> Vec<PoolLine> {
+    let Some(known) = pool.lessons().find(|l| l.id == lesson.id) else {
+        return promote_lines(at, session, lesson);
+    };
+    if known.versions.iter().any(|v| v.text == *lesson.text()) {
+        return Vec::new();
+    }
+    let (was, text) = (known.text().clone(), lesson.text().clone());
+    let op = LessonOp::Edit { id: lesson.id.clone(), was, text };
+    vec![PoolLine { v: 1, at, session: session.to_owned(), op }]
 }
 
 /// The pool file that is meant.

@@ -5,21 +5,43 @@ use super::breaks::Break;
 use super::config::Config;
 use super::fault::Fault;
 use super::out::Out;
-use super::setup::{launch, world_options};
+use super::setup::{launch, same_templates, world_options};
 use super::tell::{Teller, Voice};
 use super::watch::{Shown, run_to_end};
 use super::{place, plain, run, screen, terminal};
-use crate::driver::{Driver, DriverError, Resumed};
+use crate::driver::{Driver, DriverError, Resumed, TYPING};
+use crate::engine::Command;
 use crate::report::{Tally, summary_line};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-/// Takes a session up again.
-pub(super) fn take_up(config: &Config, dir: &Path) -> Result<Resumed, Fault> {
+/// Takes a session up again. `typing` is the built-in actor's pause before a word; `accepted` says that other prompt
+/// templates than it was begun with are meant.
+pub(super) fn take_up(
+    config: &Config,
+    dir: &Path,
+    typing: Duration,
+    accepted: bool,
+) -> Result<Resumed, Fault> {
     let worlds = world_options(config);
-    Ok(Driver::resume(dir, |spec| {
-        launch(spec, config, &worlds).map_err(|f| DriverError::Refused(f.message, f.hint))
-    })?)
+    let (mut said, mut changed) = (None, None);
+    let resumed = Driver::resume(dir, |spec| {
+        let launch = same_templates(spec, config, accepted).and_then(|other| {
+            changed = other;
+            launch(spec, config, &worlds, typing)
+        });
+        launch.map_err(|fault| {
+            let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
+            said = Some(fault);
+            refused
+        })
+    });
+    let resumed = resumed.map_err(|error| said.unwrap_or_else(|| error.into()))?;
+    if let Some(hash) = changed {
+        resumed.handle.send(Command::Set { name: "templates".to_owned(), value: hash.into() });
+    }
+    Ok(resumed)
 }
 
 /// `resume PATH`.
@@ -31,21 +53,24 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
             args::OnError::SkipTask => "skip-task",
         }),
     )?;
+    config.flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
     if args.drive.jobs.is_some() {
         return Err(Fault::usage("--jobs: one session is taken up at a time", "leave --jobs away"));
     }
     let breaks = args.drive.breaks.iter().map(|b| Break::parse(b)).collect::<Result<Vec<_>, _>>()?;
     let dir = place::session_dir(&config, args.path.as_deref())?;
     let worlds = world_options(&config);
-    let resumed = take_up(&config, &dir)?;
+    let alone = args.drive.headless || args.drive.json || args.drive.quiet;
+    let on_screen = !alone && !args.screen.plain && terminal();
+    let typing = if on_screen { TYPING } else { Duration::ZERO };
+    let resumed = take_up(&config, &dir, typing, args.accept_prompts)?;
     if let Some(torn) = &resumed.torn {
         out.note(&format!("{}: {torn}", dir.display()));
     }
-    let alone = args.drive.headless || args.drive.json || args.drive.quiet;
     if !alone && args.screen.plain {
         return plain::interact(&resumed.handle, resumed.thread, &dir, &breaks, worlds, out);
     }
-    if !alone && terminal() {
+    if on_screen {
         let shown = Shown {
             handle: &resumed.handle,
             thread: Some(resumed.thread),
@@ -81,7 +106,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     let path = dir.display().to_string();
     let tally = Tally::of([&teller.state]);
     if voice == Voice::Json {
-        out.line(&summary_line(&tally, ended.word(), std::slice::from_ref(&path)))?;
+        out.json(&summary_line(&tally, ended.word(), std::slice::from_ref(&path)))?;
     } else {
         out.line(&tally.sentence())?;
     }

@@ -195,7 +195,7 @@ fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), Fault> {
         .filter_map(|d| d.ended.as_ref().ok())
         .max_by_key(|e| match e {
             Ended::Finished => 0,
-            Ended::Stopped(_) => 1,
+            Ended::Stopped(_) | Ended::Diverged(_) => 1,
             Ended::Interrupted => 2,
         })
         .cloned()
@@ -204,7 +204,7 @@ fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), Fault> {
     let paths: Vec<String> =
         done.iter().filter_map(|d| d.dir.as_ref()).map(|d| d.display().to_string()).collect();
     if voice == Voice::Json {
-        out.line(&summary_line(&tally, worst.word(), &paths))?;
+        out.json(&summary_line(&tally, worst.word(), &paths))?;
     } else {
         out.line(&tally.sentence())?;
         if let [one] = paths.as_slice() {
@@ -226,6 +226,17 @@ pub(super) fn outcome(ended: &Ended, path: Option<&str>) -> Result<(), Fault> {
     match ended {
         Ended::Finished => Ok(()),
         Ended::Stopped(why) => Err(Fault::new(FaultKind::Stopped, format!("stopped: {why}"), resume)),
+        Ended::Diverged(why) => {
+            let path = path.unwrap_or("--last");
+            Err(Fault::new(
+                FaultKind::Stopped,
+                format!("stopped: {why}"),
+                format!(
+                    "open it with `retrospect resume {path}` on a screen, or with `retrospect resume {path} --plain`: \
+                     `retry` accepts the world as it is now, `end` gives the episode up"
+                ),
+            ))
+        }
         Ended::Interrupted => Err(Fault::new(FaultKind::Interrupted, "interrupted", resume)),
     }
 }

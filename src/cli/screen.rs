@@ -6,12 +6,12 @@ use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::outside::around;
 use super::place::{self, Opened};
-use super::setup::{Plan, meta};
+use super::setup::{Plan, launch, meta};
 pub(super) use super::start::choose;
 use super::watch::Shown;
 use super::{args, watch};
 use crate::domain::Seq;
-use crate::driver::{Driver, Handle, Signal, Store};
+use crate::driver::{Driver, Handle, Signal, Store, TYPING};
 use crate::engine::Command;
 use crate::report::{At, SvgColors, svg};
 use crate::timeline::Timeline;
@@ -36,8 +36,9 @@ pub(super) fn start(
     out: &mut Out,
 ) -> Result<(), Fault> {
     let root = place::root(config);
-    let (handle, thread, session) =
-        Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, plan.launch)?;
+    // A person watches: the built-in actor types.
+    let launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
+    let (handle, thread, session) = Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, launch)?;
     handle.send(Command::Step);
     let shown = Shown { handle: &handle, thread: Some(thread), dir: &session.dir, at: None, breaks };
     show(config, shown, look, out)

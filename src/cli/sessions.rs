@@ -72,7 +72,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) ->
             },
         };
         if args.json {
-            out.line(&serde_json::to_string(&row).unwrap_or_default())?;
+            out.json(&serde_json::to_string(&row).unwrap_or_default())?;
         } else {
             out.line(&crate::text::one_line(&text(&row)))?;
         }

@@ -6,16 +6,15 @@ use super::fault::{Fault, FaultKind};
 use super::{place, pool};
 use crate::domain::{Autonomy, RunSpec, SettingOrigin, Settings, Task};
 use crate::driver::worlds::{self, Selection, WorldOptions};
-use crate::driver::{self, Launch, OpenWorld};
+use crate::driver::{self, DriverError, Launch, OpenWorld};
 use crate::engine::LessonWish;
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, Fixed, PaperOrCode, SETTINGS};
-use crate::prompt::{self, Templates};
-use crate::provider::rules::Rules;
-use crate::provider::{Provider, ProviderError, Recorded, Scripted};
+use crate::prompt::Templates;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A run before it begins.
 #[derive(Clone)]
@@ -25,9 +24,6 @@ pub(super) struct Plan {
     pub(super) launch: Launch,
     pub(super) worlds: WorldOptions,
 }
-
-/// The actors of this version, for messages.
-const ACTORS: &str = "rules (built in), human, and recorded:SESSION";
 
 /// Puts a run together.
 pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan, Fault> {
@@ -47,7 +43,7 @@ pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan
     let worlds = world_options(config);
     let tasks = worlds::chosen(config.text("run.env"), &selection(world), &worlds)?;
     let spec = spec(config, how, tasks)?;
-    let launch = launch(&spec, config, &worlds)?;
+    let launch = launch(&spec, config, &worlds, Duration::ZERO)?;
     let mut lessons = Vec::new();
     if let Some(file) = &how.pool {
         lessons.extend(pool::wishes(file)?);
@@ -93,7 +89,6 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
         limits.steps = steps;
     }
     let mentor = config.text("run.mentor").to_owned();
-    check_mentor(&mentor)?;
     if mentor == "none" && method == "omnireflect" {
         settings.set("reflect", "never", origin(config.from("run.mentor")));
     }
@@ -168,69 +163,78 @@ fn set(settings: &mut Settings, name: &str, value: &Value, origin: SettingOrigin
     Ok(())
 }
 
-fn check_mentor(mentor: &str) -> Result<(), Fault> {
-    match mentor {
-        "symbolic" | "none" => Ok(()),
-        m if m.starts_with("openai:") => Err(no_servers("mentor", m, "symbolic (rules) and none")),
-        m => Err(Fault::usage(
-            format!("there is no mentor {m:?}; there are symbolic (rules) and none"),
-            "choose one with --mentor",
-        )),
-    }
-}
-
-fn no_servers(role: &str, name: &str, there_are: &str) -> Fault {
-    Fault::usage(
-        format!("--{role} {name}: this version has no model servers yet; the {role}s there are: {there_are}"),
-        format!("choose one of them with --{role}"),
-    )
-}
-
-/// Who answers for an actor's name.
-fn actor(name: &str, config: &Config) -> Result<Arc<dyn Provider>, Fault> {
-    match name {
-        "rules" => Ok(Arc::new(Rules::new())),
-        "human" => Ok(Arc::new(Scripted::new(|_| {
-            Err(ProviderError {
-                what: "a person acts in this run, there is no model to ask".to_owned(),
-                next: "play the step yourself".to_owned(),
-            })
-        }))),
-        a if a.starts_with("openai:") => Err(no_servers("actor", a, ACTORS)),
-        a if a.starts_with("recorded:") => {
-            let session = a.trim_start_matches("recorded:");
-            let opened = place::open(config, Some(session))?;
-            let recorded = Recorded::of(&opened.meta.session, &opened.events(), prompt::render);
-            if recorded.is_empty() {
-                return Err(Fault::new(
-                    FaultKind::Session,
-                    format!("--actor {a}: no model answered anything in this session"),
-                    "choose a session in which an actor was asked",
-                ));
-            }
-            Ok(Arc::new(recorded))
-        }
-        a => Err(Fault::usage(
-            format!("there is no actor {a:?}; there are {ACTORS}"),
-            "choose one with --actor",
-        )),
-    }
-}
-
-/// The parts around the engine for a run, new or taken up again.
-pub(super) fn launch(spec: &RunSpec, config: &Config, worlds: &WorldOptions) -> Result<Launch, Fault> {
-    check_mentor(&spec.mentor)?;
-    let actor = actor(&spec.actor, config)?;
+/// The parts around the engine for a run, new or taken up again. `typing` is the built-in actor's pause before a word.
+pub(super) fn launch(
+    spec: &RunSpec,
+    config: &Config,
+    worlds: &WorldOptions,
+    typing: Duration,
+) -> Result<Launch, Fault> {
     let templates = Arc::new(templates(config.path("run.prompts").as_deref())?);
-    let policy = method::policy(spec, templates)
-        .map_err(|e| Fault::new(FaultKind::Method, e.to_string(), "choose another with --method or --set"))?;
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
-    Ok(Launch { policy, render: prompt::render, actor, mentor: None, open })
+    let mut unfound = None;
+    let find = |name: &str| match place::open(config, Some(name)) {
+        Ok(opened) => Ok((opened.meta.session.clone(), opened.events())),
+        Err(fault) => {
+            let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
+            unfound = Some(fault);
+            Err(refused)
+        }
+    };
+    let launch = Launch::with(spec, templates, open, typing, find);
+    launch.map_err(|error| match (unfound, error) {
+        (Some(fault), _) => fault,
+        (None, DriverError::Refused(why, next)) => Fault::usage(why, next),
+        (None, other) => other.into(),
+    })
+}
+
+/// Whether a run may be taken up with the templates in force here. Where they are others than those it was begun with,
+/// that has to be said (`accepted`); their hash is then to be written down.
+pub(super) fn same_templates(
+    spec: &RunSpec,
+    config: &Config,
+    accepted: bool,
+) -> Result<Option<String>, Fault> {
+    // A run that does not say which templates it had cannot be compared.
+    let Some(begun) = spec.settings.0.get("templates") else { return Ok(None) };
+    let had = begun.value.as_str().unwrap_or_default();
+    let folder = config.path("run.prompts");
+    let here = templates(folder.as_deref())?;
+    if here.hash() == had {
+        return Ok(None);
+    }
+    if accepted {
+        return Ok(Some(here.hash().to_owned()));
+    }
+    let short = |hash: &str| hash.chars().take(12).collect::<String>();
+    let were = match begun.origin {
+        SettingOrigin::Ours => "the built-in ones of the program that began it",
+        _ => "of a folder",
+    };
+    let are = match folder.filter(|f| !is_builtin(f)) {
+        Some(folder) => folder.display().to_string(),
+        None => "built in".to_owned(),
+    };
+    Err(Fault::usage(
+        format!(
+            "this run was begun with the prompt templates {} ({were}); those in force here are {} ({are})",
+            short(had),
+            short(here.hash())
+        ),
+        "give the folder it was begun with (--prompts DIR, or --prompts builtin), or go on with those in force here: \
+         --accept-prompts",
+    ))
+}
+
+/// `--prompts builtin` takes back a folder of the configuration.
+fn is_builtin(folder: &Path) -> bool {
+    folder == Path::new("builtin")
 }
 
 fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
-    let Some(folder) = folder else { return Ok(Templates::builtin()) };
+    let Some(folder) = folder.filter(|f| !is_builtin(f)) else { return Ok(Templates::builtin()) };
     let mut files = Vec::new();
     let entries =
         std::fs::read_dir(folder).map_err(|e| Fault::file(folder, "the templates could not be read", &e))?;

@@ -42,7 +42,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
     match chosen {
         None => Ok(()),
         Some(StartChoice::Resume(dir)) => {
-            let resumed = resume::take_up(&config, &dir)?;
+            let resumed = resume::take_up(&config, &dir, crate::driver::TYPING, false)?;
             let shown = Shown {
                 handle: &resumed.handle,
                 thread: Some(resumed.thread),

@@ -46,7 +46,7 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Out) -> R
                 seed: task.seed,
                 folder,
             };
-            out.line(&serde_json::to_string(&row).unwrap_or_default())?;
+            out.json(&serde_json::to_string(&row).unwrap_or_default())?;
         } else if let Some(folder) = folder {
             out.line(&folder)?;
         } else {

@@ -79,7 +79,7 @@ impl Teller {
             Voice::Json => {
                 let aside = self.shadow.follow(envelope);
                 if let Some(line) = self.lines.event(envelope, &self.state, &self.path, || aside) {
-                    out.line(&line)?;
+                    out.json(&line)?;
                 }
             }
             Voice::Outcomes => {

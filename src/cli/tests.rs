@@ -21,3 +21,24 @@ fn help_texts() {
     }
     insta::assert_snapshot!(texts);
 }
+
+#[test]
+fn a_full_disk_is_told_other_than_to_a_person_who_can_write_again() {
+    let fault = super::watch::halted(&format!("no space left; {}", crate::driver::HALTED_ADVICE));
+    assert!(fault.message.contains("no space left; the run has stopped"), "{}", fault.message);
+    assert!(!fault.message.contains("nothing goes on"), "{}", fault.message);
+    assert!(fault.hint.contains("free some space") && fault.hint.contains("resume"), "{}", fault.hint);
+}
+
+#[test]
+fn what_comes_from_outside_is_cleaned_before_a_terminal_and_nowhere_else() {
+    use super::out::{shown, shown_json};
+    let hostile = "a\u{1b}]0;owned\u{7}b\nc\u{9b}31md\u{202e}e";
+    assert_eq!(shown(hostile, true), "ab\ncde");
+    assert_eq!(shown(hostile, false), hostile);
+    let json = serde_json::to_string(hostile).unwrap();
+    let escaped = shown_json(&json, true);
+    assert!(escaped.chars().all(|c| (' '..='~').contains(&c)), "{escaped}");
+    assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), hostile, "the same data");
+    assert_eq!(shown_json(&json, false), json);
+}

@@ -45,7 +45,7 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
         found.problems.push("there is no event in it".to_owned());
     }
     if args.json {
-        out.line(&serde_json::to_string(&found).unwrap_or_default())?;
+        out.json(&serde_json::to_string(&found).unwrap_or_default())?;
     } else {
         out.line(&format!(
             "{}: {} events, {} episodes, {} prompts rebuilt, {} observations taken again",

@@ -5,7 +5,7 @@ use super::breaks::Break;
 use super::fault::{Fault, FaultKind};
 use super::tell::Teller;
 use crate::domain::EndReason;
-use crate::driver::{Handle, Health};
+use crate::driver::{HALTED_ADVICE, Handle, Health};
 use crate::engine::{Command, Event, Pace, State};
 use crate::report::At;
 use std::path::Path;
@@ -17,6 +17,8 @@ pub(super) enum Ended {
     Finished,
     /// It stopped before its end and can be resumed; why.
     Stopped(String),
+    /// The rebuilt world says other things than the journal: only a person can accept that; how they differ.
+    Diverged(String),
     /// A signal came.
     Interrupted,
 }
@@ -26,7 +28,7 @@ impl Ended {
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Finished => "finished",
-            Self::Stopped(_) => "stopped",
+            Self::Stopped(_) | Self::Diverged(_) => "stopped",
             Self::Interrupted => "interrupted",
         }
     }
@@ -110,7 +112,18 @@ async fn watch(
     // With conditions to watch for, the run goes proposal by proposal, so that it stands where the condition held.
     let go = if breaks.is_empty() { Command::Run } else { Command::Step };
     let refused = |r: crate::engine::Refusal| Fault::new(FaultKind::Session, r.why, r.next);
-    if !handle.store.head().over {
+    if handle.store.head().trouble.is_some() {
+        // What failed before this session was put down is tried once more; what has been mended since goes on.
+        // The list is answered after the rebuilding, and the pause (which changes nothing here) after its result: a
+        // retry that overtook a difference of the world would accept it unseen.
+        handle.admissible().await;
+        handle.ask(Command::Pause).await.map_err(refused)?;
+        if handle.store.head().divergence.is_none() {
+            handle.ask(Command::Retry).await.map_err(refused)?;
+        }
+    }
+    let head = handle.store.head();
+    if !head.over && head.divergence.is_none() {
         handle.ask(go.clone()).await.map_err(refused)?;
     }
     loop {
@@ -119,17 +132,14 @@ async fn watch(
         }
         let state = &teller.state;
         if let Health::Halted(why) = handle.store.live().health {
-            return Err(Fault::new(
-                FaultKind::File,
-                format!("the journal could not be written: {why}"),
-                "make room on the disk, then go on with `retrospect resume`",
-            ));
+            return Err(halted(&why));
         }
         if state.over && state.open_episode().is_none() {
             return Ok(Ended::Finished);
         }
         if let Some(trouble) = trouble(state) {
             match on_error {
+                OnError::Stop if state.divergence.is_some() => return Ok(Ended::Diverged(trouble)),
                 OnError::Stop => return Ok(Ended::Stopped(trouble)),
                 OnError::SkipTask => {
                     handle.ask(Command::EndEpisode(EndReason::Error)).await.map_err(refused)?;
@@ -165,16 +175,25 @@ fn state_stands(state: &State) -> bool {
     state.calls.is_empty() && state.pace == Pace::Paused && state.grant.is_none()
 }
 
+/// A failed write, told by a program that ends with it: nobody is left here to write again.
+pub(super) fn halted(why: &str) -> Fault {
+    let why = why.strip_suffix(HALTED_ADVICE).unwrap_or(why).trim_end_matches("; ");
+    Fault::new(
+        FaultKind::File,
+        format!("the journal could not be written: {why}; the run has stopped, and what was written is kept"),
+        "free some space on the disk, then go on with `retrospect resume --last`",
+    )
+}
+
 /// The failed call or the difference that waits for a decision, in words.
 fn trouble(state: &State) -> Option<String> {
-    if let Some((_, failure)) = &state.trouble {
-        return Some(format!("{}: {}; {}", failure.place, failure.what, failure.next));
-    }
-    state.divergence.as_ref().map(|(episode, step, recorded, now)| {
-        format!(
+    if let Some((episode, step, recorded, now)) = &state.divergence {
+        return Some(format!(
             "episode {episode} step {step}: the rebuilt world says {now:?} where the journal has {recorded:?}"
-        )
-    })
+        ));
+    }
+    let (_, failure) = state.trouble.as_ref()?;
+    Some(format!("{}: {}; {}", failure.place, failure.what, failure.next))
 }
 
 /// Tells what is new; the first condition that held, if one did.

@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 
 /// How long a world may take for one answer.
 const DEADLINE: Duration = Duration::from_secs(60);
+/// What a person at a running session can do about a failed write; stands at the end of [`Health::Halted`].
+pub const HALTED_ADVICE: &str =
+    "free some space, then retry; nothing goes on until the write succeeds, and nothing is lost";
 
 impl Driver {
     /// Takes one message from the inbox.
@@ -101,8 +104,8 @@ impl Driver {
             Ok(()) => self.acknowledge(&batch),
             Err(error) => {
                 self.unwritten = batch;
-                let advice = "free some space, then retry; nothing goes on until the write succeeds, and nothing is lost";
-                self.store.edit_live(|live| live.health = Health::Halted(format!("{error}; {advice}")));
+                self.store
+                    .edit_live(|live| live.health = Health::Halted(format!("{error}; {HALTED_ADVICE}")));
             }
         }
     }

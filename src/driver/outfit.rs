@@ -1,48 +1,97 @@
 //! From the words of a run to what its driver needs.
 
-use super::{DriverError, Launch, OpenWorld};
-use crate::domain::RunSpec;
+use super::{DriverError, Launch, OpenWorld, open_read_only};
+use crate::domain::{RunSpec, Seq};
+use crate::engine::Envelope;
 use crate::method;
 use crate::prompt::{self, Templates};
-use crate::provider::Provider;
 use crate::provider::rules::Rules;
+use crate::provider::{Provider, Recorded};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The pause before each word of the built-in actor where a person watches: quick, and still seen to be typed.
+pub const TYPING: Duration = Duration::from_millis(12);
+
+/// The actors of this version, for messages.
+const ACTORS: &str = "rules (built in), human, and recorded:SESSION";
+
+/// The mentors of this version, for messages.
+const MENTORS: &str = "symbolic (rules) and none";
+
+/// A recorded session: its name and its events.
+pub type Recording = (String, Vec<Arc<Envelope>>);
 
 impl Launch {
     /// Outfits a run: its method with these templates, its actor and mentor by name, and a way to open its worlds.
     /// `typing` is the pause between two pieces of the built-in actor's answers (nothing without a screen).
+    /// `recorded:` names a session's folder.
     ///
     /// # Errors
-    /// [`DriverError::Refused`] when the method, the actor or the mentor is unknown here.
+    /// [`DriverError::Refused`] when the method, the actor or the mentor is unknown here, or a recording holds no reply.
     pub fn of(
         spec: &RunSpec,
         templates: Arc<Templates>,
         open: OpenWorld,
         typing: Duration,
     ) -> Result<Self, DriverError> {
+        Self::with(spec, templates, open, typing, |folder| {
+            let (session, timeline, _) = open_read_only(Path::new(folder))?;
+            Ok((session.meta.session, timeline.since(Seq(0))))
+        })
+    }
+
+    /// As [`Launch::of`], where `find` finds the session that `recorded:` names.
+    ///
+    /// # Errors
+    /// As [`Launch::of`], and those of `find`.
+    pub fn with(
+        spec: &RunSpec,
+        templates: Arc<Templates>,
+        open: OpenWorld,
+        typing: Duration,
+        find: impl FnOnce(&str) -> Result<Recording, DriverError>,
+    ) -> Result<Self, DriverError> {
+        match spec.mentor.as_str() {
+            "symbolic" | "none" => {}
+            other => return Err(unknown("mentor", other, MENTORS)),
+        }
         let policy = method::policy(spec, templates).map_err(|e| {
             DriverError::Refused(e.to_string(), format!("choose one of: {}", method::NAMES.join(", ")))
         })?;
         let actor: Arc<dyn Provider> = match spec.actor.as_str() {
             // Where a person plays, the rules stand ready for when the turn is given back.
             "rules" | "human" => Arc::new(Rules::with_delay(typing)),
-            other => {
-                return Err(DriverError::Refused(
-                    format!("there is no actor {other:?} in this version"),
-                    "choose `rules` (built in, a stand-in for a model) or `human`".to_owned(),
-                ));
-            }
+            other => match other.strip_prefix("recorded:") {
+                Some(name) => Arc::new(recorded(name, find)?),
+                None => return Err(unknown("actor", other, ACTORS)),
+            },
         };
-        match spec.mentor.as_str() {
-            "symbolic" | "none" => {}
-            other => {
-                return Err(DriverError::Refused(
-                    format!("there is no mentor {other:?} in this version"),
-                    "choose `symbolic` (rules over the trajectory) or `none`".to_owned(),
-                ));
-            }
-        }
         Ok(Self { policy, render: prompt::render, actor, mentor: None, open })
     }
+}
+
+fn recorded(
+    name: &str,
+    find: impl FnOnce(&str) -> Result<Recording, DriverError>,
+) -> Result<Recorded, DriverError> {
+    let (session, events) = find(name)?;
+    let recorded = Recorded::of(&session, &events, prompt::render);
+    if recorded.is_empty() {
+        return Err(DriverError::Refused(
+            format!("--actor recorded:{name}: no model answered anything in this session"),
+            "choose a session in which an actor was asked".to_owned(),
+        ));
+    }
+    Ok(recorded)
+}
+
+fn unknown(role: &str, name: &str, there_are: &str) -> DriverError {
+    let why = if name.starts_with("openai:") {
+        format!("--{role} {name}: this version has no model servers yet; the {role}s there are: {there_are}")
+    } else {
+        format!("there is no {role} {name:?}; there are {there_are}")
+    };
+    DriverError::Refused(why, format!("choose one of them with --{role}"))
 }

@@ -2,7 +2,8 @@
 
 use super::Reply;
 use crate::domain::{
-    Autonomy, EndReason, Fate, Kind, LessonId, LessonStatus, LessonText, RunSpec, Scope, Seq, ShownAs, Task,
+    Autonomy, EndReason, Fate, Kind, Lesson, LessonId, LessonStatus, LessonText, RunSpec, Scope, Seq,
+    ShownAs, Task,
 };
 use serde_json::Value;
 
@@ -99,6 +100,8 @@ pub enum LessonWish {
         /// What it rests on.
         evidence: String,
     },
+    /// A lesson of a pool file, under the id it has there.
+    Load(Box<Lesson>),
     /// New words.
     Edit {
         /// Which lesson.

@@ -1,11 +1,14 @@
-//! What can be said of a session without opening it. Kept beside the journal, and rebuilt from it at will.
+//! What can be said of a session without opening it. Kept beside the journal, and rebuilt from it at will. It is a
+//! shortcut for lists and no evidence: whoever wants to know what happened reads the journal.
 
-use super::session::write_private;
+use super::session::{branch_path, write_private};
 use super::{JournalError, Session, fold, read_branch};
-use crate::domain::{EpisodeSummary, Seq};
+use crate::domain::{BranchId, EpisodeSummary, Seq, hex};
 use crate::engine::State;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use std::fs::{self, File};
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// How a session stands.
@@ -25,6 +28,9 @@ pub enum Standing {
 pub struct Summary {
     /// Bytes of the trunk that this speaks of; when the file has grown, it is made anew.
     pub bytes: u64,
+    /// A hash over the last bytes of that, so that a journal changed by hand is noticed; empty before it is kept.
+    #[serde(default)]
+    pub tail: String,
     /// The last event.
     pub head: Seq,
     /// The goal of the open or last episode.
@@ -52,6 +58,7 @@ pub fn summarise(state: &State, bytes: u64) -> Summary {
     let episode = state.episode.as_deref();
     Summary {
         bytes,
+        tail: String::new(),
         head: state.head,
         goal: episode.map(|e| e.task.goal.clone()).unwrap_or_default(),
         episodes: state.past.len() as u32,
@@ -66,34 +73,42 @@ pub fn summarise(state: &State, bytes: u64) -> Summary {
 }
 
 impl Summary {
-    /// Keeps it beside the journal.
+    /// Keeps it beside the journal, with the hash of the trunk's end.
     ///
     /// # Errors
     /// [`JournalError::Io`].
     pub fn save(&self, dir: &Path) -> Result<(), JournalError> {
         let index = dir.join("index");
         fs::create_dir_all(&index).map_err(JournalError::io(&index, "could not be made"))?;
-        let bytes = serde_json::to_vec(self).unwrap_or_default();
+        let trunk = branch_path(dir, &BranchId::trunk());
+        let tail = tail_of(&trunk, self.bytes).map_err(JournalError::io(&trunk, "could not be read"))?;
+        let bytes = serde_json::to_vec(&Self { tail, ..self.clone() }).unwrap_or_default();
         write_private(&index.join("summary.json"), &bytes)
     }
 
-    /// The kept summary when it still speaks of the whole trunk, else one made from the journal (and kept where possible).
+    /// The kept summary when it still speaks of the whole trunk, else one made from the journal. It is kept only where
+    /// there is an index already: reading makes no folder in a session that was shipped or archived without one.
     ///
     /// # Errors
     /// [`JournalError`] when the journal cannot be read.
     pub fn of(session: &Session) -> Result<Self, JournalError> {
         let trunk = session.trunk();
         let len = fs::metadata(&trunk).map_err(JournalError::io(&trunk, "could not be measured"))?.len();
-        let kept = fs::read(session.dir.join("index").join("summary.json")).ok();
+        let tail = tail_of(&trunk, len).map_err(JournalError::io(&trunk, "could not be read"))?;
+        let index = session.dir.join("index");
+        let kept = fs::read(index.join("summary.json")).ok();
         if let Some(kept) = kept.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok())
             && kept.bytes == len
+            && kept.tail == tail
         {
             return Ok(kept);
         }
         let branch = read_branch(&trunk)?;
-        let summary = summarise(fold(branch.events).head(), len);
-        // A shipped or read-only session simply has no index.
-        let _ = summary.save(&session.dir);
+        let summary = Self { tail, ..summarise(fold(branch.events).head(), len) };
+        if index.is_dir() {
+            // A session that may not be written is read anew each time.
+            let _ = summary.save(&session.dir);
+        }
         Ok(summary)
     }
 
@@ -107,6 +122,16 @@ impl Summary {
             _ => Standing::Crashed,
         }
     }
+}
+
+/// A hash over at most the last 16 KiB before `len`, which hold the last line of nearly every journal.
+fn tail_of(path: &Path, len: u64) -> std::io::Result<String> {
+    const MOST: u64 = 16 * 1024;
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(len.saturating_sub(MOST)))?;
+    let mut bytes = Vec::new();
+    file.take(len.min(MOST)).read_to_end(&mut bytes)?;
+    Ok(hex(&Sha256::digest(&bytes)[..8]))
 }
 
 /// A session's folder with what can be said of it, or why nothing can.

@@ -114,6 +114,50 @@ fn one_branch_has_one_writer() {
     assert_eq!(Summary::of(&session).unwrap().standing(&session), Standing::Crashed);
 }
 
+/// A list of sessions looks at the lock, and a program that took a session up in that moment used to fail.
+#[test]
+fn a_look_at_the_lock_does_not_stop_a_writer() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, writer) = Session::create(dir.path(), meta("a")).unwrap();
+    drop(writer);
+    let look = std::fs::File::open(session.trunk()).unwrap();
+    look.lock_shared().unwrap();
+    let trunk = session.trunk();
+    let locked = std::thread::spawn(move || Writer::lock(&trunk).is_ok());
+    std::thread::park_timeout(std::time::Duration::from_millis(30));
+    drop(look);
+    assert!(locked.join().unwrap());
+}
+
+#[test]
+fn reading_makes_no_index_in_a_shipped_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, _writer) = Session::create(dir.path(), meta("a")).unwrap();
+    let index = session.dir.join("index");
+    std::fs::remove_dir_all(&index).unwrap();
+    let summary = Summary::of(&session).unwrap();
+    assert!(!index.exists());
+    std::fs::create_dir(&index).unwrap();
+    assert_eq!(Summary::of(&session).unwrap(), summary);
+    assert!(index.join("summary.json").is_file());
+}
+
+/// The size alone used to be believed.
+#[test]
+fn a_journal_edited_to_the_same_size_is_noticed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, mut writer) = Session::create(dir.path(), meta("a")).unwrap();
+    writer.append(&[remark(1, false)]).unwrap();
+    let kept = Summary::of(&session).unwrap();
+    let text = std::fs::read_to_string(session.trunk()).unwrap();
+    let edited = text.replace("\"seq\":1", "\"seq\":7");
+    assert!(edited.len() == text.len() && edited != text, "{text}");
+    std::fs::write(session.trunk(), edited).unwrap();
+    assert!(Summary::of(&session).is_err());
+    std::fs::write(session.trunk(), text).unwrap();
+    assert_eq!(Summary::of(&session).unwrap(), kept);
+}
+
 #[test]
 fn what_is_broken_is_named_with_file_line_and_reason() {
     let head = serde_json::to_string(&header()).unwrap();

@@ -8,6 +8,11 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often, and for how long in all, a lock that somebody holds is tried.
+const TRIES: u32 = 20;
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The one writer of a branch file; it holds the file's lock.
 #[derive(Debug)]
@@ -81,7 +86,15 @@ impl Writer {
     }
 
     fn locked(file: File, path: &Path, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
-        match file.try_lock() {
+        // A list of sessions holds a lock for a moment to see whether anybody writes; a writer does not give up for that.
+        let mut tries = 0;
+        let mut got = file.try_lock();
+        while tries < TRIES && matches!(got, Err(TryLockError::WouldBlock)) {
+            std::thread::park_timeout(PATIENCE / TRIES);
+            tries += 1;
+            got = file.try_lock();
+        }
+        match got {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { path: path.to_owned() }),
             Err(TryLockError::Error(source)) => {

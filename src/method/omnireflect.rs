@@ -24,7 +24,7 @@ impl Method for OmniReflect {
                 wants.push(Want::AskActor);
                 wants
             }
-            None => agenda::next(state, 1),
+            None => agenda::next(state),
         }
     }
 

@@ -1,4 +1,4 @@
-//! ReAct: think and act, one attempt a task, nothing learnt (methods.md 2.1). Lessons of a person still enter its prompts.
+//! ReAct: think and act, one attempt a task unless more trials are asked for, nothing learnt (methods.md 2.1). Lessons of a person still enter its prompts.
 
 use super::agenda;
 use crate::domain::Kind;
@@ -17,7 +17,7 @@ impl Method for ReAct {
         match state.open_episode() {
             Some(open) if open.reset.is_none() => Vec::new(),
             Some(_) => vec![Want::AskActor],
-            None => agenda::next(state, 1),
+            None => agenda::next(state),
         }
     }
 

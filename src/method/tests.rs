@@ -66,3 +66,52 @@ fn a_run_without_an_open_episode_wants_one_thing() {
     let wants = ReAct.next(play.state());
     assert!(matches!(&wants[..], [Want::StartEpisode { trial: 1, .. }]));
 }
+
+#[test]
+fn trials_are_honoured_until_one_is_won() {
+    // Trials asked for, the tasks of the list, and what is played when every trial fails.
+    let cases: &[(u32, &[&str], &[(&str, u32)])] = &[
+        (1, &["a", "b"], &[("a", 1), ("b", 1)]),
+        (3, &["a", "b"], &[("a", 1), ("a", 2), ("a", 3), ("b", 1), ("b", 2), ("b", 3)]),
+        (2, &["a", "b", "a"], &[("a", 1), ("a", 2), ("b", 1), ("b", 2), ("a", 3), ("a", 4)]),
+    ];
+    for method in NAMES {
+        for (trials, tasks, expected) in cases {
+            let tasks: Vec<_> = tasks.iter().map(|id| (*id, "")).collect();
+            let mut run = spec(method, &tasks);
+            (run.limits.steps, run.trials) = (1, *trials);
+            let mut play = Play::new(run);
+            play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 20]);
+            let state = play.state();
+            let played: Vec<_> = state.past.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
+            assert_eq!(played, *expected, "{method} {trials}");
+            assert!(state.over);
+        }
+    }
+    // A trial that is won is the last of its task.
+    let mut state = Play::new(spec("react", &[("a", ""), ("b", "")])).state().clone();
+    let run = Arc::make_mut(state.run.as_mut().unwrap());
+    run.trials = 3;
+    for won in [false, true] {
+        let task = run.tasks[0].clone();
+        let summary = crate::domain::EpisodeSummary {
+            number: 1,
+            task,
+            trial: 1,
+            role: crate::domain::EpisodeRole::Test,
+            won,
+            reason: EndReason::Done,
+            steps: 1,
+            moves: 1,
+            progress: 0.0,
+            calls: 1,
+            tokens: 1,
+            assisted: false,
+            span: (1, 2),
+        };
+        state.past.push_back_mut(Arc::new(summary));
+    }
+    state.episode = None;
+    let Some(Want::StartEpisode { task, trial: 1, .. }) = ReAct.next(&state).pop() else { panic!() };
+    assert_eq!(task.id, "b");
+}

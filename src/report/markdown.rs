@@ -63,8 +63,14 @@ fn contents(out: &mut String, record: &Record) {
 
 fn episode(out: &mut String, record: &Record, told: &EpisodeRecord) {
     let e = &told.episode;
-    let _ =
-        writeln!(out, "## Episode {}: {} {}, trial {}\n", e.number, e.task.env, code(&e.task.id), e.trial);
+    let _ = writeln!(
+        out,
+        "## Episode {}: {} {}, trial {}\n",
+        e.number,
+        inert(&e.task.env),
+        code(&e.task.id),
+        e.trial
+    );
     let _ = writeln!(out, "{}{}\n", told.verdict(), if e.assisted { ", assisted by a person" } else { "" });
     if let Some(reset) = &e.reset {
         fence(out, "", reset.seen.as_deref().unwrap_or(&reset.raw));
@@ -124,7 +130,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
             out,
             "- {} {}: {}",
             word(&note.kind),
-            note.detector.replace('_', " "),
+            inert(&note.detector.replace('_', " ")),
             code(&note.evidence)
         );
     }
@@ -186,7 +192,8 @@ fn settings(out: &mut String, record: &Record) {
     for (name, setting) in &spec.settings.0 {
         let _ = writeln!(
             out,
-            "| {name} | {} | {} |",
+            "| {} | {} | {} |",
+            inert(name),
             code(&setting.value.to_string()).replace('|', "\\|"),
             word(&setting.origin)
         );
@@ -194,7 +201,8 @@ fn settings(out: &mut String, record: &Record) {
     for (seq, name, value) in &record.changed {
         let _ = writeln!(
             out,
-            "| {name} | {} | a person, event {seq} |",
+            "| {} | {} | a person, event {seq} |",
+            inert(name),
             code(&value.to_string()).replace('|', "\\|")
         );
     }

@@ -22,7 +22,11 @@ const SESSION: &str = r#"
 "#;
 
 fn events() -> Vec<Arc<Envelope>> {
-    SESSION
+    events_of(SESSION)
+}
+
+fn events_of(session: &str) -> Vec<Arc<Envelope>> {
+    session
         .lines()
         .filter(|l| !l.is_empty())
         .enumerate()
@@ -53,6 +57,19 @@ fn a_transcript_tells_every_word_once_and_no_control_sequence() {
 #[test]
 fn markdown_has_the_whole_trajectory() {
     insta::assert_snapshot!(markdown(&Record::of(&events())));
+}
+
+#[test]
+fn markdown_keeps_no_tag_outside_of_code() {
+    let hostile = SESSION
+        .replace("`x`", "<script>")
+        .replace("household", "<script>alert(1)</script>")
+        .replace("wrong_appliance", "<script>")
+        .replace("frequency", "<script>");
+    let told = markdown(&Record::of(&events_of(&hostile)));
+    let outside: String = told.split('`').step_by(2).collect();
+    assert!(told.contains("<script>") && outside.contains("&lt;script>"), "{told}");
+    assert!(!outside.contains('<'), "{outside}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
                     (name.clone(), settings.iter().cloned().collect::<Map<_, _>>().into())
                 })
                 .collect();
-            out.line(&json!({"file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets}).to_string())
+            out.json(&json!({"file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets}).to_string())
         }
         ConfigVerb::Show { json: false } => {
             let state =

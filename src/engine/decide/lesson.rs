@@ -42,6 +42,23 @@ impl Engine {
                     rule: rule.clone(),
                 }
             }
+            LessonWish::Load(lesson) => {
+                if pool.get(&lesson.id).is_some() {
+                    return Err(Refusal::new(
+                        format!("lesson {} is there already", lesson.id),
+                        "edit the one that is there",
+                    ));
+                }
+                LessonOp::Add {
+                    id: lesson.id.clone(),
+                    kind: lesson.kind,
+                    scope: lesson.scope,
+                    origin: lesson.origin,
+                    text: lesson.text().clone(),
+                    evidence: lesson.evidence.clone(),
+                    rule: lesson.rule.clone(),
+                }
+            }
             LessonWish::Edit { id, text } => {
                 if text.text.trim().is_empty() {
                     return Err(Refusal::new("an empty lesson teaches nothing", "delete the lesson instead"));

@@ -1,11 +1,12 @@
 //! Wishes of a person or a script.
 
 use crate::domain::{
-    Asked, Author, Autonomy, CallId, EndReason, EpisodeRole, Fate, ShownAs, Stage, Step, Task,
+    Asked, Author, Autonomy, CallId, EndReason, EpisodeRole, Fate, LessonOp, LessonStatus, ShownAs, Stage,
+    Step, Task,
 };
 use crate::engine::advance::end;
 use crate::engine::state::{Grant, Pace};
-use crate::engine::{Command, Effect, Engine, Event, PauseReason, Refusal, Want};
+use crate::engine::{Command, Effect, Engine, Event, LessonWish, PauseReason, Refusal, Want};
 
 impl Engine {
     pub(super) fn person(&self, command: &Command) -> Result<Vec<Event>, Refusal> {
@@ -81,7 +82,7 @@ impl Engine {
         &self,
         session: &str,
         spec: &crate::domain::RunSpec,
-        pool: &[(String, crate::engine::LessonWish)],
+        pool: &[(String, LessonWish)],
     ) -> Result<Vec<Event>, Refusal> {
         if self.state.run.is_some() {
             return Err(Refusal::new("the run has begun already", "a session holds one run"));
@@ -100,6 +101,13 @@ impl Engine {
             // Loaded lessons are part of the run's start: they are not a person's hand in an episode, nor undoable.
             let op = Box::new(named.lesson_op(wish, Author::File, events.len())?);
             events.push(Event::LessonChanged { op, by: Author::File });
+            if let LessonWish::Load(lesson) = wish
+                && lesson.status != LessonStatus::On
+            {
+                let (id, was, status) = (lesson.id.clone(), LessonStatus::On, lesson.status);
+                let op = Box::new(LessonOp::Status { id, was, status });
+                events.push(Event::LessonChanged { op, by: Author::File });
+            }
         }
         Ok(events)
     }
