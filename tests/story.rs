@@ -64,7 +64,7 @@ fn first_mistake(state: &State) -> Option<u32> {
 
 /// Goes proposal by proposal until `teach_at` steps are done and a mistake was made, adds the lesson if there is one, and
 /// runs to the end.
-fn play(teach_at: u32, lesson: Option<&str>) -> Arc<State> {
+fn play(teach_at: u32, lesson: Option<(Kind, LessonText)>) -> Arc<State> {
     let dir = tempfile::tempdir().unwrap();
     let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
     let launch = Launch::of(&spec(), Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
@@ -89,11 +89,11 @@ fn play(teach_at: u32, lesson: Option<&str>) -> Arc<State> {
             break;
         }
     }
-    if let Some(text) = lesson {
+    if let Some((kind, text)) = lesson {
         handle.send(Command::Lesson(LessonWish::Add {
-            kind: Kind::Abstract,
+            kind,
             scope: Scope::Environment,
-            text: LessonText::plain(text),
+            text,
             rule: None,
             evidence: String::new(),
         }));
@@ -105,6 +105,10 @@ fn play(teach_at: u32, lesson: Option<&str>) -> Arc<State> {
     handle.quit();
     thread.join().unwrap();
     state
+}
+
+fn general(text: &str) -> (Kind, LessonText) {
+    (Kind::Abstract, LessonText::plain(text))
 }
 
 #[test]
@@ -124,17 +128,24 @@ fn the_first_episode_errs_reflects_and_is_lost() {
 fn one_typed_lesson_turns_the_loss_into_a_win() {
     // A reader may not stop at the very step that the README names.
     for teach_at in [0, 6, 8, 10] {
-        let state = play(teach_at, Some(TYPED));
+        let state = play(teach_at, Some(general(TYPED)));
         let ended = state.past.first().unwrap();
         assert!(ended.won && ended.assisted, "taught after step {teach_at}: {ended:?}");
     }
-    // Nor type these very words.
-    assert!(play(0, Some("look for the mug on a shelf first")).past.first().unwrap().won);
+    // Nor type these very words, nor choose this kind.
+    let others = [
+        general("look for the mug on a shelf first"),
+        (Kind::Error, LessonText::plain(TYPED)),
+        (Kind::Error, LessonText::error("It takes what it comes upon.", TYPED)),
+    ];
+    for (kind, text) in others {
+        assert!(play(0, Some((kind, text.clone()))).past.first().unwrap().won, "{kind:?} {text:?}");
+    }
 }
 
 /// A lesson of another place leaves it lost: it is the lesson that wins, and not that a person interfered.
 #[test]
 fn another_lesson_does_not_win() {
-    let state = play(0, Some("Look for a mug on a toaster first."));
+    let state = play(0, Some(general("Look for a mug on a toaster first.")));
     assert!(!state.past.first().unwrap().won);
 }
