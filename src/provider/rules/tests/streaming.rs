@@ -23,7 +23,7 @@ async fn collect(rules: Rules, request: Request) -> Vec<Delta> {
 async fn the_pieces_are_words_and_make_the_answer() {
     let request = request();
     let whole = answer(&request.prompt, request.seed);
-    let deltas = collect(Rules::new(), request).await;
+    let deltas = collect(Rules::with_delay(Duration::from_millis(1)), request).await;
     assert_eq!(deltas.first(), Some(&Delta::Phase(Phase::Answering)));
     let words: Vec<&str> = deltas
         .iter()
