@@ -140,9 +140,10 @@ impl From<DriverError> for Fault {
 impl From<WorldError> for Fault {
     fn from(error: WorldError) -> Self {
         let kind = match &error {
-            WorldError::UnknownEnv { .. } | WorldError::UnknownTask { .. } | WorldError::NoData { .. } => {
-                FaultKind::Usage
-            }
+            WorldError::UnknownEnv { .. }
+            | WorldError::UnknownTask { .. }
+            | WorldError::NoChoice { .. }
+            | WorldError::NoData { .. } => FaultKind::Usage,
             WorldError::Io { .. } | WorldError::List { .. } | WorldError::Env(_) => FaultKind::World,
         };
         Self::new(kind, error.to_string(), error.next())
