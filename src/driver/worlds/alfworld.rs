@@ -31,7 +31,7 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Enviro
 /// The task of a game file, its folder, or a name below the data.
 pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
     let file = locate(text, options)?;
-    game(&file).map_err(|why| WorldError::UnknownTask {
+    let goal = game(&file).map_err(|why| WorldError::UnknownTask {
         env: "alfworld".to_owned(),
         task: text.to_owned(),
         why,
@@ -40,7 +40,7 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
         .ok()
         .and_then(|bytes| serde_json::from_slice::<Traj>(&bytes).ok())
         .map(|t| t.task_type);
-    Ok(task(name(&file, options), String::new(), task_type))
+    Ok(task(name(&file, options), goal, task_type))
 }
 
 fn task(id: String, goal: String, task_type: Option<String>) -> Task {
@@ -115,18 +115,20 @@ fn locate(text: &str, options: &WorldOptions) -> Result<PathBuf, WorldError> {
     }
 }
 
-/// Whether a file that was named is a game at all; one that cannot be played should make no session.
-fn game(file: &Path) -> Result<(), String> {
+/// The goal of a game file. A file that is no game is an error: what cannot be played should make no session.
+fn game(file: &Path) -> Result<String, String> {
     #[derive(Deserialize)]
     struct Parts {
         #[serde(rename = "pddl_domain")]
         _domain: serde::de::IgnoredAny,
         #[serde(rename = "pddl_problem")]
         _problem: serde::de::IgnoredAny,
+        #[serde(default)]
+        grammar: String,
     }
     let bytes = std::fs::read(file).map_err(|e| format!("{}: could not be read: {e}", file.display()))?;
     serde_json::from_slice::<Parts>(&bytes)
-        .map(|_| ())
+        .map(|parts| goal(&parts.grammar))
         .map_err(|e| format!("{} is no {GAME}: {e}", file.display()))
 }
 
