@@ -21,3 +21,10 @@ fn help_texts() {
     }
     insta::assert_snapshot!(texts);
 }
+
+#[test]
+fn a_dumb_terminal_is_talked_to_line_by_line() {
+    for (term, is) in [("dumb", true), ("", cfg!(unix)), ("xterm-256color", false), ("linux", false)] {
+        assert_eq!(super::dumb(term), is, "{term:?}");
+    }
+}
