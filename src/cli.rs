@@ -73,13 +73,29 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(fault.code())
 }
 
-fn verb(cli: Cli) -> Result<(), Fault> {
+fn verb(mut cli: Cli) -> Result<(), Fault> {
     let variable = |name: &str| std::env::var(name).ok();
-    let mut config = Config::load(cli.common.config.as_deref(), variable)?;
+    let file = cli.common.config.as_deref();
+    let (mut config, bad) = match (Config::load(file, variable), &cli.verb) {
+        (Ok(config), _) => (config, None),
+        // It is there to say what is wrong: all of it.
+        (Err(fault), Some(Verb::Doctor(_))) => (Config::without_file(file, variable), Some(fault)),
+        (Err(fault), _) => return Err(fault),
+    };
     let path = |p: &Option<std::path::PathBuf>| p.as_ref().map(|p| p.display().to_string());
     config.flag("sessions", path(&cli.common.sessions).as_deref())?;
     config.flag("data", path(&cli.common.data).as_deref())?;
     let mut out = Out::new();
+    if let Some((look, alone)) = look(&mut cli) {
+        screen::check_theme(&config, look)?;
+        let term = std::env::var("TERM").unwrap_or_default();
+        if !alone && !look.plain && terminal() && dumb(&term) {
+            out.note(
+                "TERM says that this terminal cannot move its cursor: going on line by line, as with --plain",
+            );
+            look.plain = true;
+        }
+    }
     match cli.verb {
         None => run::first(config, &cli.screen, out),
         Some(Verb::Run(args)) => run::run(config, &args, out),
@@ -92,11 +108,29 @@ fn verb(cli: Cli) -> Result<(), Fault> {
         Some(Verb::Lessons(args)) => lessons::lessons(&mut config, &args, &mut out),
         Some(Verb::Verify(args)) => verify::verify(&config, &args, &mut out),
         Some(Verb::Export(args)) => export::export(&config, &args, &mut out),
-        Some(Verb::Doctor(args)) => doctor::doctor(&config, &args, &mut out),
+        Some(Verb::Doctor(args)) => doctor::doctor(&config, bad.as_ref(), &args, &mut out),
         Some(Verb::Completions(args)) => manual::completions(&args, &mut out),
         Some(Verb::Man(args)) => manual::man(&args, &mut out),
         Some(Verb::Config(args)) => config::show(&config, &args, &mut out),
     }
+}
+
+/// How a verb would show its screen, and whether its flags say that there is none.
+fn look(cli: &mut Cli) -> Option<(&mut args::Screen, bool)> {
+    let alone = |d: &args::Drive| d.headless || d.json || d.quiet || d.jobs.is_some_and(|n| n > 1);
+    match &mut cli.verb {
+        None => Some((&mut cli.screen, false)),
+        Some(Verb::Run(args)) => Some((&mut args.screen, alone(&args.drive))),
+        Some(Verb::Resume(args)) => Some((&mut args.screen, alone(&args.drive))),
+        Some(Verb::Open(args)) => Some((&mut args.screen, args.json)),
+        Some(Verb::Demo(args)) => Some((&mut args.screen, false)),
+        _ => None,
+    }
+}
+
+/// A terminal of this name has no cursor to move. Windows' own terminals have no name at all.
+fn dumb(term: &str) -> bool {
+    term == "dumb" || (term.is_empty() && cfg!(unix))
 }
 
 /// There is a person at a terminal, and a screen to show.

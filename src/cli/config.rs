@@ -219,6 +219,25 @@ impl Config {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound && file.is_none() => {}
             Err(e) => return Err(Fault::file(&path, "the configuration could not be read", &e)),
         }
+        config.fill_variables(&variable)?;
+        Ok(config)
+    }
+
+    /// What is left where the file cannot be used: defaults and environment variables that say something possible. For
+    /// `doctor`, which has to go on.
+    pub fn without_file(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let folder = match file {
+            Some(file) => file.parent().map(Path::to_owned).unwrap_or_default(),
+            None => folder(&variable),
+        };
+        let file = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
+        let mut config = Self { values: defaults(), presets: BTreeMap::new(), file, folder };
+        // Whatever is wrong with a variable was told with the file already, or is told by the next verb.
+        let _ = config.fill_variables(&variable);
+        config
+    }
+
+    fn fill_variables(&mut self, variable: &impl Fn(&str) -> Option<String>) -> Result<(), Fault> {
         for entry in ENTRIES {
             let Some(text) = variable(entry.variable).filter(|t| !t.is_empty()) else { continue };
             let value = read::parse(entry, &text).map_err(|why| {
@@ -228,9 +247,9 @@ impl Config {
                     "change or unset the variable",
                 )
             })?;
-            config.values.insert(entry.name, (value, From::Variable(entry.variable)));
+            self.values.insert(entry.name, (value, From::Variable(entry.variable)));
         }
-        Ok(config)
+        Ok(())
     }
 
     /// Sets a value that a flag gives; nothing happens where the flag was not given.

@@ -28,8 +28,15 @@ struct Line {
 }
 
 /// `doctor`.
-pub(super) fn doctor(config: &Config, args: &args::Doctor, out: &mut Out) -> Result<(), Fault> {
-    let lines = [
+///
+/// `bad` is why the configuration file could not be used; everything else is looked at all the same.
+pub(super) fn doctor(
+    config: &Config,
+    bad: Option<&Fault>,
+    args: &args::Doctor,
+    out: &mut Out,
+) -> Result<(), Fault> {
+    let mut lines = vec![
         line(
             "program",
             State::Ok,
@@ -41,11 +48,22 @@ pub(super) fn doctor(config: &Config, args: &args::Doctor, out: &mut Out) -> Res
             "",
         ),
         terminal(),
-        settings(config),
-        sessions(config),
-        household(),
-        alfworld(config),
+        match bad {
+            Some(fault) => line("config", State::Broken, fault.message.clone(), "mend this line of the file"),
+            None => settings(config),
+        },
     ];
+    for (name, complaints) in super::screen::complaints(config) {
+        if complaints.is_empty() {
+            lines.push(line(name, State::Ok, format!("in {}", config.folder.display()), ""));
+        }
+        lines.extend(
+            complaints.into_iter().map(|what| {
+                line(name, State::Broken, what, "mend this line; the rest of the file is in force")
+            }),
+        );
+    }
+    lines.extend([sessions(config), household(), alfworld(config)]);
     if args.json {
         #[derive(Serialize)]
         struct Report<'a> {

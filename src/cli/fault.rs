@@ -140,9 +140,10 @@ impl From<DriverError> for Fault {
 impl From<WorldError> for Fault {
     fn from(error: WorldError) -> Self {
         let kind = match &error {
-            WorldError::UnknownEnv { .. } | WorldError::UnknownTask { .. } | WorldError::NoData { .. } => {
-                FaultKind::Usage
-            }
+            WorldError::UnknownEnv { .. }
+            | WorldError::UnknownTask { .. }
+            | WorldError::NoChoice { .. }
+            | WorldError::NoData { .. } => FaultKind::Usage,
             WorldError::Io { .. } | WorldError::List { .. } | WorldError::Env(_) => FaultKind::World,
         };
         Self::new(kind, error.to_string(), error.next())
@@ -159,4 +160,27 @@ pub fn world(task: &Task, error: &EnvError) -> Fault {
         }
     };
     Fault::new(FaultKind::World, format!("{} {}: {error}", task.env, task.id), hint)
+}
+
+/// The command that takes a session up again. Who started the program by its path may not have it in the search path.
+pub fn resume_command(session: &str) -> String {
+    let invoked = std::env::args_os().next().unwrap_or_default();
+    resume_as(&invoked.to_string_lossy(), session)
+}
+
+fn resume_as(invoked: &str, session: &str) -> String {
+    let program = if invoked.contains(['/', '\\']) { invoked } else { "retrospect" };
+    format!("{program} resume {session}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resume_as;
+
+    #[test]
+    fn the_resume_line_works_for_who_ran_cargo() {
+        assert_eq!(resume_as("target/release/retrospect", "s/1"), "target/release/retrospect resume s/1");
+        assert_eq!(resume_as("retrospect", "s/1"), "retrospect resume s/1");
+        assert_eq!(resume_as("", "--last"), "retrospect resume --last");
+    }
 }

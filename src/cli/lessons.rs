@@ -18,12 +18,7 @@ pub(super) fn lessons(config: &mut Config, args: &args::Lessons, out: &mut Out) 
     match &args.verb {
         LessonVerb::List { from, all, json } => list(config, &path, from.as_deref(), *all, *json, out),
         LessonVerb::Add { text, solution, kind, scope } => {
-            let kind = match (kind, solution) {
-                (Some(word), _) => kind_of(word)?,
-                (None, Some(_)) => Kind::Error,
-                (None, None) => Kind::Abstract,
-            };
-            let words = LessonText { text: filled(text)?, solution: solution.clone() };
+            let (kind, words) = typed(text, solution.as_deref(), kind.as_deref())?;
             let line = add_line(now(), kind, scope_of(scope)?, words, LessonOrigin::Person);
             append(&path, std::slice::from_ref(&line), out)?;
             out.line(&format!("added {} to {}", line.op.id(), path.display()))
@@ -265,6 +260,22 @@ fn append(path: &Path, lines: &[PoolLine], out: &mut Out) -> Result<(), Fault> {
     Ok(())
 }
 
+/// A lesson as it is typed. `mistake -> solution` is an Error everywhere: here, in `--constitution` and in `--plain`.
+fn typed(text: &str, solution: Option<&str>, kind: Option<&str>) -> Result<(Kind, LessonText), Fault> {
+    let named = kind.map(kind_of).transpose()?;
+    let text = filled(text)?;
+    let arrow = text.split_once(" -> ").or_else(|| text.split_once(" → "));
+    Ok(match (solution, arrow) {
+        (Some(solution), _) => {
+            (named.unwrap_or(Kind::Error), LessonText { text, solution: Some(solution.to_owned()) })
+        }
+        (None, Some((mistake, solution))) if named.is_none_or(|k| k == Kind::Error) => {
+            (Kind::Error, LessonText::error(filled(mistake)?, filled(solution)?))
+        }
+        (None, _) => (named.unwrap_or(Kind::Abstract), LessonText { text, solution: None }),
+    })
+}
+
 fn filled(text: &str) -> Result<String, Fault> {
     let text = text.trim();
     if text.is_empty() {
@@ -288,4 +299,28 @@ pub(super) fn scope_of(word: &str) -> Result<Scope, Fault> {
     serde_json::from_value(word.to_lowercase().replace([' ', '-'], "_").into()).map_err(|_error| {
         Fault::usage(format!("there is no scope {word:?}"), "choose episode, task, task_type or environment")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arrow_makes_an_error_lesson_as_everywhere_else() {
+        let said = |text, solution, kind| typed(text, solution, kind).unwrap();
+        assert_eq!(said("Foo -> bar", None, None), (Kind::Error, LessonText::error("Foo", "bar")));
+        assert_eq!(said("Foo -> bar", None, Some("error")), (Kind::Error, LessonText::error("Foo", "bar")));
+        // A kind that was named, and words that were given apart, are kept as they are.
+        assert_eq!(
+            said("Foo -> bar", None, Some("abstract")),
+            (Kind::Abstract, LessonText::plain("Foo -> bar"))
+        );
+        assert_eq!(
+            said("Foo -> bar", Some("baz"), None),
+            (Kind::Error, LessonText::error("Foo -> bar", "baz"))
+        );
+        assert_eq!(said("Foo", None, None), (Kind::Abstract, LessonText::plain("Foo")));
+        assert!(typed("Foo ->  ", None, None).is_ok());
+        assert!(typed(" ", None, None).is_err());
+    }
 }

@@ -31,3 +31,11 @@ pub(super) fn show(_: &Config, _: Shown<'_>, _: &args::Screen, _: &mut Out) -> R
 pub(super) fn picture(_: &Config, _: Opened, _: At, _: (u16, u16), _: Option<&str>) -> Result<String, Fault> {
     Err(none())
 }
+
+pub(super) fn check_theme(_: &Config, _: &args::Screen) -> Result<(), Fault> {
+    Ok(())
+}
+
+pub(super) fn complaints(_: &Config) -> [(&'static str, Vec<String>); 0] {
+    []
+}

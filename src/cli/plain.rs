@@ -5,7 +5,7 @@ mod words;
 
 use super::bounded;
 use super::breaks::Break;
-use super::fault::{Fault, FaultKind};
+use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::tell::{Teller, Voice};
 use super::watch::{interrupted, runtime, tell_news};
@@ -35,7 +35,7 @@ pub(super) fn interact(
     handle.quit();
     // A driver that panicked has said so itself; what it wrote is whole.
     let _ = thread.join();
-    let resume = format!("go on with `retrospect resume {}`", dir.display());
+    let resume = format!("go on with `{}`", resume_command(&dir.display().to_string()));
     match left? {
         Left::Quit => {
             talk.line(&resume)?;

@@ -222,7 +222,7 @@ fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), Fault> {
 
 /// The exit of a session that was driven without a screen.
 pub(super) fn outcome(ended: &Ended, path: Option<&str>) -> Result<(), Fault> {
-    let resume = format!("go on with `retrospect resume {}`", path.unwrap_or("--last"));
+    let resume = format!("go on with `{}`", super::fault::resume_command(path.unwrap_or("--last")));
     match ended {
         Ended::Finished => Ok(()),
         Ended::Stopped(why) => Err(Fault::new(FaultKind::Stopped, format!("stopped: {why}"), resume)),

@@ -2,7 +2,7 @@
 
 use super::breaks::Break;
 use super::config::Config;
-use super::fault::{Fault, FaultKind};
+use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::outside::around;
 use super::place::{self, Opened};
@@ -54,10 +54,17 @@ pub(super) fn show(
     let Shown { handle, thread, dir, at, breaks } = shown;
     let moment = at.and_then(|at| moment_of(&handle.store.timeline(), at));
     let (options, problems) = options(config, look, dir, moment)?;
+    // All of them on standard error, which is there before and after the screen. The screen has one line, and there the
+    // first counts: later ones often follow from it.
     for problem in &problems {
-        // On the screen now, and on standard error for when the screen is gone.
-        handle.store.signal(Signal::Said(problem.to_string()));
         out.note(&problem.to_string());
+    }
+    if let Some(first) = problems.first() {
+        let more = match problems.len() {
+            1 => String::new(),
+            n => format!(" (and {} more: `retrospect doctor` lists them)", n - 1),
+        };
+        handle.store.signal(Signal::Said(format!("{first}{more}")));
     }
     let left = watch::runtime()?.block_on(async {
         tokio::select! {
@@ -69,7 +76,7 @@ pub(super) fn show(
         handle.quit();
         // A driver that panicked has said so itself; what it wrote is whole.
         let _ = thread.join();
-        out.note(&format!("go on with: retrospect resume {}", dir.display()));
+        out.note(&format!("go on with: {}", resume_command(&dir.display().to_string())));
     }
     match left {
         Ok(Exit::Quit) => Ok(()),
@@ -123,6 +130,34 @@ pub(super) fn options(
         outside: Some(around(dir)),
     };
     Ok((options, problems))
+}
+
+/// A theme that is not there is an error where nothing will be drawn as well.
+pub(super) fn check_theme(config: &Config, look: &args::Screen) -> Result<(), Fault> {
+    if look.theme.is_some() {
+        theme(config, look.theme.as_deref())?;
+    }
+    Ok(())
+}
+
+/// What is wrong with the keys and with the themes of this person: every problem in words.
+pub(super) fn complaints(config: &Config) -> [(&'static str, Vec<String>); 2] {
+    let told = |found: Result<Vec<Problem>, Fault>| match found {
+        Ok(problems) => problems.iter().map(ToString::to_string).collect(),
+        Err(fault) => vec![fault.message],
+    };
+    let keys = told(keymap(config).map(|k| k.1));
+    let mut themes = told(theme(config, None).map(|t| t.1));
+    let own = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
+    let mut names: Vec<String> = own
+        .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
+        .filter(|name| name != config.text("screen.theme"))
+        .collect();
+    names.sort();
+    for name in names {
+        themes.extend(told(theme(config, Some(&name)).map(|t| t.1)));
+    }
+    [("keys", keys), ("themes", themes)]
 }
 
 /// A theme by the name of a file in the user's `themes/`, of a shipped one, or by the path of a file.

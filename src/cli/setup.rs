@@ -250,13 +250,30 @@ fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
     })
 }
 
+/// The goal of a task where it is cheap to know; else the last part of its name that says something.
+fn about(task: &Task) -> String {
+    if !task.goal.is_empty() {
+        return task.goal.clone();
+    }
+    let built_in = task.id.parse().ok().filter(|_| task.env == "household");
+    if let Some(goal) = built_in.and_then(|id| crate::env::household::task(&id).ok()).map(|t| t.goal) {
+        return goal;
+    }
+    let parts: Vec<&str> = task.id.rsplit('/').take(2).collect();
+    match (task.env.as_str(), parts.as_slice()) {
+        // The last folder of ALFWorld's layout is a trial number; the one above it says the task.
+        ("alfworld", [_, game]) => (*game).to_owned(),
+        _ => task.id.clone(),
+    }
+}
+
 /// What is written down of a new session before its first event.
 pub(super) fn meta(spec: &RunSpec, salt: u64) -> Meta {
     let created = driver::now();
     let first = spec.tasks.first();
     let env = first.map_or("", |t| t.env.as_str());
     let words = match spec.tasks.as_slice() {
-        [one] => format!("{env} {}", one.id.rsplit_once("json_").map_or(one.id.as_str(), |p| p.1)),
+        [one] => format!("{env} {}", about(one)),
         many => format!("{env} {} tasks", many.len()),
     };
     Meta {
@@ -269,5 +286,26 @@ pub(super) fn meta(spec: &RunSpec, salt: u64) -> Meta {
         actor: spec.actor.clone(),
         title: words,
         bookmark: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_named_after_its_goal() {
+        let task = |env: &str, id: &str, goal: &str| Task {
+            env: env.to_owned(),
+            id: id.to_owned(),
+            goal: goal.to_owned(),
+            task_type: None,
+            seed: 0,
+        };
+        let path = "/home/me/data/json_2.1.1/valid_seen/pick_heat-Mug-None-Cabinet-10/trial_T2019";
+        assert_eq!(about(&task("alfworld", path, "put a hot mug in cabinet")), "put a hot mug in cabinet");
+        assert_eq!(about(&task("alfworld", path, "")), "pick_heat-Mug-None-Cabinet-10");
+        let built_in = about(&task("household", "easy/heat/23", ""));
+        assert!(!built_in.contains('/') && built_in.contains(' '), "{built_in}");
     }
 }

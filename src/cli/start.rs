@@ -183,16 +183,51 @@ fn sessions(root: &Path) -> Vec<SessionRow> {
             Standing::Closed if summary.over => "over",
             Standing::Closed => "stopped",
         };
-        let when = session.meta.created.strftime("%Y-%m-%d %H:%M");
+        let when = session.meta.created.strftime("%m-%d %H:%M");
         Some(SessionRow {
             path: session.dir,
             goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal },
             standing: standing.to_owned(),
             about: format!(
-                "{} of {} won, step {}, {}, {when}",
-                summary.won, summary.episodes, summary.steps, session.meta.method
+                "{when}  step {}, {}/{} won, {}",
+                summary.steps, summary.won, summary.episodes, session.meta.method
             ),
         })
     };
-    place::recent(root, RECENT).into_iter().filter_map(row).collect()
+    let mut rows: Vec<SessionRow> = place::recent(root, RECENT).into_iter().filter_map(row).collect();
+    unfinished_first(&mut rows);
+    rows
+}
+
+/// What can be gone on with comes before what is only to look back at; the newest first within both.
+fn unfinished_first(rows: &mut [SessionRow]) {
+    rows.sort_by_key(|row| match row.standing.as_str() {
+        "crashed" => 0,
+        "stopped" => 1,
+        _ => 2,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crashed_and_stopped_sessions_come_before_finished_ones() {
+        let row = |standing: &str, goal: &str| SessionRow {
+            path: goal.into(),
+            goal: goal.to_owned(),
+            standing: standing.to_owned(),
+            about: String::new(),
+        };
+        let mut rows = vec![
+            row("over", "a"),
+            row("stopped", "b"),
+            row("over", "c"),
+            row("crashed", "d"),
+            row("stopped", "e"),
+        ];
+        unfinished_first(&mut rows);
+        assert_eq!(rows.iter().map(|r| r.goal.as_str()).collect::<Vec<_>>(), ["d", "b", "e", "a", "c"]);
+    }
 }

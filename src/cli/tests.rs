@@ -42,3 +42,10 @@ fn what_comes_from_outside_is_cleaned_before_a_terminal_and_nowhere_else() {
     assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), hostile, "the same data");
     assert_eq!(shown_json(&json, false), json);
 }
+
+#[test]
+fn a_dumb_terminal_is_talked_to_line_by_line() {
+    for (term, is) in [("dumb", true), ("", cfg!(unix)), ("xterm-256color", false), ("linux", false)] {
+        assert_eq!(super::dumb(term), is, "{term:?}");
+    }
+}

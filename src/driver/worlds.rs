@@ -45,6 +45,12 @@ pub enum WorldError {
         /// Why it is none.
         why: String,
     },
+    /// Nothing says which tasks of many are meant.
+    #[error("no task of {env} is chosen: say which with --task T, --tasks FILE, --split S or --only N")]
+    NoChoice {
+        /// The environment.
+        env: String,
+    },
     /// ALFWorld's data are needed.
     #[error("{what}")]
     NoData {
@@ -79,7 +85,9 @@ impl WorldError {
     pub fn next(&self) -> &'static str {
         match self {
             Self::UnknownEnv { .. } => "choose one of them with --env",
-            Self::UnknownTask { .. } => "`retrospect tasks --env ENV` lists the tasks",
+            Self::UnknownTask { .. } | Self::NoChoice { .. } => {
+                "`retrospect tasks --env ENV` lists the tasks"
+            }
             Self::NoData { .. } => {
                 "set ALFWORLD_DATA or --data to the folder that holds json_2.1.1, or play the built-in --env household"
             }

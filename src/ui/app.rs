@@ -65,7 +65,7 @@ pub struct Options {
 pub enum Exit {
     /// The person quit.
     Quit,
-    /// The terminal went away, or somebody ended the program: 1 hang-up, 15 terminate.
+    /// The terminal went away, or somebody ended the program: 1 hang-up, 2 interrupt, 15 terminate.
     Signal(i32),
 }
 
@@ -327,6 +327,7 @@ fn message(event: Event) -> Option<Msg> {
 #[cfg(unix)]
 pub(super) struct Signals {
     end: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
     gone: tokio::signal::unix::Signal,
     on: tokio::signal::unix::Signal,
 }
@@ -337,6 +338,8 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             end: signal(SignalKind::terminate())?,
+            // A key does not send it in raw mode; `kill -INT` does, and must not leave the terminal as the screen has it.
+            interrupt: signal(SignalKind::interrupt())?,
             gone: signal(SignalKind::hangup())?,
             on: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
         })
@@ -345,6 +348,7 @@ impl Signals {
     pub(super) async fn next(&mut self) -> Wake {
         tokio::select! {
             _ = self.end.recv() => Wake::Gone(15),
+            _ = self.interrupt.recv() => Wake::Gone(2),
             _ = self.gone.recv() => Wake::Gone(1),
             _ = self.on.recv() => Wake::Continued,
         }

@@ -56,11 +56,15 @@ set NAME VALUE          change a setting, such as max_steps
 retry                   after a failed call: try again
 end, begin              end the episode; begin the same task again
 quit (q)                leave; the session can be resumed
+The palette's words mean the same here, with or without its colon:
+lesson-add, lesson-edit N, lesson-pin N, lesson-scope N, lesson-delete N, ask-again, remark, pause-run,
+end-episode, inspect N; a bare number such as :37 shows that step
 ";
 
 /// What a line means in this state; an error is what to say.
 pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
-    let line = line.trim();
+    // The palette's lines begin with a colon on the screen; who is used to it may type it here.
+    let line = line.trim().trim_start_matches(':').trim_start();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     let one = |command: Command| Ok(Said::Do(vec![command]));
@@ -70,6 +74,8 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "stage" | "s" => one(Command::StepStage),
         "run" | "go" | "continue" | "c" => Ok(Said::Run),
         "pause" => one(Command::Pause),
+        "pause-run" if state.pace == Pace::Paused => Ok(Said::Run),
+        "pause-run" => one(Command::Pause),
         "approve" => one(Command::Approve),
         "override" | "o" => {
             let shown_as = match setting(state, "override.shown_as") {
@@ -80,7 +86,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         }
         "override-as-edit" => one(over(needs(rest, "override-as-edit ACTION")?, ShownAs::HumanEdit, state)),
         "reject" | "x" => one(Command::Reject(needs(rest, "reject REASON")?)),
-        "again" | "r" => one(Command::AskAgain),
+        "again" | "r" | "ask-again" => one(Command::AskAgain),
         "cancel" => one(Command::Cancel),
         "retry" => one(Command::Retry),
         "act" => one(Command::Act(needs(rest, "act ACTION")?)),
@@ -88,19 +94,26 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "auto" => one(Command::SetAutonomy(Autonomy::Auto)),
         "confirm" => one(Command::SetAutonomy(Autonomy::Confirm)),
         "human" | "play" => one(Command::SetAutonomy(Autonomy::Human)),
-        "lesson" | "a" | "add" => one(Command::Lesson(new_lesson(&needs(rest, "lesson TEXT")?)?)),
+        "lesson" | "a" | "add" | "lesson-add" => {
+            one(Command::Lesson(new_lesson(&needs(rest, "lesson TEXT")?)?))
+        }
         "lessons" => Ok(Said::Tell(lessons(state))),
         "edit" | "on" | "off" | "pin" | "delete" | "scope" | "move" => {
             one(Command::Lesson(change(word, rest, state)?))
         }
+        "lesson-edit" => one(Command::Lesson(change("edit", rest, state)?)),
+        "lesson-pin" => one(Command::Lesson(change("pin", rest, state)?)),
+        "lesson-scope" => one(Command::Lesson(change("scope", rest, state)?)),
+        "lesson-delete" => one(Command::Lesson(change("delete", rest, state)?)),
         "undo" | "u" => one(Command::Undo),
         "redo" | "U" => one(Command::Redo),
         "reflect" => one(Command::Reflect(kind_of(&needs(rest, "reflect KIND")?).map_err(|f| f.message)?)),
         "prompt" | "p" => Ok(Said::Tell(prompt(state))),
         "world" | "w" => Ok(Said::Tell(world(state))),
         "actions" | "admissible" => Ok(Said::Admissible),
-        "story" => story(rest, state).map(Said::Tell),
-        "note" => {
+        "story" | "inspect" => story(rest, state).map(Said::Tell),
+        number if number.parse::<u32>().is_ok() => story(number, state).map(Said::Tell),
+        "note" | "remark" => {
             let step = state.last_step().map_or(0, |s| s.number);
             one(Command::Remark { step, text: needs(rest, "note TEXT")? })
         }
@@ -112,7 +125,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
             }
             one(Command::Set { name: name.to_owned(), value })
         }
-        "end" => one(Command::EndEpisode(EndReason::Person)),
+        "end" | "end-episode" => one(Command::EndEpisode(EndReason::Person)),
         "begin" => match state.episode.as_deref() {
             Some(episode) => {
                 Ok(Said::Do(vec![Command::Begin(Box::new(episode.task.clone())), Command::Step]))
@@ -327,4 +340,37 @@ pub(super) fn mode(state: &State) -> String {
     };
     let proposed = step.proposed.as_deref().or(step.thought.as_deref()).unwrap_or("(nothing)");
     format!("{who} · your turn, step {}: {proposed}", step.number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_palettes_words_are_commands_as_well() {
+        let state = State::default();
+        for (palette, own) in [
+            ("lesson-add Foo -> bar", "lesson Foo -> bar"),
+            ("ask-again", "again"),
+            ("remark well done", "note well done"),
+            (":step", "n"),
+            (":stage", "s"),
+            ("pause-run", "run"),
+            (":override go to sofa 1", "o go to sofa 1"),
+            ("reject no", "x no"),
+            (":undo", "u"),
+            ("redo", "U"),
+            (":prompt", "p"),
+            ("37", "story 37"),
+            (":37", "story 37"),
+            ("end-episode", "end"),
+        ] {
+            assert_eq!(understand(palette, &state), understand(own, &state), "{palette}");
+        }
+        let running = State { pace: Pace::Running, ..State::default() };
+        assert_eq!(understand("pause-run", &running), understand("pause", &running));
+        for word in ["lesson-add", "ask-again", "remark", "pause-run", ":37"] {
+            assert!(HELP.contains(word), "{word}");
+        }
+    }
 }

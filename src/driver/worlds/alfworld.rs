@@ -31,11 +31,16 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Enviro
 /// The task of a game file, its folder, or a name below the data.
 pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
     let file = locate(text, options)?;
+    let goal = game(&file).map_err(|why| WorldError::UnknownTask {
+        env: "alfworld".to_owned(),
+        task: text.to_owned(),
+        why,
+    })?;
     let task_type = std::fs::read(file.with_file_name(TRAJ))
         .ok()
         .and_then(|bytes| serde_json::from_slice::<Traj>(&bytes).ok())
         .map(|t| t.task_type);
-    Ok(task(name(&file, options), String::new(), task_type))
+    Ok(task(name(&file, options), goal, task_type))
 }
 
 fn task(id: String, goal: String, task_type: Option<String>) -> Task {
@@ -44,8 +49,13 @@ fn task(id: String, goal: String, task_type: Option<String>) -> Task {
 
 /// The id of a game: its folder's path below the data, else its whole path.
 fn name(file: &Path, options: &WorldOptions) -> String {
-    let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let data = options.data.as_deref().and_then(|d| d.canonicalize().ok());
+    // The way through a link is as good a name as the place that it leads to, and says less of the disk.
+    let linked = options.data.as_deref().filter(|d| file.strip_prefix(d).is_ok());
+    let whole = match linked {
+        Some(_) => file.to_owned(),
+        None => file.canonicalize().unwrap_or_else(|_| file.to_owned()),
+    };
+    let data = linked.map(Path::to_owned).or_else(|| options.data.as_deref()?.canonicalize().ok());
     let below = data
         .and_then(|d| whole.strip_prefix(d).map(Path::to_owned).ok())
         .filter(|p| p.components().count() > 1);
@@ -103,6 +113,23 @@ fn locate(text: &str, options: &WorldOptions) -> Result<PathBuf, WorldError> {
             Err(unknown(format!("neither here nor below {} is there a game of this name", data.display())))
         }
     }
+}
+
+/// The goal of a game file. A file that is no game is an error: what cannot be played should make no session.
+fn game(file: &Path) -> Result<String, String> {
+    #[derive(Deserialize)]
+    struct Parts {
+        #[serde(rename = "pddl_domain")]
+        _domain: serde::de::IgnoredAny,
+        #[serde(rename = "pddl_problem")]
+        _problem: serde::de::IgnoredAny,
+        #[serde(default)]
+        grammar: String,
+    }
+    let bytes = std::fs::read(file).map_err(|e| format!("{}: could not be read: {e}", file.display()))?;
+    serde_json::from_slice::<Parts>(&bytes)
+        .map(|parts| goal(&parts.grammar))
+        .map_err(|e| format!("{} is no {GAME}: {e}", file.display()))
 }
 
 /// The data folder itself and the `json_*` folders in it.
@@ -164,7 +191,7 @@ pub(super) fn list(split: Option<&str>, options: &WorldOptions) -> Result<Vec<Ta
     };
     let mut folders = Vec::new();
     for root in roots {
-        walk(&root, DEPTH, &mut folders);
+        walk(&root, DEPTH, &mut Vec::new(), &mut folders);
     }
     folders.sort();
     Ok(folders.into_iter().filter_map(|folder| kept(&folder, data, options)).collect())
@@ -178,7 +205,7 @@ pub(super) fn offered(options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     let split = |name: &str| versions(data).into_iter().map(|r| r.join(name)).find(|p| p.is_dir());
     let root = ["valid_unseen", "valid_seen", "train"].into_iter().find_map(split);
     let mut folders = Vec::new();
-    walk(root.as_deref().unwrap_or(data), DEPTH, &mut folders);
+    walk(root.as_deref().unwrap_or(data), DEPTH, &mut Vec::new(), &mut folders);
     folders.sort();
     let found: Vec<Task> = folders
         .iter()
@@ -207,17 +234,22 @@ fn left_out(folder: &Path, data: &Path) -> bool {
     below.contains("movable") || below.contains("Sliced")
 }
 
-fn walk(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+/// Folders with a `traj_data.json`. Links are followed, as people keep large data elsewhere and link to them; `above` are
+/// the real paths of the folders on the way down, so that a link back up is not followed for ever.
+fn walk(dir: &Path, depth: usize, above: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) {
+    let Ok(real) = dir.canonicalize() else { return };
+    if above.contains(&real) {
+        return;
+    }
     if dir.join(TRAJ).is_file() {
         found.push(dir.to_owned());
     }
     let Some(depth) = depth.checked_sub(1) else { return };
-    let Ok(entries) = std::fs::read_dir(dir) else { return };
-    for entry in entries.flatten() {
-        if entry.file_type().is_ok_and(|t| t.is_dir()) {
-            walk(&entry.path(), depth, found);
-        }
+    above.push(real);
+    for below in subfolders(dir) {
+        walk(&below, depth, above, found);
     }
+    above.pop();
 }
 
 fn kept(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Task> {

@@ -56,15 +56,17 @@ pub(super) fn select(
     if selection.is_empty() {
         found = match (env, described) {
             ("household", true) => crate::env::household::tasks()?,
+            // Who asks for several means the list that `tasks` shows; who asks for nothing plays the preselected game.
+            ("household", false) if selection.only.is_some() => {
+                crate::env::household::offered().map(|id| household::task(id, String::new())).collect()
+            }
             ("household", false) => vec![household::task(PRESELECTED, String::new())],
             (_, true) => alfworld::list(None, options)?,
-            (_, false) => {
-                return Err(WorldError::UnknownTask {
-                    env: env.to_owned(),
-                    task: String::new(),
-                    why: "say which: --task T, --tasks FILE or --split S".to_owned(),
-                });
+            // Without data the list says so; with them thousands are not played by accident.
+            (_, false) if selection.only.is_some() || options.data.is_none() => {
+                alfworld::list(None, options)?
             }
+            (_, false) => return Err(WorldError::NoChoice { env: env.to_owned() }),
         };
     }
     found.truncate(selection.only.map_or(usize::MAX, |n| n as usize));

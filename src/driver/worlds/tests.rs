@@ -168,3 +168,45 @@ fn a_start_screen_is_offered_the_smallest_split() {
     assert_eq!(built_in.len(), 25);
     assert!(super::offered("alfworld", &household()).unwrap_err().next().contains("ALFWORLD_DATA"));
 }
+
+#[test]
+fn only_takes_the_first_of_the_list_where_no_task_is_named() {
+    let only = Selection { only: Some(6), ..Selection::default() };
+    let first = chosen("household", &only, &household()).unwrap();
+    let listed = tasks("household", &Selection::default(), &household()).unwrap();
+    assert_eq!(ids(&first), ids(&listed)[..6]);
+    let (_dir, options) = data();
+    let only = Selection { only: Some(2), ..Selection::default() };
+    assert_eq!(chosen("alfworld", &only, &options).unwrap().len(), 2);
+    let error = chosen("alfworld", &only, &household()).unwrap_err();
+    assert!(error.to_string().contains("ALFWORLD_DATA is not set"), "{error}");
+    assert!(error.next().contains("--data"));
+}
+
+#[test]
+fn a_file_that_is_no_game_is_refused_before_it_is_played() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in [("passwd", "root:x:0:0"), ("empty.json", "{}")] {
+        let file = dir.path().join(name);
+        fs::write(&file, text).unwrap();
+        let error = find("alfworld", file.to_str().unwrap(), &household()).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("is no game.tw-pddl"), "{error}");
+    }
+}
+
+/// People keep large data elsewhere and link to them; a link back up must not be followed for ever.
+#[cfg(unix)]
+#[test]
+fn linked_game_folders_are_found_under_their_own_names() {
+    let (dir, _) = data();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let split = elsewhere.path().join("json_2.1.1/valid_seen");
+    fs::create_dir_all(&split).unwrap();
+    std::os::unix::fs::symlink(dir.path().join("json_2.1.1/valid_seen/a-1"), split.join("linked-1")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), split.join("loop")).unwrap();
+    let linked = WorldOptions { data: Some(elsewhere.path().to_owned()) };
+    let seen = Selection { split: Some("valid_seen".to_owned()), ..Selection::default() };
+    let found = tasks("alfworld", &seen, &linked).unwrap();
+    assert_eq!(ids(&found), ["json_2.1.1/valid_seen/linked-1/trial_1"]);
+    assert!(open(&find("alfworld", &found[0].id, &linked).unwrap(), &linked).is_ok());
+}

@@ -136,6 +136,6 @@ impl Key {
 }
 
 fn function(text: &str) -> Option<KeyCode> {
-    let number = text.strip_prefix('f')?.parse().ok()?;
+    let number = text.strip_prefix(['f', 'F'])?.parse().ok()?;
     (1..=12).contains(&number).then_some(KeyCode::F(number))
 }

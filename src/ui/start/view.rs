@@ -138,8 +138,9 @@ fn sessions(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
         let line = [
             (Role::Proposal, format!(" {mark} ")),
             (standing, format!("{:<8} ", session.standing)),
+            // Sessions often share their goal: what tells them apart comes first, and is not cut off.
+            (Role::Dim, format!("{}  ", session.about)),
             (if chosen { Role::Chosen } else { Role::Text }, session.goal.clone()),
-            (Role::Dim, format!("  {}", session.about)),
         ];
         put_line(&line, Rect { y: area.y + 1 + (place - top) as u16, height: 1, ..area }, canvas);
     }
