@@ -157,12 +157,12 @@ fn difference(state: &State, now: &PromptRecord, before: Option<&PromptRecord>, 
         }
         for op in group {
             for change in diff.iter_changes(op) {
-                let (lead, role) = match change.tag() {
-                    ChangeTag::Insert => ("+ ", Role::Added),
-                    ChangeTag::Delete => ("- ", Role::Removed),
-                    ChangeTag::Equal => ("  ", Role::Dim),
+                let (lead, mark, role) = match change.tag() {
+                    ChangeTag::Insert => ("+ ", Role::MarkProgress, Role::Added),
+                    ChangeTag::Delete => ("- ", Role::MarkMistake, Role::Removed),
+                    ChangeTag::Equal => ("  ", Role::Dim, Role::Dim),
                 };
-                lines.extend(paragraph((role, lead), role, change.value().trim_end_matches('\n'), columns));
+                lines.extend(paragraph((mark, lead), role, change.value().trim_end_matches('\n'), columns));
             }
         }
     }
