@@ -219,7 +219,7 @@ impl Editor {
             let again = look.keymap.label(Action::AskAgain).unwrap_or_default();
             let asked = look.thinking() || look.moment.head.awaiting().is_some();
             requests.push(Request::Say(if asked && !again.is_empty() {
-                format!("counts from the next prompt; {again} asks this step again with it")
+                format!("counts from the next prompt; {again} asks this turn again with it")
             } else {
                 "counts from the next prompt".to_owned()
             }));

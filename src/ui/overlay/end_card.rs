@@ -19,7 +19,7 @@ const NAMED: usize = 8;
 const CHOICES: [(Action, &str); 5] = [
     (Action::Again, "play this task again"),
     (Action::NextTask, "go on with the next task"),
-    (Action::LastProgress, "go to the last step that made progress"),
+    (Action::LastProgress, "go to the last turn that made progress"),
     (Action::AddLesson, "teach a lesson"),
     (Action::Export, "write a report"),
 ];

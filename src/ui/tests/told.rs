@@ -63,3 +63,21 @@ fn a_thought_that_was_overridden_is_known_as_an_override() {
     assert!(editor.contains("Wanted to think: I wait here."), "{editor}");
     assert!(editor.contains(Kind::Error.name()), "{editor}");
 }
+
+/// Found by a new user: the view of what is true said that the agent had seen every place.
+#[test]
+fn the_truth_does_not_change_how_much_the_agent_has_seen() {
+    let mut f = Fixture::new();
+    f.begin();
+    f.act(
+        "go to shelf 1",
+        "You see a cup 1.",
+        0.0,
+        serde_json::json!({"seen": {"shelf 1": {"items": ["cup 1"]}}}),
+    );
+    let mut stage = Stage::new(f, 120, 36);
+    let line = |stage: &mut Stage| screen(&stage.draw()).lines().nth(1).unwrap_or_default().to_owned();
+    assert!(line(&mut stage).contains("1 of "), "{}", line(&mut stage));
+    stage.model.truth = true;
+    assert!(!line(&mut stage).contains("0 of 0"), "{}", line(&mut stage));
+}

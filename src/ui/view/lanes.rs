@@ -91,16 +91,20 @@ fn titles(model: &Model, look: &Look<'_>, area: Rect, lane: usize, tabs: bool, c
     let own = if focused { Role::Focus } else { Role::Title };
     if !tabs {
         let Some(kind) = look.lanes().get(lane) else { return };
-        frame::title(area, &[(own, &name(*kind))], canvas);
+        let digit = format!("{} ", super::FIRST_LANE + lane);
+        frame::title(area, &[(Role::Dim, &digit), (own, &name(*kind))], canvas);
         return;
     }
     let mut pieces: Vec<(Role, String)> = Vec::new();
-    let Some(kind) = look.lanes().get(lane) else { return };
-    pieces.push((own, format!("[{}]", name(*kind))));
-    for (place, other) in look.lanes().iter().enumerate() {
-        if place != lane {
-            pieces.push((Role::Dim, format!("  {}", name(*other))));
-        }
+    // The order is that of the wide screens; the brackets alone move.
+    for (place, kind) in look.lanes().iter().enumerate() {
+        let gap = if place > 0 { "  " } else { "" };
+        pieces.push((Role::Dim, gap.to_owned()));
+        pieces.push(if place == lane {
+            (own, format!("[{}]", name(*kind)))
+        } else {
+            (Role::Dim, name(*kind))
+        });
     }
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
     frame::title(area, &pieces, canvas);

@@ -72,6 +72,19 @@ impl<'a> Writer<'a> {
         (Role::Dim, format!(" {:>digits$} ", self.step))
     }
 
+    /// A text after a mark, wrapped under itself in so many rows at most; the last ends with the mark of a cut.
+    pub fn within(&mut self, most: usize, mark: (Role, &str), indent: u16, role: Role, text: &str) {
+        let first = self.rows.len();
+        self.text(mark, indent, role, text);
+        if self.rows.len() > first + most {
+            self.rows.truncate(first + most);
+            // One column is kept free at the right of every text, so the mark of the cut always finds room.
+            if let Some(piece) = self.rows.last_mut().and_then(|row| row.pieces.last_mut()) {
+                piece.1 = format!("{}{}", piece.1.trim_end(), self.glyphs.more);
+            }
+        }
+    }
+
     /// A text after a mark, wrapped under itself.
     pub fn text(&mut self, mark: (Role, &str), indent: u16, role: Role, text: &str) {
         let margin = self.measure.digits + 2;
@@ -286,14 +299,12 @@ fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
 
 fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     const SHOWN: usize = 3;
+    const ROWS: usize = 2;
     let name = reflection.kind.name();
     let role = kind_role(reflection.kind);
     for item in reflection.items.iter().take(SHOWN) {
-        let pieces = [
-            (role, format!("{} {name}  ", glyphs.new)),
-            (Role::Dim, truncate(&item.text.text, usize::from(w.measure.columns), glyphs.more)),
-        ];
-        w.line(2, pieces);
+        let lead = format!("  {} {name}  ", glyphs.new);
+        w.within(ROWS, (role, &lead), width(&lead) as u16, Role::Dim, &item.text.text);
     }
     if reflection.items.len() > SHOWN {
         let words = format!("{} {} more", glyphs.more, reflection.items.len() - SHOWN);
