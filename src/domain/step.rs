@@ -2,6 +2,7 @@
 
 use super::{CallId, Note, Seq, Usage};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Where an open step stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -175,6 +176,12 @@ impl Step {
     /// The action that counts: executed if there is one, else proposed.
     pub fn action(&self) -> Option<&str> {
         self.executed.as_ref().map(|e| e.action.as_str()).or(self.proposed.as_deref())
+    }
+
+    /// What the actor wanted: its action, or `think: ...` where it only thought.
+    pub fn wanted(&self) -> Option<Cow<'_, str>> {
+        let thought = || self.thought.as_ref().map(|t| Cow::Owned(format!("think: {t}")));
+        self.proposed.as_deref().map(Cow::Borrowed).or_else(thought)
     }
 
     /// The observation as the agent sees it.

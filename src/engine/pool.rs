@@ -83,7 +83,14 @@ impl Pool {
             }
             LessonOp::Recur { id } => self.change(id, |l| l.recurred += 1),
             LessonOp::Edit { id, text, .. } => {
-                self.change(id, |l| l.versions.push(LessonVersion { seq, text: text.clone() }));
+                self.change(id, |l| {
+                    l.versions.push(LessonVersion { seq, text: text.clone() });
+                    // The words in force are those of this turn. The episode stays: a lesson reaches from the task it
+                    // was learnt in, wherever somebody words it anew.
+                    if l.learnt_at.0 == learnt_at.0 {
+                        l.learnt_at = learnt_at;
+                    }
+                });
             }
             LessonOp::Status { id, status, .. } => self.change(id, |l| l.status = *status),
             LessonOp::Rescope { id, scope, .. } => self.change(id, |l| l.scope = *scope),

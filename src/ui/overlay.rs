@@ -177,7 +177,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         }
         Action::LessonFromOverride => {
             let steps = look.episode().map(|e| &e.steps);
-            let last = steps.and_then(|s| s.iter().rev().find(|s| s.by_person() && s.proposed.is_some()));
+            let last = steps.and_then(|s| s.iter().rev().find(|s| s.by_person() && s.wanted().is_some()));
             let kind = *look.lanes().iter().find(|k| **k == Kind::Error).unwrap_or(&chosen_kind(model, look));
             let draft = last.and_then(|s| Some((s, Draft::of_override(s, kind)?)));
             let Some((step, draft)) = draft else {

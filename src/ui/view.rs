@@ -36,6 +36,9 @@ pub struct Scratch {
     pub world_most: u16,
 }
 
+/// The digit that focuses the first lane; Story has 1, World 2, and what comes after the lanes the digits after theirs.
+const FIRST_LANE: usize = 3;
+
 /// A step and its rows.
 type Kept = (Arc<Step>, Arc<[Row]>);
 
@@ -83,7 +86,14 @@ fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, ca
     let simple = |words: &str, focus: Focus, canvas: &mut Canvas<'_>| {
         let role = if model.focus == focus { Role::Focus } else { Role::Title };
         if let Some(area) = block.title {
-            frame::title(area, &[(role, words)], canvas);
+            let digit = match focus {
+                Focus::Story => 1,
+                Focus::World => 2,
+                Focus::Lanes => FIRST_LANE,
+                Focus::Observations => FIRST_LANE + look.lanes().len(),
+                Focus::Time => FIRST_LANE + 1 + look.lanes().len(),
+            };
+            frame::title(area, &[(Role::Dim, &format!("{digit} ")), (role, words)], canvas);
             if look.moment.past() && focus == Focus::Story {
                 // The letter is for those who see no colour.
                 frame::aside(area, Role::Past, "P", canvas);

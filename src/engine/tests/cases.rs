@@ -348,3 +348,19 @@ fn every_hand_of_a_person_makes_an_episode_assisted() {
     bench.world(turn("A room."));
     assert!(bench.state().episode.as_ref().unwrap().assisted, "it plays with a lesson a person typed");
 }
+
+/// Found by a new user: a Progress lesson was worded anew every few turns, and still named its first turn as its source.
+#[test]
+fn new_words_of_a_lesson_come_from_the_turn_they_were_written_at() {
+    let mut bench = proposed("look");
+    bench.wish(lesson("One.")).unwrap();
+    let before = bench.state().pool.numbered(1).unwrap().clone();
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("You see."));
+    bench.says("wait");
+    bench
+        .wish(Command::Lesson(LessonWish::Edit { id: before.id.clone(), text: LessonText::plain("Two.") }))
+        .unwrap();
+    let after = bench.state().pool.numbered(1).unwrap();
+    assert_eq!((before.learnt_at, after.learnt_at), ((1, 0), (1, 1)));
+}

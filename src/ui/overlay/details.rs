@@ -82,7 +82,7 @@ pub(crate) fn origin_word(origin: LessonOrigin) -> &'static str {
 fn origin_words(lesson: &Lesson) -> String {
     match lesson.learnt_at {
         (0, _) => origin_word(lesson.origin).to_owned(),
-        (episode, step) => format!("{}, in episode {episode} at step {step}", origin_word(lesson.origin)),
+        (episode, step) => format!("{}, in episode {episode} at turn {step}", origin_word(lesson.origin)),
     }
 }
 
@@ -98,7 +98,7 @@ fn uses(lesson: &Lesson, look: &Look<'_>) -> String {
     let last = lesson.last_used.and_then(|seq| timeline.event(seq).map(|e| e.event.clone()));
     match last {
         Some(Event::PromptSent { prompt }) => {
-            format!("{}, last at episode {} step {}", lesson.uses, prompt.episode, prompt.step)
+            format!("{}, last at episode {} turn {}", lesson.uses, prompt.episode, prompt.step)
         }
         _ => lesson.uses.to_string(),
     }

@@ -94,9 +94,9 @@ impl Draft {
     /// The lesson of an override: what the agent wanted was the mistake, what the person did is the solution. Numbers go,
     /// so that it also holds for other things of the kind.
     pub fn of_override(step: &Step, kind: Kind) -> Option<Self> {
-        let wanted = step.proposed.as_deref()?;
+        let wanted = step.wanted()?;
         let done = step.executed.as_ref().filter(|_| step.by_person())?;
-        let (wanted, done) = (without_numbers(wanted), without_numbers(&done.action));
+        let (wanted, done) = (without_numbers(&wanted), without_numbers(&done.action));
         let mut draft = Self::new(kind);
         if kind == Kind::Error {
             draft.text = format!("Wanted to {wanted}.");
@@ -219,7 +219,7 @@ impl Editor {
             let again = look.keymap.label(Action::AskAgain).unwrap_or_default();
             let asked = look.thinking() || look.moment.head.awaiting().is_some();
             requests.push(Request::Say(if asked && !again.is_empty() {
-                format!("counts from the next prompt; {again} asks this step again with it")
+                format!("counts from the next prompt; {again} asks this turn again with it")
             } else {
                 "counts from the next prompt".to_owned()
             }));

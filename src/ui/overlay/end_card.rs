@@ -11,6 +11,7 @@ use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
+use std::collections::{BTreeMap, HashMap};
 
 /// Steps that are named one by one.
 const NAMED: usize = 8;
@@ -18,7 +19,7 @@ const NAMED: usize = 8;
 const CHOICES: [(Action, &str); 5] = [
     (Action::Again, "play this task again"),
     (Action::NextTask, "go on with the next task"),
-    (Action::LastProgress, "go to the last step that made progress"),
+    (Action::LastProgress, "go to the last turn that made progress"),
     (Action::AddLesson, "teach a lesson"),
     (Action::Export, "write a report"),
 ];
@@ -33,13 +34,13 @@ pub struct EndCard {
 /// Why an episode ended, as a sentence.
 fn why(outcome: &EpisodeSummary, limit: u32) -> String {
     match outcome.reason {
-        EndReason::Won => format!("Won: the goal was reached in {} steps.", outcome.steps),
+        EndReason::Won => format!("Won: the goal was reached in {} turns.", outcome.steps),
         EndReason::Done => "The world ended the episode without the goal.".to_owned(),
-        EndReason::StepLimit => format!("Not won: all {limit} steps are used up."),
-        EndReason::MoveLimit => format!("Not won: all moves are used up, after {} steps.", outcome.steps),
-        EndReason::TimeLimit => format!("Not won: the time was over after {} steps.", outcome.steps),
+        EndReason::StepLimit => format!("Not won: all {limit} turns are used up."),
+        EndReason::MoveLimit => format!("Not won: all moves are used up, after {} turns.", outcome.steps),
+        EndReason::TimeLimit => format!("Not won: the time was over after {} turns.", outcome.steps),
         EndReason::Loop => "Not won: the same action came twice in a row.".to_owned(),
-        EndReason::Person => format!("You ended it after {} steps.", outcome.steps),
+        EndReason::Person => format!("You ended it after {} turns.", outcome.steps),
         EndReason::Error => "A call failed, and the task was given up.".to_owned(),
     }
 }
@@ -80,6 +81,23 @@ fn missing(episode: &Episode) -> Option<String> {
     Some(words)
 }
 
+/// Actions that were taken again and changed nothing, with the steps of the repeats, the most frequent first. A repeat is
+/// in vain where the world did not accept it, or answered as it did the last time.
+fn repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
+    let mut last: HashMap<&str, &str> = HashMap::new();
+    let mut vain: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for step in episode.steps.iter().filter(|s| !s.only_thinks()) {
+        let (Some(done), Some(answer)) = (&step.executed, &step.answer) else { continue };
+        let before = last.insert(&done.action, &answer.raw);
+        if before.is_some_and(|raw| !answer.valid || raw == answer.raw) {
+            vain.entry(&done.action).or_default().push(step.number);
+        }
+    }
+    let mut vain: Vec<_> = vain.into_iter().collect();
+    vain.sort_by_key(|(_, at)| std::cmp::Reverse(at.len()));
+    vain
+}
+
 fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: u16) -> Vec<Line> {
     let limit = look.moment.head.run.as_ref().map_or(0, |r| r.limits.steps);
     let role = if outcome.won { Role::Good } else { Role::Bad };
@@ -90,9 +108,9 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
     say("goal", Role::Text, &episode.task.goal);
     let last = match episode.step(episode.progress_step).and_then(|s| s.action()) {
         Some(action) => {
-            format!("{:.0} %, last at step {} ({action})", outcome.progress * 100.0, episode.progress_step)
+            format!("{:.0} %, last at turn {} ({action})", outcome.progress * 100.0, episode.progress_step)
         }
-        None => format!("{:.0} %, no step made progress", outcome.progress * 100.0),
+        None => format!("{:.0} %, no turn made progress", outcome.progress * 100.0),
     };
     say("progress", Role::Text, &last);
     if !outcome.won
@@ -103,26 +121,27 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
     let invalid: Vec<u32> = episode
         .steps
         .iter()
-        .filter(|s| s.answer.as_ref().is_some_and(|a| !a.valid))
+        .filter(|s| !s.only_thinks() && s.answer.as_ref().is_some_and(|a| !a.valid))
         .map(|s| s.number)
         .collect();
     if !invalid.is_empty() {
         let words = match invalid[..] {
-            [only] => format!("once, at step {only}"),
-            _ => format!("{} times: steps {}", invalid.len(), numbers(&invalid)),
+            [only] => format!("once, at turn {only}"),
+            _ => format!("{} times: turns {}", invalid.len(), numbers(&invalid)),
         };
         say("nothing happened", Role::Text, &words);
     }
-    let mut repeats: Vec<(&String, u32)> = episode
-        .actions
-        .iter()
-        .map(|(a, (n, _))| (a, *n))
-        .filter(|(a, n)| *n > 2 && !a.starts_with("think:"))
-        .collect();
-    repeats.sort_by_key(|(action, n)| (std::cmp::Reverse(*n), (*action).clone()));
+    let repeats = repeats(episode);
     if !repeats.is_empty() {
-        let named: Vec<String> = repeats.iter().take(3).map(|(a, n)| format!("{a} ({n} times)")).collect();
-        say("repeated", Role::Text, &named.join(", "));
+        let named: Vec<String> = repeats
+            .iter()
+            .take(3)
+            .map(|(action, at)| match at[..] {
+                [only] => format!("{action} (again at turn {only})"),
+                _ => format!("{action} (again at turns {})", numbers(at)),
+            })
+            .collect();
+        say("repeated in vain", Role::Text, &named.join("; "));
     }
     let hand = if outcome.assisted { "; with your help" } else { "" };
     say(

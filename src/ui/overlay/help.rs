@@ -6,6 +6,7 @@ use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
+use crate::ui::model::lane_title;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
@@ -54,12 +55,30 @@ fn marks(look: &Look<'_>) -> Vec<Line> {
         (Role::Person, g.person, "a person's hand: overridden, rejected, edited"),
         (Role::MarkMistake, g.mistake, "a mistake that a detector saw"),
         (Role::MarkProgress, g.done, "a subgoal reached"),
-        (Role::MarkNow, g.now, "the moment that all panes show"),
+        (Role::MarkPerson, g.remark, "a remark of yours"),
+        (Role::Good, "+", "the turn made progress"),
+        (Role::Focus, g.edge, "at the left: the chosen turn or lesson"),
+        (Role::MarkNow, g.now, "in Time: the moment that all panes show"),
+        (Role::Mark, g.spark[5], "in Time: one column a turn, as high as the progress then"),
+        (Role::MarkPerson, g.spark[5], "in Time: you acted or rejected"),
+        (Role::MarkReflection, g.spark[5], "in Time: a reflection was written"),
+        (Role::MarkMistake, g.spark[5], "in Time: a mistake was seen"),
+        (Role::MarkProgress, g.spark[5], "in Time: a subgoal was reached"),
     ];
     let mut lines = vec![vec![(Role::Title, "Marks".to_owned())]];
     lines.extend(legend.map(|(role, mark, words)| {
         vec![(role, format!("  {mark}{}", " ".repeat(14 - width(mark)))), (Role::Text, words.to_owned())]
     }));
+    lines.push(Vec::new());
+    lines.push(vec![(Role::Title, "Panes, by their digits".to_owned())]);
+    let lanes = look.lanes().iter().map(|kind| lane_title(look.method(), *kind));
+    let names =
+        ["Story", "World"].into_iter().chain(lanes).chain(["Observations, where they are apart", "Time"]);
+    lines.extend(
+        names
+            .zip(1..)
+            .map(|(name, digit)| vec![(Role::Key, format!("  {digit:<15}")), (Role::Text, name.to_owned())]),
+    );
     lines
 }
 

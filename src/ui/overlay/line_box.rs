@@ -87,11 +87,11 @@ impl Overlay for LineBox {
                 ("Reject: why?".to_owned(), format!("{} {proposal}", look.glyphs.proposal))
             }
             Purpose::Remark { step: 0 } => ("A remark on this episode".to_owned(), String::new()),
-            Purpose::Remark { step } => (format!("A remark on step {step}"), String::new()),
+            Purpose::Remark { step } => (format!("A remark on turn {step}"), String::new()),
         };
         let told = match (&self.purpose, self.empty) {
             (_, true) => "write a few words first",
-            (Purpose::Reject { .. }, _) => "The agent is told the reason, and is asked this step again.",
+            (Purpose::Reject { .. }, _) => "The agent is told the reason, and is asked this turn again.",
             (Purpose::Remark { .. }, _) => {
                 "Remarks are for people: they stay in the session and reach no prompt."
             }

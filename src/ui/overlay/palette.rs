@@ -55,7 +55,7 @@ impl Palette {
             let steps = look.episode().map_or(0, |e| e.steps.len());
             let there = after_step(look, number).filter(|_| number as usize <= steps);
             return Reaction::done(there.map_or_else(
-                || Request::Say(format!("there is no step {number}; this episode has {steps}")),
+                || Request::Say(format!("there is no turn {number}; this episode has {steps}")),
                 Request::Go,
             ));
         }
@@ -112,7 +112,7 @@ impl Overlay for Palette {
         self.field.draw(true, line, canvas);
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
         if let Some(number) = self.step() {
-            put_line(&[(Role::Chosen, format!("go to step {number}"))], list, canvas);
+            put_line(&[(Role::Chosen, format!("go to turn {number}"))], list, canvas);
             return;
         }
         if self.fitting.is_empty() {

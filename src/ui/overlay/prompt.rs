@@ -120,7 +120,7 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
     for dropped in &record.dropped {
         let what = match &dropped.origin {
-            Origin::Steps { .. } | Origin::Step(_) => format!("steps {}", source(state, &dropped.origin)),
+            Origin::Steps { .. } | Origin::Step(_) => format!("turns {}", source(state, &dropped.origin)),
             Origin::Lesson { .. } => format!("lesson {}", source(state, &dropped.origin)),
             Origin::Text(_) => "a text of the template".to_owned(),
             Origin::Task => "the task".to_owned(),
@@ -157,12 +157,12 @@ fn difference(state: &State, now: &PromptRecord, before: Option<&PromptRecord>, 
         }
         for op in group {
             for change in diff.iter_changes(op) {
-                let (lead, role) = match change.tag() {
-                    ChangeTag::Insert => ("+ ", Role::Added),
-                    ChangeTag::Delete => ("- ", Role::Removed),
-                    ChangeTag::Equal => ("  ", Role::Dim),
+                let (lead, mark, role) = match change.tag() {
+                    ChangeTag::Insert => ("+ ", Role::MarkProgress, Role::Added),
+                    ChangeTag::Delete => ("- ", Role::MarkMistake, Role::Removed),
+                    ChangeTag::Equal => ("  ", Role::Dim, Role::Dim),
                 };
-                lines.extend(paragraph((role, lead), role, change.value().trim_end_matches('\n'), columns));
+                lines.extend(paragraph((mark, lead), role, change.value().trim_end_matches('\n'), columns));
             }
         }
     }
@@ -252,10 +252,10 @@ impl Overlay for PromptView {
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let title = match (prompts(look.shown()), self.difference) {
             (None, _) => "Prompt".to_owned(),
-            (Some((now, _, true)), false) => format!("Prompt of step {}: drafted, not sent", now.step),
-            (Some((now, _, false)), false) => format!("Prompt of step {}, as it was sent", now.step),
+            (Some((now, _, true)), false) => format!("Prompt of turn {}: drafted, not sent", now.step),
+            (Some((now, _, false)), false) => format!("Prompt of turn {}, as it was sent", now.step),
             (Some((now, _, _)), true) => {
-                format!("Prompt of step {}: what changed since the call before", now.step)
+                format!("Prompt of turn {}: what changed since the call before", now.step)
             }
         };
         let window =

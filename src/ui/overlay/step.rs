@@ -110,7 +110,7 @@ impl Overlay for StepView {
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let title =
-            if self.number == 0 { "The beginning".to_owned() } else { format!("Step {}", self.number) };
+            if self.number == 0 { "The beginning".to_owned() } else { format!("Turn {}", self.number) };
         let rows = self.lines(look, 96.min(screen.width.saturating_sub(4))).len() as u16;
         let window = Window { title: &title, place: Place::Middle, rows, columns: 96, mode: Mode::Overlay };
         let inside = window.draw(look, screen, canvas);

@@ -150,9 +150,9 @@ fn sessions(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
 fn origin(origin: SettingOrigin) -> &'static str {
     match origin {
         SettingOrigin::Paper => "paper",
-        SettingOrigin::Code => "public code",
-        SettingOrigin::Ours => "ours",
-        SettingOrigin::Config => "configuration",
+        SettingOrigin::Code => "code",
+        SettingOrigin::Ours => "our default",
+        SettingOrigin::Config => "config",
         SettingOrigin::Flag => "flag",
         SettingOrigin::Person => "you",
     }

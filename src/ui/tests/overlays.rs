@@ -190,7 +190,7 @@ fn the_palette_finds_actions_and_steps() {
     typed(&mut stage, "999");
     stage.press("Enter");
     assert_eq!(stage.moment().chosen(), 9);
-    assert!(stage.model.notice.as_ref().is_some_and(|n| n.text.contains("no step 999")));
+    assert!(stage.model.notice.as_ref().is_some_and(|n| n.text.contains("no turn 999")));
 }
 
 #[test]

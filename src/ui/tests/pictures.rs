@@ -103,7 +103,7 @@ fn one_word_tells_the_mode() {
         ("WON", |f| {
             f.end(true, EndReason::Won);
         }),
-        ("ENDED · out of steps", |f| {
+        ("ENDED · out of turns", |f| {
             f.end(false, EndReason::StepLimit);
         }),
         ("PAUSED · a call failed", |f| {

@@ -47,6 +47,8 @@ roles! {
     Key = "key",
     /// What the world said.
     Observation = "observation",
+    /// What the world said when an action changed nothing.
+    Failed = "observation.failed",
     /// What the agent thought.
     Thought = "thought",
     /// Reasoning that a model shows before its answer.
@@ -75,6 +77,8 @@ roles! {
     Progress = "reflection.progress",
     /// A lesson.
     Lesson = "lesson",
+    /// What to do instead of the mistake that a lesson names.
+    Solution = "lesson.solution",
     /// A lesson that no prompt has used yet.
     New = "lesson.new",
     /// A lesson that is switched off.

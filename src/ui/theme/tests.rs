@@ -59,16 +59,28 @@ fn the_default_needs_no_certain_ground() {
     for role in Role::ALL {
         let style = theme.style(*role);
         assert_eq!(style.bg, None, "{}", role.name());
-        let safe = [
-            None,
-            Some(Color::Red),
-            Some(Color::Green),
-            Some(Color::Cyan),
-            Some(Color::Magenta),
-            Some(Color::Blue),
-        ];
+        let safe = [None, Some(Color::Red), Some(Color::Green), Some(Color::Cyan), Some(Color::Magenta)];
         assert!(safe.contains(&style.fg), "{} may vanish on black or white", role.name());
     }
+}
+
+#[test]
+fn in_the_default_what_is_read_has_the_colour_of_the_terminal() {
+    let theme = Theme::default();
+    let read = |name: &str| {
+        let first = name.split('.').next().unwrap_or(name);
+        let texts =
+            ["text", "observation", "thought", "action", "proposal", "human", "lesson", "origin", "diff"];
+        texts.contains(&first) || name == "input" || name == "reflection"
+    };
+    let mut seen = 0;
+    for role in Role::ALL.iter().filter(|r| read(r.name())) {
+        seen += 1;
+        assert_eq!(theme.style(*role).fg, None, "{} is read and has a colour", role.name());
+    }
+    assert!(seen > 25, "{seen}");
+    // ANSI blue is dark on black for most terminals, so nothing at all has it.
+    assert!(Role::ALL.iter().all(|r| theme.style(*r).fg != Some(Color::Blue)));
 }
 
 #[test]

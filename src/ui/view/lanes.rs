@@ -11,6 +11,7 @@ use crate::ui::look::Look;
 use crate::ui::model::{Focus, Model, lane_title};
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
 
 /// Draws one lane, or the chosen lane with the others as tabs.
 pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'_>) {
@@ -67,11 +68,16 @@ fn draw_row(row: &Row, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
     canvas.put(area.x + 1, area.y, 1, row.mark.1, canvas.style(row.mark.0));
     let lead_role = if picked { Role::Focus } else { Role::Dim };
     let mut x = area.x + 2;
-    x += canvas.put(x, area.y, right.saturating_sub(x), &row.lead, canvas.style(lead_role));
+    x += canvas.put(x, area.y, right.saturating_sub(x), &row.lead, unlined(canvas.style(lead_role)));
     x += canvas.put(x, area.y, right.saturating_sub(x), &row.text.1, canvas.style(row.text.0));
     if let Some(source) = &row.source {
         canvas.put_right(right, area.y, right.saturating_sub(x + 1), source, canvas.style(Role::Dim));
     }
+}
+
+/// A style for blanks and numbers at the edge: a line under blanks looks like something typed.
+pub(super) fn unlined(style: Style) -> Style {
+    style.remove_modifier(Modifier::UNDERLINED)
 }
 
 fn titles(model: &Model, look: &Look<'_>, area: Rect, lane: usize, tabs: bool, canvas: &mut Canvas<'_>) {
@@ -85,16 +91,20 @@ fn titles(model: &Model, look: &Look<'_>, area: Rect, lane: usize, tabs: bool, c
     let own = if focused { Role::Focus } else { Role::Title };
     if !tabs {
         let Some(kind) = look.lanes().get(lane) else { return };
-        frame::title(area, &[(own, &name(*kind))], canvas);
+        let digit = format!("{} ", super::FIRST_LANE + lane);
+        frame::title(area, &[(Role::Dim, &digit), (own, &name(*kind))], canvas);
         return;
     }
     let mut pieces: Vec<(Role, String)> = Vec::new();
-    let Some(kind) = look.lanes().get(lane) else { return };
-    pieces.push((own, format!("[{}]", name(*kind))));
-    for (place, other) in look.lanes().iter().enumerate() {
-        if place != lane {
-            pieces.push((Role::Dim, format!("  {}", name(*other))));
-        }
+    // The order is that of the wide screens; the brackets alone move.
+    for (place, kind) in look.lanes().iter().enumerate() {
+        let gap = if place > 0 { "  " } else { "" };
+        pieces.push((Role::Dim, gap.to_owned()));
+        pieces.push(if place == lane {
+            (own, format!("[{}]", name(*kind)))
+        } else {
+            (Role::Dim, name(*kind))
+        });
     }
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
     frame::title(area, &pieces, canvas);
@@ -166,7 +176,8 @@ fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, mo
     let words = text.solution.as_deref().unwrap_or(&text.text);
     let arrow = if text.solution.is_some() { 2 } else { 0 };
     let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
-    let (long, short) = source(lesson, g.dot);
+    let shown = look.shown().episode.as_ref().map_or(0, |e| e.number);
+    let (long, short) = source(lesson, shown, g.dot);
     let roomy = room >= 56 && width(&one_line(head(words))) + width(&long) + 3 <= room;
     let source = if roomy { long } else { short };
     let room = room.saturating_sub(width(&source) + 2).max(4);
@@ -185,11 +196,11 @@ fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, mo
         let mistake = truncate(&text.text, usize::from(columns).saturating_sub(indent + 3), g.more);
         rows.push(row(mark, lead, paint(Role::Lesson), mistake, None));
         let lead = format!("{:indent$}{} ", "", g.instead);
-        rows.push(row(blank, lead, paint(Role::Good), first, Some(source)));
+        rows.push(row(blank, lead, paint(Role::Solution), first, Some(source)));
     } else {
         rows.push(row(mark, lead, paint(Role::Lesson), first, Some(source)));
     }
-    let role = paint(if text.solution.is_some() { Role::Good } else { Role::Lesson });
+    let role = paint(if text.solution.is_some() { Role::Solution } else { Role::Lesson });
     let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
     rows.extend(rest);
     rows
@@ -219,8 +230,8 @@ fn head(text: &str) -> &str {
     &text[..end]
 }
 
-/// Where a lesson comes from, at length and in short.
-fn source(lesson: &Lesson, dot: &str) -> (String, String) {
+/// Where a lesson comes from, at length and in short. A turn of another episode than the shown one is `episode.turn`.
+fn source(lesson: &Lesson, shown: u32, dot: &str) -> (String, String) {
     let who = match lesson.origin {
         LessonOrigin::Symbolic => "rules",
         LessonOrigin::Mentor => "mentor",
@@ -236,7 +247,10 @@ fn source(lesson: &Lesson, dot: &str) -> (String, String) {
     if lesson.learnt_at == (0, 0) {
         return (format!("{who} {dot} {uses}"), who.to_owned());
     }
-    let turn = lesson.learnt_at.1;
+    let (episode, turn) = lesson.learnt_at;
+    if episode != shown {
+        return (format!("{who} {dot} turn {episode}.{turn} {dot} {uses}"), format!("t{episode}.{turn}"));
+    }
     if turn == 0 {
         return (format!("{who} {dot} before turn 1 {dot} {uses}"), "start".to_owned());
     }

@@ -72,6 +72,19 @@ impl<'a> Writer<'a> {
         (Role::Dim, format!(" {:>digits$} ", self.step))
     }
 
+    /// A text after a mark, wrapped under itself in so many rows at most; the last ends with the mark of a cut.
+    pub fn within(&mut self, most: usize, mark: (Role, &str), indent: u16, role: Role, text: &str) {
+        let first = self.rows.len();
+        self.text(mark, indent, role, text);
+        if self.rows.len() > first + most {
+            self.rows.truncate(first + most);
+            // One column is kept free at the right of every text, so the mark of the cut always finds room.
+            if let Some(piece) = self.rows.last_mut().and_then(|row| row.pieces.last_mut()) {
+                piece.1 = format!("{}{}", piece.1.trim_end(), self.glyphs.more);
+            }
+        }
+    }
+
     /// A text after a mark, wrapped under itself.
     pub fn text(&mut self, mark: (Role, &str), indent: u16, role: Role, text: &str) {
         let margin = self.measure.digits + 2;
@@ -172,7 +185,7 @@ pub fn reset_rows(text: &str, measure: Measure, glyphs: &Glyphs) -> Vec<Row> {
 fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
     for (was, why) in &step.rejections {
         w.text(
-            (Role::Person, &format!("{} ", glyphs.person)),
+            (Role::MarkPerson, &format!("{} ", glyphs.person)),
             2,
             Role::Dim,
             &format!("rejected: {was} ({why})"),
@@ -196,7 +209,7 @@ fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
             w.tail(Role::Person, "out of the prompt");
         }
         if let Some(Fate::Rewritten(words)) = fate {
-            w.text((Role::Person, &format!("{} ", glyphs.person)), 7, Role::Person, words);
+            w.text((Role::MarkPerson, &format!("{} ", glyphs.person)), 7, Role::Person, words);
         }
     }
     if let Some(own) = thinks {
@@ -205,7 +218,7 @@ fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
     } else if let Some(action) = step.action() {
         let (mark, role) = match (waits, step.by_person()) {
             (true, _) => ((Role::Proposal, glyphs.proposal), Role::Proposal),
-            (_, true) => ((Role::Person, glyphs.person), Role::Action),
+            (_, true) => ((Role::MarkPerson, glyphs.person), Role::Action),
             _ => ((Role::Dim, ">"), Role::Action),
         };
         if waits {
@@ -216,7 +229,7 @@ fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
             facts(w, step, glyphs);
         }
         if step.by_person() {
-            let was = step.proposed.as_deref().filter(|p| Some(*p) != step.action());
+            let was = step.wanted().filter(|p| Some(p.as_ref()) != step.action());
             w.tail(Role::Person, &was.map_or_else(|| "you".to_owned(), |p| format!("you, instead of: {p}")));
         } else if let Some(sent) = step.executed.as_ref().and_then(|e| e.sent.as_deref()) {
             w.tail(Role::Dim, &format!("sent as: {sent}"));
@@ -258,7 +271,7 @@ fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
     let role = match valid {
         _ if step.only_thinks() => Role::Dim,
         // Beside the action the detector's mark says it; alone, the text itself has to.
-        false if measure.parts == Parts::Seen => Role::Bad,
+        false if measure.parts == Parts::Seen => Role::Failed,
         _ => Role::Observation,
     };
     for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
@@ -280,20 +293,18 @@ fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         }
     }
     for remark in &step.remarks {
-        w.text((Role::Person, &format!("{} ", glyphs.remark)), 2, Role::Person, remark);
+        w.text((Role::MarkPerson, &format!("{} ", glyphs.remark)), 2, Role::Person, remark);
     }
 }
 
 fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     const SHOWN: usize = 3;
+    const ROWS: usize = 2;
     let name = reflection.kind.name();
     let role = kind_role(reflection.kind);
     for item in reflection.items.iter().take(SHOWN) {
-        let pieces = [
-            (role, format!("{} {name}  ", glyphs.new)),
-            (Role::Dim, truncate(&item.text.text, usize::from(w.measure.columns), glyphs.more)),
-        ];
-        w.line(2, pieces);
+        let lead = format!("  {} {name}  ", glyphs.new);
+        w.within(ROWS, (role, &lead), width(&lead) as u16, Role::Dim, &item.text.text);
     }
     if reflection.items.len() > SHOWN {
         let words = format!("{} {} more", glyphs.more, reflection.items.len() - SHOWN);

@@ -145,7 +145,7 @@ pub fn why(reason: EndReason) -> &'static str {
     match reason {
         EndReason::Won => "the goal holds",
         EndReason::Done => "the world ended it",
-        EndReason::StepLimit => "out of steps",
+        EndReason::StepLimit => "out of turns",
         EndReason::MoveLimit => "out of moves",
         EndReason::TimeLimit => "out of time",
         EndReason::Loop => "it went in a loop",

@@ -2,6 +2,7 @@
 //! length of the episode costs nothing.
 
 use super::Scratch;
+use super::lanes::unlined;
 use super::live::live_rows;
 use super::rows::{Measure, Parts, Row, reset_rows, step_rows};
 use crate::engine::State;
@@ -44,7 +45,8 @@ fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<
     let mut x = area.x;
     for (place, (role, text)) in row.pieces.iter().enumerate() {
         let role = if place == 0 && row.step == chosen { Role::Focus } else { paint(*role) };
-        x += canvas.put(x, area.y, area.right().saturating_sub(x), text, canvas.style(role));
+        let style = if place == 0 { unlined(canvas.style(role)) } else { canvas.style(role) };
+        x += canvas.put(x, area.y, area.right().saturating_sub(x), text, style);
     }
     if let Some((role, text)) = &row.tail {
         let room = area.right().saturating_sub(x + 2);

@@ -43,47 +43,62 @@ pub(super) fn draw(
     };
     let source = if model.truth { &episode.truth } else { &episode.shown };
     let known = Known::read(source);
-    titles(model, look, block, Some(&known), canvas);
+    // What is true lists every place with all it holds; how many the agent saw is told by what was shown to it.
+    let agents = Known::read(&episode.shown);
+    let seen = agents.places.iter().filter(|p| p.seen).count();
+    titles(model, look, block, Some((&known, seen)), canvas);
     let rows = rows(look, &known, model.truth, block.body.width, &episode.task.goal);
     let height = usize::from(block.body.height);
     let most = rows.len().saturating_sub(height);
     scratch.world_most = most as u16;
     let offset = usize::from(model.scrolls.world).min(most);
+    let more = if most > offset && height > 0 {
+        format!(" {} {} more", look.glyphs.more, most - offset)
+    } else {
+        String::new()
+    };
     for (place, row) in rows.iter().skip(offset).take(height).enumerate() {
         let mut x = block.body.x + 1;
+        let note = if place + 1 == height { width(&more) } else { 0 };
+        let right = usize::from(block.body.right().saturating_sub(1)).saturating_sub(note);
         for (role, text) in row {
-            let room = block.body.right().saturating_sub(x + 1);
-            x += canvas.put(x, block.body.y + place as u16, room, text, canvas.style(*role));
+            let room = right.saturating_sub(usize::from(x));
+            let text = if note > 0 { whole_items(text, room) } else { text.as_str() };
+            x += canvas.put(x, block.body.y + place as u16, room as u16, text, canvas.style(*role));
         }
     }
     if most > offset && height > 0 {
         let at = Rect { y: block.body.bottom() - 1, height: 1, ..block.body };
-        let words = format!(" {} {} more", look.glyphs.more, rows.len() - offset - height);
+        let words = more;
         canvas.put_right(at.right().saturating_sub(1), at.y, at.width / 2, &words, canvas.style(Role::Dim));
     }
 }
 
-fn titles(model: &Model, look: &Look<'_>, block: &Block, known: Option<&Known<'_>>, canvas: &mut Canvas<'_>) {
+fn titles(
+    model: &Model,
+    look: &Look<'_>,
+    block: &Block,
+    known: Option<(&Known<'_>, usize)>,
+    canvas: &mut Canvas<'_>,
+) {
     let Some(area) = block.title else { return };
     let own = if model.focus == Focus::World { Role::Focus } else { Role::Title };
-    let mut pieces: Vec<(Role, String)> = vec![(own, "World".to_owned())];
+    let mut pieces: Vec<(Role, String)> = vec![(Role::Dim, "2 ".to_owned()), (own, "World".to_owned())];
     if model.truth {
         pieces.push((Role::Warn, "  as it is; the agent does not see this".to_owned()));
     }
-    if let Some(known) = known
+    if let Some((known, seen)) = known
         && block.body.height == 0
     {
-        let room = usize::from(area.width).saturating_sub(15);
-        pieces.push((Role::Text, format!("  {}", known.in_one_line(room, look.glyphs.dot))));
+        let room = usize::from(area.width).saturating_sub(17);
+        pieces.push((Role::Text, format!("  {}", known.in_one_line(seen, room, look.glyphs.dot))));
     }
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
     frame::title(area, &pieces, canvas);
-    if let Some(known) = known
+    if let Some((known, seen)) = known
         && block.body.height > 0
-        && !model.truth
         && !known.places.is_empty()
     {
-        let seen = known.places.iter().filter(|p| p.seen).count();
         let words = format!("{seen} of {} places seen", known.places.len());
         frame::aside(area, Role::Dim, &words, canvas);
     }
@@ -184,8 +199,7 @@ impl<'a> Known<'a> {
 
 impl Known<'_> {
     /// Everything in one row; where it is too long, what can be told from elsewhere is left out.
-    fn in_one_line(&self, room: usize, dot: &str) -> String {
-        let seen = self.places.iter().filter(|p| p.seen).count();
+    fn in_one_line(&self, seen: usize, room: usize, dot: &str) -> String {
         let all = self.places.len();
         let at = self.at.map(|a| format!("at {a}"));
         let holding = (!self.holding.is_empty()).then(|| format!("holding {}", self.holding.join(", ")));
@@ -246,6 +260,15 @@ fn words(value: Option<&Value>) -> Vec<&str> {
 fn lines(text: &str, columns: usize) -> Vec<String> {
     const MOST: usize = 12;
     wrap_at_most(text, columns.max(4), MOST).0
+}
+
+/// As many of the listed things as fit as a whole; a name that is cut reads as another thing.
+fn whole_items(text: &str, room: usize) -> &str {
+    if width(text) <= room {
+        return text;
+    }
+    let borders = text.match_indices(", ").map(|(at, _)| &text[..=at]);
+    borders.filter(|part| width(part) <= room).last().unwrap_or("")
 }
 
 /// A name that is not broken between its words.
