@@ -95,6 +95,12 @@ pub trait Overlay: Send {
         Reaction::default()
     }
 
+    /// What it was about is no longer there, so that it would draw nothing; it goes away unasked.
+    fn stale(&self, look: &Look<'_>) -> bool {
+        let _ = look;
+        false
+    }
+
     /// Draws it over the panes; it chooses its own place in the screen it is given.
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>);
 }

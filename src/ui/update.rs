@@ -27,6 +27,9 @@ const TWICE: Duration = Duration::from_secs(2);
 
 /// Handles a message. What the outside must do is returned, in order.
 pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -> Vec<Request> {
+    model.expire(look.now);
+    // What has nothing left to show takes no key either.
+    model.overlays.retain(|o| !o.stale(look));
     let requests = match msg {
         Msg::Key(key) if key.kind == KeyEventKind::Press => key_pressed(model, look, scratch, key),
         Msg::Key(_) => Vec::new(),
@@ -38,7 +41,6 @@ pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -
         }
         Msg::Answer(answer) => over(model, |top| top.answer(answer, look)),
         Msg::News | Msg::Tick => {
-            model.expire(look.now);
             hear(model, look);
             Vec::new()
         }
@@ -84,8 +86,16 @@ fn key_pressed(model: &mut Model, look: &Look<'_>, scratch: &Scratch, key: KeyEv
     let panes = if model.focus == Focus::Lanes { Mode::Lanes } else { Mode::Main };
     let mode = model.overlays.last().map_or(panes, |o| o.mode());
     let action = look.keymap.find(mode, key);
+    // News has been read when the next key does something.
+    if (action.is_some() || !model.overlays.is_empty())
+        && model.notice.as_ref().is_some_and(|n| n.tone != Tone::Alarm)
+    {
+        model.notice = None;
+    }
     match action {
         Some(Action::Cancel) => cancel(model, look),
+        // Whatever lies on top: the pace is always at hand.
+        Some(Action::PauseRun) => act(model, look, scratch, Action::PauseRun),
         Some(Action::Suspend) => vec![Request::Suspend],
         Some(Action::Redraw) => vec![Request::Redraw],
         Some(action) if !model.overlays.is_empty() => over(model, |top| top.act(action, look)),
@@ -109,18 +119,11 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
     let state = &look.moment.head;
     if model.past() && acts_on_the_present(action) {
         let key = look.keymap.label(Action::Live).unwrap_or_default();
-        model.say(
-            format!("this acts on the present; {key} goes there, and then it does what it says"),
-            Tone::Refused,
-            look.now,
-        );
+        let words = format!("you are looking at turn {}; {key} returns to the present", look.moment.chosen());
+        model.say(words, Tone::Refused, look.now);
         return Vec::new();
     }
     obey(model, action);
-    // What was good to know a moment ago makes room for what the key comes to.
-    if model.notice.as_ref().is_some_and(|n| n.tone == Tone::Told) {
-        model.notice = None;
-    }
     let send = |command| vec![Request::Send(command)];
     match action {
         Action::Step | Action::NextTask => send(Command::Step),
@@ -237,7 +240,6 @@ fn acts_on_the_present(action: Action) -> bool {
         action,
         Action::Step
             | Action::StepStage
-            | Action::PauseRun
             | Action::ToggleConfirm
             | Action::ToggleHuman
             | Action::Override
@@ -334,10 +336,13 @@ fn hear(model: &mut Model, look: &Look<'_>) {
             Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
         }
     }
+    // A run that goes straight on to its next task is not held up by a card of the last one.
+    let head = &look.moment.head;
+    let settled = head.over || head.pace != Pace::Running;
     let ended = ended(look);
-    if ended != model.carded {
+    if settled && ended.is_some() && ended != model.carded {
         model.carded = ended;
-        if ended.is_some() && !model.past() && model.overlays.is_empty() {
+        if !model.past() && model.overlays.is_empty() {
             let card = overlay::open(Action::EndCard, model, look);
             model.overlays.extend(card.ok());
         }
