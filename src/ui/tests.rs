@@ -171,6 +171,7 @@ mod keys;
 mod overlays;
 mod pictures;
 mod safety;
+mod turns;
 
 /// Writes frames as escape sequences below `target/pictures`, to be looked at in a terminal:
 /// `cargo test --lib ui::tests::pictures -- --ignored`.

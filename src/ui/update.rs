@@ -4,6 +4,7 @@ mod cursor;
 mod lesson;
 mod mouse;
 mod scroll;
+mod turn;
 
 pub(crate) use cursor::after_step;
 pub(crate) use lesson::{chosen as chosen_lesson, kind as chosen_kind};
@@ -42,7 +43,7 @@ pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -
         Msg::Answer(answer) => over(model, |top| top.answer(answer, look)),
         Msg::News | Msg::Tick => {
             hear(model, look);
-            Vec::new()
+            turn::go_on(model, look)
         }
     };
     settle(model, look, scratch, requests)
@@ -68,6 +69,9 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 model.mouse = on;
                 rest.push(Request::Mouse(on));
             }
+            Request::Send(_) | Request::Admissible | Request::RetryWrite if look.reading() => {
+                only_read(model, look)
+            }
             other => {
                 let edit = matches!(other, Request::Send(Command::Lesson(_) | Command::Undo | Command::Redo));
                 if edit && look.thinking() {
@@ -92,7 +96,12 @@ fn key_pressed(model: &mut Model, look: &Look<'_>, scratch: &Scratch, key: KeyEv
     {
         model.notice = None;
     }
+    if !matches!(action, Some(Action::Step | Action::Open | Action::NextTask)) {
+        model.owed = 0;
+    }
+    let ending = std::mem::take(&mut model.ending);
     match action {
+        Some(Action::EndEpisode) if ending => vec![Request::Send(Command::EndEpisode(EndReason::Person))],
         Some(Action::Cancel) => cancel(model, look),
         // Whatever lies on top: the pace is always at hand.
         Some(Action::PauseRun) => act(model, look, scratch, Action::PauseRun),
@@ -123,15 +132,27 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         model.say(words, Tone::Refused, look.now);
         return Vec::new();
     }
+    if look.reading() && wants_a_driver(action) {
+        only_read(model, look);
+        return Vec::new();
+    }
     obey(model, action);
     let send = |command| vec![Request::Send(command)];
     match action {
-        Action::Step | Action::NextTask => send(Command::Step),
+        Action::Step | Action::NextTask => turn::step(model, look),
         Action::StepStage => send(Command::StepStage),
         Action::Open => match model.focus {
-            Focus::Story if !model.past() => send(Command::Step),
+            Focus::Story if !model.past() && !look.reading() => match ended(look) {
+                Some(_) => opened(model, look, Action::EndCard),
+                None => turn::step(model, look),
+            },
             _ => opened(model, look, action),
         },
+        Action::PauseRun if state.over && state.open_episode().is_none() => {
+            let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
+            model.say(format!("the run is over; {key} plays the task again"), Tone::Refused, look.now);
+            Vec::new()
+        }
         Action::PauseRun => match state.pace {
             Pace::Running => send(Command::Pause),
             Pace::Paused if state.grant.is_some() => send(Command::Pause),
@@ -154,6 +175,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::MoveDown => lesson::shift(model, look, 1),
         Action::AskAgain | Action::Retry if look.halted().is_some() => vec![Request::RetryWrite],
         Action::AskAgain if state.trouble.is_some() || state.divergence.is_some() => send(Command::Retry),
+        Action::AskAgain if ended(look).is_some() => again(model, look),
         Action::AskAgain => send(Command::AskAgain),
         Action::Retry => send(Command::Retry),
         Action::Undo => send(Command::Undo),
@@ -162,6 +184,16 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::LastProgress => cursor::last_progress(model, look),
         Action::Export => vec![Request::Export],
         Action::Theme => vec![Request::NextTheme],
+        Action::EndEpisode if state.open_episode().is_some() => {
+            let key = look.keymap.label(action).unwrap_or_default();
+            model.say(
+                format!("end this episode? {key} again ends it; any other key does not"),
+                Tone::Refused,
+                look.now,
+            );
+            model.ending = true;
+            Vec::new()
+        }
         Action::EndEpisode => send(Command::EndEpisode(EndReason::Person)),
         Action::Back => cursor::step(model, look, -1),
         Action::Forward => cursor::step(model, look, 1),
@@ -261,6 +293,21 @@ fn acts_on_the_present(action: Action) -> bool {
     )
 }
 
+/// Whether an action comes to nothing where there is no driver.
+fn wants_a_driver(action: Action) -> bool {
+    let writes = matches!(
+        action,
+        Action::AddLesson | Action::LessonFromOverride | Action::Remark | Action::OverrideQuestions
+    );
+    writes || acts_on_the_present(action) || action == Action::PauseRun
+}
+
+/// Says how a session that is only looked at goes on.
+fn only_read(model: &mut Model, look: &Look<'_>) {
+    let words = format!("read-only; `retrospect resume {}` goes on", look.moment.head.session);
+    model.say(words, Tone::Refused, look.now);
+}
+
 /// Closes the topmost thing: zoom, then the past. Never cancels anything.
 fn close(model: &mut Model) -> Vec<Request> {
     if model.zoomed {
@@ -291,7 +338,13 @@ fn again(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
         model.say("there is no task to play again", Tone::Refused, look.now);
         return Vec::new();
     };
-    vec![Request::Send(Command::Begin(Box::new(episode.task.clone())))]
+    // It stops at its first proposal, also where the run before it did not stop.
+    let mut wants = Vec::new();
+    if look.moment.head.pace != Pace::Paused {
+        wants.push(Request::Send(Command::Pause));
+    }
+    wants.push(Request::Send(Command::Begin(Box::new(episode.task.clone()))));
+    wants
 }
 
 fn copy(look: &Look<'_>) -> Vec<Request> {
@@ -329,6 +382,7 @@ fn hear(model: &mut Model, look: &Look<'_>) {
             continue;
         }
         model.heard = *number;
+        turn::hear(model, signal);
         match signal {
             Signal::Refused(refusal) => {
                 model.say(format!("{}: {}", refusal.why, refusal.next), Tone::Refused, look.now);

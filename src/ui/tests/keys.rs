@@ -98,10 +98,9 @@ fn a_notice_goes_at_the_next_key_that_works() {
 
 #[test]
 fn the_end_card_offers_only_what_there_is_and_lets_other_keys_through() {
-    let lost = |f: &mut crate::ui::fixture::Fixture| drop(f.end(false, EndReason::StepLimit));
     let open = || {
         let mut fixture = kitchen();
-        lost(&mut fixture);
+        fixture.end(false, EndReason::StepLimit);
         let mut stage = Stage::new(fixture, 80, 24);
         stage.tell(crate::ui::Msg::News);
         stage
