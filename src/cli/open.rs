@@ -7,7 +7,7 @@ use super::place::{self, Opened};
 use super::tell::{Teller, Voice};
 use super::watch::Shown;
 use super::{args, screen, setup, terminal, watch};
-use crate::driver::{Handle, Store};
+use crate::driver::{Handle, Health, Store};
 use crate::engine::Event;
 use crate::journal::{fold, read_branch};
 use std::path::PathBuf;
@@ -42,6 +42,7 @@ pub(super) fn show(
         let (handle, inbox) = Handle::new(store.clone());
         // Nobody takes wishes: the session is only looked at.
         drop(inbox);
+        store.edit_live(|live| live.health = Health::Reading);
         if let (true, Some(dir)) = (follow, &dir) {
             follow_into(dir.clone(), store);
         }

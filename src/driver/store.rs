@@ -38,6 +38,8 @@ pub enum Health {
     Halted(String),
     /// The driver has ended.
     Ended,
+    /// There is no driver: the session is only looked at.
+    Reading,
 }
 
 /// Something worth a line on the screen that is not an event.

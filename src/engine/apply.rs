@@ -126,6 +126,8 @@ impl State {
             Event::Approved { .. } => self.edit_step(seq, |s| s.approved = true),
             Event::ActionOverridden { action, shown_as, fate, .. } => self.edit_step(seq, |s| {
                 s.approved = true;
+                // A step whose call was broken off has no decision to wait for but this one.
+                s.stage = Stage::Decision;
                 s.executed = Some(Executed {
                     action: action.clone(),
                     sent: None,

@@ -126,7 +126,9 @@ impl App {
         let (tell, mut told) = mpsc::channel::<Answer>(4);
         self.moment.refresh(&self.handle.store, self.model.cursor);
         self.model.carded = update::ended(&look(&self.handle, &self.options, &self.moment));
-        self.handled(Msg::News);
+        for want in self.handled(Msg::News) {
+            self.grant(want, &tell)?;
+        }
         self.draw()?;
         let mut drawn = Instant::now();
         let mut stale = false;

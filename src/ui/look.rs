@@ -111,11 +111,16 @@ impl<'a> Look<'a> {
         self.moment.head.calls.values().any(|c| matches!(c, Effect::Ask { .. }))
     }
 
+    /// The session is only looked at: no wish is granted.
+    pub fn reading(&self) -> bool {
+        self.moment.live.health == Health::Reading
+    }
+
     /// Why nothing moves and nothing can be saved, if it is so.
     pub fn halted(&self) -> Option<&'a str> {
         match &self.moment.live.health {
             Health::Halted(why) => Some(why),
-            Health::Running | Health::Ended => None,
+            Health::Running | Health::Ended | Health::Reading => None,
         }
     }
 }

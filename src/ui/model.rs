@@ -115,6 +115,14 @@ pub struct Model {
     pub heard: u64,
     /// The ended episode whose end card was shown.
     pub carded: Option<u32>,
+    /// The last event when a step was asked for; none: no step was, or it was refused.
+    pub asked: Option<Seq>,
+    /// Steps that were asked for while one was under way.
+    pub owed: u8,
+    /// Episode and answered steps for which the line of a person who plays was opened.
+    pub lined: Option<(u32, u32)>,
+    /// The person was asked whether the episode is to end.
+    pub ending: bool,
     /// When Ctrl-C was last pressed.
     pub interrupted: Option<Instant>,
     /// What a newcomer is told.

@@ -22,6 +22,7 @@ pub use action_box::{ActionBox, SHOWN_AS, THOUGHT};
 pub use details::Details;
 pub use editor::{Draft, Editor};
 pub use end_card::EndCard;
+pub(crate) use end_card::task_left;
 pub use help::Help;
 pub use line_box::{LineBox, Purpose};
 pub use palette::Palette;
@@ -95,6 +96,12 @@ pub trait Overlay: Send {
         Reaction::default()
     }
 
+    /// What it was about is no longer there, so that it would draw nothing; it goes away unasked.
+    fn stale(&self, look: &Look<'_>) -> bool {
+        let _ = look;
+        false
+    }
+
     /// Draws it over the panes; it chooses its own place in the screen it is given.
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>);
 }
@@ -156,7 +163,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
                     key(Action::Step)
                 ));
             }
-            Box::new(ActionBox::new(head, step, plays && step.is_none_or(|s| s.proposed.is_none())))
+            Box::new(ActionBox::new(head, step, plays))
         }
         Action::OverrideQuestions => Box::new(ActionBox::questions(head)),
         Action::RejectOrToggle => {

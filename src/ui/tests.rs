@@ -172,6 +172,7 @@ mod overlays;
 mod pictures;
 mod safety;
 mod told;
+mod turns;
 
 /// Writes frames as escape sequences below `target/pictures`, to be looked at in a terminal:
 /// `cargo test --lib ui::tests::pictures -- --ignored`.

@@ -4,6 +4,7 @@ mod cursor;
 mod lesson;
 mod mouse;
 mod scroll;
+mod turn;
 
 pub(crate) use cursor::after_step;
 pub(crate) use lesson::{chosen as chosen_lesson, kind as chosen_kind};
@@ -27,6 +28,9 @@ const TWICE: Duration = Duration::from_secs(2);
 
 /// Handles a message. What the outside must do is returned, in order.
 pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -> Vec<Request> {
+    model.expire(look.now);
+    // What has nothing left to show takes no key either.
+    model.overlays.retain(|o| !o.stale(look));
     let requests = match msg {
         Msg::Key(key) if key.kind == KeyEventKind::Press => key_pressed(model, look, scratch, key),
         Msg::Key(_) => Vec::new(),
@@ -38,9 +42,8 @@ pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -
         }
         Msg::Answer(answer) => over(model, |top| top.answer(answer, look)),
         Msg::News | Msg::Tick => {
-            model.expire(look.now);
             hear(model, look);
-            Vec::new()
+            turn::go_on(model, look)
         }
     };
     settle(model, look, scratch, requests)
@@ -66,6 +69,9 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 model.mouse = on;
                 rest.push(Request::Mouse(on));
             }
+            Request::Send(_) | Request::Admissible | Request::RetryWrite if look.reading() => {
+                only_read(model, look)
+            }
             other => {
                 let edit = matches!(other, Request::Send(Command::Lesson(_) | Command::Undo | Command::Redo));
                 if edit && look.thinking() {
@@ -84,8 +90,21 @@ fn key_pressed(model: &mut Model, look: &Look<'_>, scratch: &Scratch, key: KeyEv
     let panes = if model.focus == Focus::Lanes { Mode::Lanes } else { Mode::Main };
     let mode = model.overlays.last().map_or(panes, |o| o.mode());
     let action = look.keymap.find(mode, key);
+    // News has been read when the next key does something.
+    if (action.is_some() || !model.overlays.is_empty())
+        && model.notice.as_ref().is_some_and(|n| n.tone != Tone::Alarm)
+    {
+        model.notice = None;
+    }
+    if !matches!(action, Some(Action::Step | Action::Open | Action::NextTask)) {
+        model.owed = 0;
+    }
+    let ending = std::mem::take(&mut model.ending);
     match action {
+        Some(Action::EndEpisode) if ending => vec![Request::Send(Command::EndEpisode(EndReason::Person))],
         Some(Action::Cancel) => cancel(model, look),
+        // Whatever lies on top: the pace is always at hand.
+        Some(Action::PauseRun) => act(model, look, scratch, Action::PauseRun),
         Some(Action::Suspend) => vec![Request::Suspend],
         Some(Action::Redraw) => vec![Request::Redraw],
         Some(action) if !model.overlays.is_empty() => over(model, |top| top.act(action, look)),
@@ -109,26 +128,31 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
     let state = &look.moment.head;
     if model.past() && acts_on_the_present(action) {
         let key = look.keymap.label(Action::Live).unwrap_or_default();
-        model.say(
-            format!("this acts on the present; {key} goes there, and then it does what it says"),
-            Tone::Refused,
-            look.now,
-        );
+        let words = format!("you are looking at turn {}; {key} returns to the present", look.moment.chosen());
+        model.say(words, Tone::Refused, look.now);
+        return Vec::new();
+    }
+    if look.reading() && wants_a_driver(action) {
+        only_read(model, look);
         return Vec::new();
     }
     obey(model, action);
-    // What was good to know a moment ago makes room for what the key comes to.
-    if model.notice.as_ref().is_some_and(|n| n.tone == Tone::Told) {
-        model.notice = None;
-    }
     let send = |command| vec![Request::Send(command)];
     match action {
-        Action::Step | Action::NextTask => send(Command::Step),
+        Action::Step | Action::NextTask => turn::step(model, look),
         Action::StepStage => send(Command::StepStage),
         Action::Open => match model.focus {
-            Focus::Story if !model.past() => send(Command::Step),
+            Focus::Story if !model.past() && !look.reading() => match ended(look) {
+                Some(_) => opened(model, look, Action::EndCard),
+                None => turn::step(model, look),
+            },
             _ => opened(model, look, action),
         },
+        Action::PauseRun if state.over && state.open_episode().is_none() => {
+            let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
+            model.say(format!("the run is over; {key} plays the task again"), Tone::Refused, look.now);
+            Vec::new()
+        }
         Action::PauseRun => match state.pace {
             Pace::Running => send(Command::Pause),
             Pace::Paused if state.grant.is_some() => send(Command::Pause),
@@ -151,6 +175,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::MoveDown => lesson::shift(model, look, 1),
         Action::AskAgain | Action::Retry if look.halted().is_some() => vec![Request::RetryWrite],
         Action::AskAgain if state.trouble.is_some() || state.divergence.is_some() => send(Command::Retry),
+        Action::AskAgain if ended(look).is_some() => again(model, look),
         Action::AskAgain => send(Command::AskAgain),
         Action::Retry => send(Command::Retry),
         Action::Undo => send(Command::Undo),
@@ -159,6 +184,16 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::LastProgress => cursor::last_progress(model, look),
         Action::Export => vec![Request::Export],
         Action::Theme => vec![Request::NextTheme],
+        Action::EndEpisode if state.open_episode().is_some() => {
+            let key = look.keymap.label(action).unwrap_or_default();
+            model.say(
+                format!("end this episode? {key} again ends it; any other key does not"),
+                Tone::Refused,
+                look.now,
+            );
+            model.ending = true;
+            Vec::new()
+        }
         Action::EndEpisode => send(Command::EndEpisode(EndReason::Person)),
         Action::Back => cursor::step(model, look, -1),
         Action::Forward => cursor::step(model, look, 1),
@@ -237,7 +272,6 @@ fn acts_on_the_present(action: Action) -> bool {
         action,
         Action::Step
             | Action::StepStage
-            | Action::PauseRun
             | Action::ToggleConfirm
             | Action::ToggleHuman
             | Action::Override
@@ -257,6 +291,21 @@ fn acts_on_the_present(action: Action) -> bool {
             | Action::MoveUp
             | Action::MoveDown
     )
+}
+
+/// Whether an action comes to nothing where there is no driver.
+fn wants_a_driver(action: Action) -> bool {
+    let writes = matches!(
+        action,
+        Action::AddLesson | Action::LessonFromOverride | Action::Remark | Action::OverrideQuestions
+    );
+    writes || acts_on_the_present(action) || action == Action::PauseRun
+}
+
+/// Says how a session that is only looked at goes on.
+fn only_read(model: &mut Model, look: &Look<'_>) {
+    let words = format!("read-only; `retrospect resume {}` goes on", look.moment.head.session);
+    model.say(words, Tone::Refused, look.now);
 }
 
 /// Closes the topmost thing: zoom, then the past. Never cancels anything.
@@ -289,7 +338,13 @@ fn again(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
         model.say("there is no task to play again", Tone::Refused, look.now);
         return Vec::new();
     };
-    vec![Request::Send(Command::Begin(Box::new(episode.task.clone())))]
+    // It stops at its first proposal, also where the run before it did not stop.
+    let mut wants = Vec::new();
+    if look.moment.head.pace != Pace::Paused {
+        wants.push(Request::Send(Command::Pause));
+    }
+    wants.push(Request::Send(Command::Begin(Box::new(episode.task.clone()))));
+    wants
 }
 
 fn copy(look: &Look<'_>) -> Vec<Request> {
@@ -327,6 +382,7 @@ fn hear(model: &mut Model, look: &Look<'_>) {
             continue;
         }
         model.heard = *number;
+        turn::hear(model, signal);
         match signal {
             Signal::Refused(refusal) => {
                 model.say(format!("{}: {}", refusal.why, refusal.next), Tone::Refused, look.now);
@@ -334,10 +390,13 @@ fn hear(model: &mut Model, look: &Look<'_>) {
             Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
         }
     }
+    // A run that goes straight on to its next task is not held up by a card of the last one.
+    let head = &look.moment.head;
+    let settled = head.over || head.pace != Pace::Running;
     let ended = ended(look);
-    if ended != model.carded {
+    if settled && ended.is_some() && ended != model.carded {
         model.carded = ended;
-        if ended.is_some() && !model.past() && model.overlays.is_empty() {
+        if !model.past() && model.overlays.is_empty() {
             let card = overlay::open(Action::EndCard, model, look);
             model.overlays.extend(card.ok());
         }

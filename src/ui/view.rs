@@ -104,11 +104,11 @@ fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, ca
     };
     match block.pane {
         Pane::Story => {
-            simple("Story", Focus::Story, canvas);
+            simple(&titled("Story", look), Focus::Story, canvas);
             story::draw(model, look, Parts::All, block, scratch, canvas);
         }
         Pane::Thoughts => {
-            simple("Thoughts & actions", Focus::Story, canvas);
+            simple(&titled("Thoughts & actions", look), Focus::Story, canvas);
             story::draw(model, look, Parts::Done, block, scratch, canvas);
         }
         Pane::Observations => {
@@ -122,6 +122,12 @@ fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, ca
             time::draw(look, first_row(block.body), canvas);
         }
     }
+}
+
+/// The title of a pane of steps, with the episode where it is not the only one.
+fn titled(name: &str, look: &Look<'_>) -> String {
+    let number = look.episode().map_or(0, |e| e.number);
+    if number > 1 { format!("{name} {} episode {number}", look.glyphs.dot) } else { name.to_owned() }
 }
 
 /// Who acts and by which method; the built-in actor is named as what it is.

@@ -243,6 +243,10 @@ impl Overlay for ActionBox {
         if self.plays { "play" } else { "override" }
     }
 
+    fn stale(&self, look: &Look<'_>) -> bool {
+        !self.only_questions && look.moment.head.open_episode().is_none()
+    }
+
     fn mode(&self) -> Mode {
         match self.stage {
             Stage::Typing => Mode::Input,
@@ -325,7 +329,7 @@ impl Overlay for ActionBox {
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let (title, rows) = match (&self.stage, self.plays) {
-            (Stage::Typing, true) => ("Your action", 10),
+            (Stage::Typing, true) => ("You play: your action", 10),
             (Stage::Typing, false) => ("Override: what to do instead", 10),
             (Stage::Words(_), _) => ("Override: the thought in your words", 5),
             (Stage::Shown(_) | Stage::Thought(_), _) => ("Override: asked once, then a setting", 7),

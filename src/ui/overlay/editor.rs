@@ -218,7 +218,10 @@ impl Editor {
         if requests.len() > 1 {
             let again = look.keymap.label(Action::AskAgain).unwrap_or_default();
             let asked = look.thinking() || look.moment.head.awaiting().is_some();
-            requests.push(Request::Say(if asked && !again.is_empty() {
+            let now = look.keymap.label(Action::Live).unwrap_or_default();
+            requests.push(Request::Say(if look.moment.past() {
+                format!("saved for the present ({now} shows it)")
+            } else if asked && !again.is_empty() {
                 format!("counts from the next prompt; {again} asks this turn again with it")
             } else {
                 "counts from the next prompt".to_owned()

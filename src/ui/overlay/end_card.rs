@@ -2,8 +2,8 @@
 
 use super::window::{Line, Place, Scroll, Window, paragraph};
 use super::{Overlay, Reaction};
-use crate::domain::{EndReason, EpisodeSummary};
-use crate::engine::Episode;
+use crate::domain::{EndReason, EpisodeRole, EpisodeSummary, Task};
+use crate::engine::{Episode, State};
 use crate::symbolic::{Goal, Rung, Treatment};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
@@ -152,16 +152,34 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
     lines
 }
 
+/// The run has not ended, and one of its tasks is still to be played, as the agenda of the methods has it.
+pub(crate) fn task_left(state: &State) -> bool {
+    let Some(run) = state.run.as_deref().filter(|_| !state.over) else { return false };
+    let same = |a: &Task, b: &Task| a.id == b.id && a.env == b.env && a.seed == b.seed;
+    run.tasks.iter().any(|task| {
+        let played = || state.past.iter().filter(|p| p.role == EpisodeRole::Test && same(&p.task, task));
+        if run.trials > 1 {
+            return played().count() < run.trials as usize && !played().any(|p| p.won);
+        }
+        played().count() < run.tasks.iter().filter(|other| same(other, task)).count()
+    })
+}
+
 impl EndCard {
     fn ended<'a>(look: &Look<'a>) -> Option<(&'a Episode, &'a EpisodeSummary)> {
         let episode = look.moment.head.episode.as_deref()?;
         Some((episode, episode.outcome.as_deref()?))
     }
 
-    /// What can be done now: no next task where the run is over.
+    /// What can be done now: no next task where none is left, and no progress to go to where none was made.
     fn choices(look: &Look<'_>) -> Vec<(Action, &'static str)> {
-        let over = look.moment.head.over;
-        CHOICES.into_iter().filter(|(a, _)| *a != Action::NextTask || !over).collect()
+        let progress = look.moment.head.episode.as_ref().is_some_and(|e| e.progress_step > 0);
+        let can = |action| match action {
+            Action::NextTask => task_left(&look.moment.head),
+            Action::LastProgress => progress,
+            _ => true,
+        };
+        CHOICES.into_iter().filter(|(a, _)| can(*a)).collect()
     }
 
     fn lines(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
@@ -204,10 +222,18 @@ impl Overlay for EndCard {
                 let chosen = choices.get(self.chosen);
                 return chosen.map_or_else(Reaction::close, |(a, _)| Reaction::done(Request::Do(*a)));
             }
+            // To be read and left again, with the card still there.
+            Action::Help | Action::Prompt => return Reaction::want(Request::Do(action)),
+            // What lies under the card is to be seen.
+            Action::Palette | Action::Back | Action::Forward => return Reaction::done(Request::Do(action)),
             _ if choices.iter().any(|(a, _)| *a == action) => return Reaction::done(Request::Do(action)),
             _ => {}
         }
         Reaction::default()
+    }
+
+    fn stale(&self, look: &Look<'_>) -> bool {
+        Self::ended(look).is_none()
     }
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {

@@ -209,7 +209,6 @@ fn the_end_card_leads_on() {
     let mut stage = Stage::new(lost(), 80, 24);
     stage.tell(Msg::News);
     stage.press("Down");
-    stage.press("Down");
     stage.press("Enter");
     assert_eq!(stage.moment().chosen(), 22);
 }

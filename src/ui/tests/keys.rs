@@ -41,6 +41,84 @@ fn space_pauses_what_runs() {
     assert_eq!(Stage::new(fixture, 80, 24).press("Space"), sent(Command::Pause));
 }
 
+/// It was refused while the past was shown, and the run went on.
+#[test]
+fn space_pauses_from_the_past_and_from_whatever_lies_over_the_panes() {
+    for keys in [&["Left"][..], &["?"], &["p"], &["Left", "i"], &["/", "a", "Enter"]] {
+        let mut fixture = kitchen();
+        fixture.write(Cause::Person, Event::Resumed);
+        let mut stage = Stage::new(fixture, 80, 24);
+        for key in keys {
+            stage.press(key);
+        }
+        assert_eq!(stage.press("Space"), sent(Command::Pause), "{keys:?}");
+        assert_eq!(stage.press("Ctrl-c"), sent(Command::Cancel), "{keys:?}");
+    }
+}
+
+/// The card of an episode stayed, drew nothing, and took every key while the next episode was shown.
+#[test]
+fn the_end_card_goes_when_the_next_episode_begins() {
+    let mut fixture = kitchen();
+    fixture.end(false, EndReason::StepLimit);
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.tell(crate::ui::Msg::News);
+    assert_eq!(stage.model.overlays.len(), 1);
+    stage.fixture.begin();
+    // Even the key that comes before the screen has heard of it is not the card's.
+    stage.press(":");
+    let names: Vec<&str> = stage.model.overlays.iter().map(|o| o.name()).collect();
+    assert_eq!(names, ["palette"]);
+}
+
+/// While a run goes on to its next task, no card may come up and take the keys.
+#[test]
+fn no_end_card_comes_up_in_a_run_that_goes_on() {
+    let mut fixture = kitchen();
+    fixture.write(Cause::Person, Event::Resumed);
+    fixture.end(false, EndReason::StepLimit);
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.tell(crate::ui::Msg::News);
+    assert!(stage.model.overlays.is_empty());
+    stage.fixture.write(Cause::Policy, Event::RunEnded);
+    stage.tell(crate::ui::Msg::News);
+    assert_eq!(stage.model.overlays.len(), 1);
+}
+
+/// The keys of the footer came back only after several seconds.
+#[test]
+fn a_notice_goes_at_the_next_key_that_works() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.press("Left");
+    stage.press("n");
+    assert!(stage.model.notice.is_some());
+    stage.press("Left");
+    assert_eq!(stage.model.notice, None);
+}
+
+#[test]
+fn the_end_card_offers_only_what_there_is_and_lets_other_keys_through() {
+    let open = || {
+        let mut fixture = kitchen();
+        fixture.end(false, EndReason::StepLimit);
+        let mut stage = Stage::new(fixture, 80, 24);
+        stage.tell(crate::ui::Msg::News);
+        stage
+    };
+    let shown = super::screen(&open().draw());
+    // The fixture's run has one task, and it has been played.
+    assert!(!shown.contains("next task"), "{shown}");
+    assert_eq!(open().press("n"), Vec::new());
+    for (key, over) in [("?", "help"), ("p", "prompt"), (":", "palette")] {
+        let mut stage = open();
+        stage.press(key);
+        assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some(over));
+    }
+    let mut stage = open();
+    stage.press("Left");
+    assert!(stage.model.past() && stage.model.overlays.is_empty());
+}
+
 #[test]
 fn x_switches_the_chosen_lesson_where_the_lanes_have_the_keys() {
     let mut stage = Stage::new(kitchen(), 80, 24);
@@ -61,9 +139,10 @@ fn the_past_is_looked_at_and_not_acted_on() {
         assert_eq!(stage.press("Left"), Vec::new());
     }
     assert_eq!(stage.moment().chosen(), 21);
-    for key in ["n", "Space", "r", "u", "c"] {
+    for key in ["n", "r", "u", "c"] {
         assert_eq!(stage.press(key), Vec::new(), "{key}");
-        assert!(stage.model.notice.as_ref().unwrap().text.contains("acts on the present"));
+        let said = &stage.model.notice.as_ref().unwrap().text;
+        assert_eq!(said, "you are looking at turn 21; End returns to the present");
     }
     stage.press("Right");
     assert_eq!(stage.moment().chosen(), 22);

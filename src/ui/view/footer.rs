@@ -7,6 +7,7 @@ use crate::ui::canvas::Canvas;
 use crate::ui::keymap::Action;
 use crate::ui::look::Look;
 use crate::ui::model::{Focus, Hint, Model, Tone};
+use crate::ui::overlay::task_left;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
@@ -101,6 +102,23 @@ fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
             two(Action::PreviousMark, Action::NextMark, "marks"),
             one(Action::Prompt, "prompt"),
         ]);
+    } else if look.reading() {
+        pairs.extend([
+            time,
+            two(Action::PreviousMark, Action::NextMark, "marks"),
+            one(Action::Open, "read"),
+            one(Action::Prompt, "prompt"),
+            one(Action::NextPane, "panes"),
+        ]);
+    } else if look.moment.head.open_episode().is_none()
+        && look.moment.head.episode.is_some()
+        && model.focus != Focus::Lanes
+    {
+        pairs.extend([one(Action::AskAgain, "again"), one(Action::Open, "result card")]);
+        if task_left(&look.moment.head) {
+            pairs.push(one(Action::Step, "next task"));
+        }
+        pairs.extend([one(Action::AddLesson, "lesson"), one(Action::Prompt, "prompt"), time]);
     } else if model.focus == Focus::Lanes {
         pairs.extend([
             one(Action::RejectOrToggle, "on/off"),
@@ -131,7 +149,7 @@ fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
 
 /// What a newcomer is told. It keeps silent in the past and after the end, and a mistake is taught while it is fresh.
 fn hint(model: &Model, look: &Look<'_>) -> Option<(String, &'static str)> {
-    if look.moment.past() || look.moment.head.open_episode().is_none() {
+    if look.moment.past() || look.reading() || look.moment.head.open_episode().is_none() {
         return None;
     }
     match model.hint {

@@ -46,12 +46,23 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     } else if state.world_busy() {
         w.line(2, [(Role::Dim, format!("{} the world is answering", look.glyphs.more))]);
     }
-    let Some(step) = state.awaiting() else { return };
-    if step.approved {
+    if look.reading() {
         return;
     }
-    if step.call.is_none() && state.autonomy == Autonomy::Human {
-        w.line(2, keys(look, &[(Action::Override, "type your action")]));
+    // The call was broken off before it proposed anything, or the place was opened for a person who gave it back.
+    let unasked = state.open_episode().and_then(|e| e.last()).is_some_and(|s| {
+        let broken = s.stage == Stage::Prompt && state.draft.is_none() && state.trouble.is_none();
+        broken || (s.stage == Stage::Decision && s.call.is_none() && s.executed.is_none())
+    });
+    if unasked && state.waits() {
+        let human = state.autonomy == Autonomy::Human;
+        let pair =
+            if human { (Action::Override, "type your action") } else { (Action::Step, "asks the agent") };
+        w.line(2, keys(look, &[pair]));
+        return;
+    }
+    let Some(step) = state.awaiting() else { return };
+    if step.approved {
         return;
     }
     let enter = if look.keymap.label(Action::Open).is_some() { Action::Open } else { Action::Step };

@@ -102,6 +102,9 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
         let all = look.episode().map_or(0, |e| e.steps.len());
         return (format!("PAST turn {} of {all}", look.moment.chosen()), Role::ModePast);
     }
+    if look.reading() {
+        return ("READING".to_owned(), Role::ModePaused);
+    }
     if state.trouble.is_some() {
         return (format!("PAUSED {dot} a call failed"), Role::Bad);
     }

@@ -1,0 +1,62 @@
+//! Whose turn it is: steps that were asked for faster than they can be done, and the line of a person who plays.
+
+use super::opened;
+use crate::domain::Autonomy;
+use crate::driver::Signal;
+use crate::engine::{Command, Pace};
+use crate::ui::keymap::Action;
+use crate::ui::look::Look;
+use crate::ui::model::Model;
+use crate::ui::msg::Request;
+
+/// Steps that are owed at most, so that a key held down does not play for minutes.
+const MOST: u8 = 20;
+
+/// Asks for a step; while one is under way, it is done after it.
+pub(super) fn step(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+    if under_way(model, look) {
+        model.owed = (model.owed + 1).min(MOST);
+        return Vec::new();
+    }
+    model.asked = Some(look.moment.head.head);
+    vec![Request::Send(Command::Step)]
+}
+
+/// A step was asked for and the next proposal is not there yet.
+fn under_way(model: &Model, look: &Look<'_>) -> bool {
+    let head = &look.moment.head;
+    // The wish may still be on its way to the driver: until then the last event is the one it was sent after.
+    model.asked == Some(head.head) || (head.pace == Pace::Paused && head.grant.is_some())
+}
+
+/// A wish was refused: nothing is under way, and nothing is owed.
+pub(super) fn hear(model: &mut Model, signal: &Signal) {
+    if matches!(signal, Signal::Refused(_)) {
+        (model.asked, model.owed) = (None, 0);
+    }
+}
+
+/// What is to be done now that something new is known: the next owed step, or the line of a person who plays.
+pub(super) fn go_on(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+    let head = &look.moment.head;
+    let troubled = head.trouble.is_some() || head.divergence.is_some() || look.reading();
+    let in_the_way = troubled || model.past() || !model.overlays.is_empty();
+    if head.autonomy != Autonomy::Human {
+        model.lined = None;
+        if in_the_way || head.pace != Pace::Paused || head.open_episode().is_none() {
+            model.owed = 0;
+        }
+        if model.owed == 0 || under_way(model, look) || !head.waits() {
+            return Vec::new();
+        }
+        model.owed -= 1;
+        return step(model, look);
+    }
+    model.owed = 0;
+    let turn = head.open_episode().filter(|e| e.reset.is_some()).map(|e| (e.number, e.answered()));
+    if turn.is_none() || turn == model.lined || in_the_way || !head.waits() {
+        return Vec::new();
+    }
+    model.lined = turn;
+    opened(model, look, Action::Override)
+}
