@@ -155,7 +155,14 @@ fn every_error_says_what_where_and_what_next() {
         (&["run", "--pool", "none.jsonl", "--headless"], 2, "usage", &["none.jsonl", "lessons add"]),
         (&["run", "--constitution", "none.txt", "--headless"], 1, "file", &["none.txt"]),
         (&["run", "--actor", "human", "--headless"], 2, "usage", &["--plain"]),
-        (&["run", "--env", "alfworld", "--headless"], 2, "usage", &["--task T, --tasks FILE or --split S"]),
+        (&["run", "--env", "alfworld", "--headless"], 2, "usage", &["ALFWORLD_DATA is not set", "--data"]),
+        (
+            &["run", "--env", "alfworld", "--only", "3", "--headless"],
+            2,
+            "usage",
+            &["ALFWORLD_DATA is not set"],
+        ),
+        (&["run", "--theme", "nope", "--headless"], 2, "usage", &["there is no theme \"nope\"", "--theme"]),
         (
             &["run", "--env", "alfworld", "--split", "valid_seen", "--headless"],
             2,
@@ -834,6 +841,38 @@ fn doctor_says_what_works() {
             .unwrap()
             .iter()
             .any(|c| c["name"] == "alfworld" && c["state"] == "broken")
+    );
+}
+
+#[test]
+fn doctor_goes_on_after_a_bad_configuration_and_tells_every_bad_key() {
+    let home = Home::new();
+    let config = home.path("config");
+    std::fs::create_dir_all(config.join("themes")).unwrap();
+    std::fs::write(config.join("config.toml"), "[run]\ntrials = \"many\"\n").unwrap();
+    std::fs::write(
+        config.join("keys.toml"),
+        "[[main]]\non = \"f99\"\nrun = \"help\"\n\n[[main]]\non = \"f5\"\nrun = \"fly\"\n",
+    )
+    .unwrap();
+    std::fs::write(config.join("themes/mine.toml"), "tex = \"red\"\n").unwrap();
+    let said = home.run(&["doctor"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    for words in ["config.toml:2", "keys.toml:2: ", "keys.toml:7: ", "mine.toml:1: ", "easy/heat/23 won"] {
+        assert!(said.out.contains(words), "{words} is not in\n{}", said.out);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_game_makes_no_session() {
+    let home = Home::new();
+    let file = home.path("passwd");
+    std::fs::write(&file, "root:x:0:0").unwrap();
+    let said = home.run(&["run", "--env", "alfworld", "--task", file.to_str().unwrap(), "--headless"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("passwd is no game.tw-pddl"), "{}", said.err);
+    assert!(
+        !home.path("sessions").exists() || std::fs::read_dir(home.path("sessions")).unwrap().count() == 0
     );
 }
 

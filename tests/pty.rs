@@ -128,7 +128,7 @@ fn a_session_is_stepped_through_and_left() {
 
 #[test]
 fn signals_give_the_terminal_back() {
-    for name in ["TERM", "HUP"] {
+    for name in ["TERM", "HUP", "INT"] {
         let mut window = Window::open(80, 24);
         window.wait_for("PAUSED · your turn");
         window.signal(name);

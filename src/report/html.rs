@@ -117,13 +117,13 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord, at: At) {
     let _ = writeln!(
         out,
         "<details class=\"episode\" id=\"e{n}\"{open}><summary>Episode {n}: {} · trial {} · {}</summary>",
-        escape(&e.task.id),
+        escape(if e.task.goal.is_empty() { &e.task.id } else { &e.task.goal }),
         e.trial,
         escape(&told.verdict()),
         n = e.number
     );
     if !e.task.goal.is_empty() {
-        let _ = writeln!(out, "<p>Goal: {}</p>", escape(&e.task.goal));
+        let _ = writeln!(out, "<p>Task: {}</p>", escape(&e.task.id));
     }
     if e.assisted {
         out.push_str("<p class=\"soft\">A person had a hand in this episode; it is in no rate.</p>\n");

@@ -73,9 +73,8 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "step" | "n" | "next" => one(Command::Step),
         "stage" | "s" => one(Command::StepStage),
         "run" | "go" | "continue" | "c" => Ok(Said::Run),
-        "pause" => one(Command::Pause),
         "pause-run" if state.pace == Pace::Paused => Ok(Said::Run),
-        "pause-run" => one(Command::Pause),
+        "pause" | "pause-run" => one(Command::Pause),
         "approve" => one(Command::Approve),
         "override" | "o" => {
             let shown_as = match setting(state, "override.shown_as") {

@@ -86,7 +86,10 @@ fn keys_are_read_as_terminals_send_them() {
     for (word, label) in labels {
         assert_eq!(Key::parse(word).unwrap().label(), label);
     }
+    // The help prints `F5`, so that is what people write.
+    assert_eq!(Key::parse("F5"), Key::parse("f5"));
     for (word, reason) in [
+        ("F13", "is no key"),
         ("ctrl-i", "write tab"),
         ("shift-u", "capital letter `U`"),
         ("escape", "is no key"),
