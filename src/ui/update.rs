@@ -70,7 +70,7 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 rest.push(Request::Mouse(on));
             }
             Request::Send(_) | Request::Admissible | Request::RetryWrite if look.reading() => {
-                only_read(model, look)
+                only_read(model, look);
             }
             other => {
                 let edit = matches!(other, Request::Send(Command::Lesson(_) | Command::Undo | Command::Redo));
