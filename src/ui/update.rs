@@ -304,7 +304,7 @@ fn wants_a_driver(action: Action) -> bool {
 
 /// Says how a session that is only looked at goes on.
 fn only_read(model: &mut Model, look: &Look<'_>) {
-    let words = format!("read-only; `retrospect resume {}` goes on", look.moment.head.session);
+    let words = format!("read-only; to go on: retrospect resume {}", look.moment.head.session);
     model.say(words, Tone::Refused, look.now);
 }
 
