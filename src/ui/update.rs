@@ -3,12 +3,14 @@
 mod cursor;
 mod lesson;
 mod mouse;
+mod refusal;
 mod scroll;
 mod turn;
 
 pub(crate) use cursor::after_step;
 pub(crate) use lesson::{chosen as chosen_lesson, kind as chosen_kind};
 
+use self::refusal::{acts_on_the_present, only_read, wants_a_driver};
 use super::keymap::{Action, Mode};
 use super::look::Look;
 use super::model::{Cursor, Focus, Hint, Model, Tone};
@@ -70,7 +72,7 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 rest.push(Request::Mouse(on));
             }
             Request::Send(_) | Request::Admissible | Request::RetryWrite if look.reading() => {
-                only_read(model, look)
+                only_read(model, look);
             }
             other => {
                 let edit = matches!(other, Request::Send(Command::Lesson(_) | Command::Undo | Command::Redo));
@@ -264,48 +266,6 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
             Vec::new()
         }
     }
-}
-
-/// Whether an action changes what happens now, so that it cannot be done while the past is shown.
-fn acts_on_the_present(action: Action) -> bool {
-    matches!(
-        action,
-        Action::Step
-            | Action::StepStage
-            | Action::ToggleConfirm
-            | Action::ToggleHuman
-            | Action::Override
-            | Action::RejectOrToggle
-            | Action::AskAgain
-            | Action::Retry
-            | Action::EndEpisode
-            | Action::ReflectNow
-            | Action::Undo
-            | Action::Redo
-            | Action::PinLesson
-            | Action::DeleteLesson
-            | Action::EditLesson
-            | Action::ScopeLesson
-            | Action::Again
-            | Action::NextTask
-            | Action::MoveUp
-            | Action::MoveDown
-    )
-}
-
-/// Whether an action comes to nothing where there is no driver.
-fn wants_a_driver(action: Action) -> bool {
-    let writes = matches!(
-        action,
-        Action::AddLesson | Action::LessonFromOverride | Action::Remark | Action::OverrideQuestions
-    );
-    writes || acts_on_the_present(action) || action == Action::PauseRun
-}
-
-/// Says how a session that is only looked at goes on.
-fn only_read(model: &mut Model, look: &Look<'_>) {
-    let words = format!("read-only; `retrospect resume {}` goes on", look.moment.head.session);
-    model.say(words, Tone::Refused, look.now);
 }
 
 /// Closes the topmost thing: zoom, then the past. Never cancels anything.

@@ -68,7 +68,7 @@ fn a_session_that_is_only_read_says_so() {
         assert_eq!(stage.press(key), [], "{key}");
         assert_eq!(names(&stage), [""; 0], "{key}");
         let session = "20261120T104000Z-hot-apple-k3v9q2";
-        assert_eq!(said(&stage), format!("read-only; `retrospect resume {session}` goes on"), "{key}");
+        assert_eq!(said(&stage), format!("read-only; to go on: retrospect resume {session}"), "{key}");
     }
     stage.press("Enter");
     assert_eq!(names(&stage), ["step"]);
