@@ -12,7 +12,7 @@ use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
-use similar::{ChangeTag, TextDiff};
+use similar::{ChangeTag, DiffTag, TextDiff};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -149,11 +149,22 @@ fn difference(state: &State, now: &PromptRecord, before: Option<&PromptRecord>, 
         return lines;
     }
     let (old, new) = (render(state, before), render(state, now));
+    let (gone, there) = (places(state, &old), places(state, &new));
     let (old, new) = (body(&old), body(&new));
     let diff = TextDiff::from_lines(&old, &new);
     for (place, group) in diff.grouped_ops(1).iter().enumerate() {
         if place > 0 {
-            lines.push(vec![(Role::Frame, "...".to_owned())]);
+            lines.push(Vec::new());
+        }
+        // The segment that the first changed line lies in, in the prompt that has the line.
+        let changed = group.iter().find(|op| op.tag() != DiffTag::Equal);
+        let (named, at) = match changed {
+            Some(op) if op.tag() == DiffTag::Delete => (&gone, op.old_range().start),
+            Some(op) => (&there, op.new_range().start),
+            None => (&there, 0),
+        };
+        if let Some((_, name)) = named.iter().rev().find(|(first, _)| *first <= at) {
+            lines.push(vec![(Role::Frame, name.clone())]);
         }
         for op in group {
             for change in diff.iter_changes(op) {
@@ -194,6 +205,26 @@ fn segments(state: &State, now: &PromptRecord, before: &PromptRecord, columns: u
         lines.push(Vec::new());
     }
     lines
+}
+
+/// Where each segment begins, as a line of the body, with its label and the turn or lesson it belongs to.
+fn places(state: &State, prompt: &Prompt) -> Vec<(usize, String)> {
+    let mut line = 0;
+    let mut places = Vec::new();
+    for segment in &prompt.segments {
+        let from = match segment.origin {
+            Origin::Step(_) | Origin::Steps { .. } => format!(" of turn {}", source(state, &segment.origin)),
+            Origin::Lesson { .. } => format!(" lesson {}", source(state, &segment.origin)),
+            Origin::Text(_) | Origin::Task => String::new(),
+        };
+        if !segment.text.trim().is_empty() {
+            // Line breaks before the words belong to what stands before.
+            let blank = segment.text.len() - segment.text.trim_start_matches('\n').len();
+            places.push((line + blank, format!("{}{from}", segment.label.name())));
+        }
+        line += segment.text.matches('\n').count();
+    }
+    places
 }
 
 fn body(prompt: &Prompt) -> String {

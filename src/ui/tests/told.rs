@@ -81,3 +81,20 @@ fn the_truth_does_not_change_how_much_the_agent_has_seen() {
     stage.model.truth = true;
     assert!(!line(&mut stage).contains("0 of 0"), "{}", line(&mut stage));
 }
+
+/// Found by a new user: a notice longer than the row, such as one that names a file, could not be read to its end.
+#[test]
+fn a_long_notice_is_told_as_a_whole() {
+    let mut f = Fixture::new();
+    f.begin();
+    let mut stage = Stage::new(f, 60, 16);
+    let path = "/home/somebody/.local/share/retrospect/exports/hot-apple.html";
+    stage.model.say(
+        format!("The report is written: {path} (the end)"),
+        crate::ui::model::Tone::Told,
+        stage.now,
+    );
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("The report is written"), "{shown}");
+    assert!(shown.contains("(the end)"), "{shown}");
+}

@@ -2,7 +2,7 @@
 
 use crate::domain::NoteKind;
 use crate::engine::{Pace, State};
-use crate::text::width;
+use crate::text::{one_line, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::Action;
 use crate::ui::look::Look;
@@ -21,7 +21,7 @@ pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>)
     if let Some(why) = look.halted() {
         let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
         let words = format!("{why} {} {key} tries again", look.glyphs.dot);
-        canvas.put(x, y, room, &words, canvas.style(Role::Danger));
+        told(&words, Role::Danger, area, canvas);
         return;
     }
     if let Some(notice) = &model.notice {
@@ -30,7 +30,7 @@ pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>)
             Tone::Refused => Role::Warn,
             Tone::Alarm => Role::Bad,
         };
-        canvas.put(x, y, room, &notice.text, canvas.style(role));
+        told(&notice.text, role, area, canvas);
         return;
     }
     // What lies over the panes names its own keys.
@@ -44,6 +44,25 @@ pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>)
         return;
     }
     draw_pairs(&pairs(model, look), look, area, canvas);
+}
+
+/// A message as a whole: where one row is too short for it, it also takes rows above for as long as it stands. Only what
+/// is longer than three rows is cut.
+fn told(text: &str, role: Role, area: Rect, canvas: &mut Canvas<'_>) {
+    const MOST: usize = 3;
+    let room = area.width.saturating_sub(2);
+    let text = one_line(text);
+    let (lines, cut) = wrap_at_most(&text, usize::from(room).max(1), MOST);
+    let above = (lines.len() as u16).saturating_sub(1);
+    if cut || above == 0 || area.y < canvas.buffer.area.y + above + 2 {
+        canvas.put(area.x + 1, area.y, room, &text, canvas.style(role));
+        return;
+    }
+    let top = area.y - above;
+    canvas.clear(Rect { y: top, height: above + 1, ..area });
+    for (y, line) in (top..).zip(&lines) {
+        canvas.put(area.x + 1, y, room, line, canvas.style(role));
+    }
 }
 
 /// What keys do, as far as there is room; the last two (all, help) always.
