@@ -1,7 +1,7 @@
 //! What a model is shown, and what its answer means.
 //!
-//! Responsibilities: putting a prompt together from templates and the state within a budget of tokens ([`draft`]),
-//! rebuilding the very same prompt from its record ([`render`]), reading replies ([`read`]), and the pure views between
+//! Responsibilities: putting a prompt together from templates and the state within a budget of tokens ([`draft()`]),
+//! rebuilding the very same prompt from its record ([`render()`]), reading replies ([`read()`]), and the pure views between
 //! world and prompt ([`interface`]). Not here: when a prompt is wanted (the method's), sending it (the provider's).
 //!
 //! A record must outlive its templates: what a template contributes is kept as text under its hash, and the forms of

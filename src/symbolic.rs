@@ -1,6 +1,6 @@
 //! Detectors and the rules behind symbolic reflections, for the household worlds: no model is asked (`docs/SYMBOLIC.md`).
 //!
-//! Responsibilities: [`detect`] finds what a step shows, as notes with the words that prove them; [`reflect`] turns notes
+//! Responsibilities: [`detect()`] finds what a step shows, as notes with the words that prove them; [`reflect`] turns notes
 //! into Abstract, Error and Progress lessons. Not here: when to reflect (the method's). Neither ever sees `truth`, and
 //! both do work that is bounded by one step.
 

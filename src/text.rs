@@ -1,6 +1,6 @@
 //! Text as it is shown: made harmless, measured in cells, wrapped, cut and searched. Pure; knows no screen.
 //!
-//! Everything that comes from a model, a world or a file passes [`clean`] before it is drawn, printed to a terminal or
+//! Everything that comes from a model, a world or a file passes [`clean()`] before it is drawn, printed to a terminal or
 //! put into a picture. Widths are sums over grapheme clusters, which is how the cells of a screen are filled.
 
 mod clean;

@@ -27,7 +27,7 @@ pub(super) fn file(path: &Path) -> Result<Vec<u8>> {
 /// Reads a text file.
 ///
 /// # Errors
-/// As [`file`], and where the text is no UTF-8.
+/// As [`file()`], and where the text is no UTF-8.
 pub(super) fn text(path: &Path) -> Result<String> {
     String::from_utf8(file(path)?).map_err(|e| Error::new(ErrorKind::InvalidData, e.utf8_error()))
 }

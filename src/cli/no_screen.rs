@@ -32,8 +32,8 @@ pub(super) fn picture(_: &Config, _: Opened, _: At, _: (u16, u16), _: Option<&st
     Err(none())
 }
 
-pub(super) fn check_theme(_: &Config, _: &args::Screen) -> Result<(), Fault> {
-    Ok(())
+pub(super) fn check_theme(_: &Config, look: &args::Screen) -> Result<(), Fault> {
+    if look.theme.is_some() { Err(none()) } else { Ok(()) }
 }
 
 pub(super) fn complaints(_: &Config) -> [(&'static str, Vec<String>); 0] {
