@@ -26,7 +26,7 @@ pub enum UnknownMethod {
     #[error("there is no method {0:?}; there are {list}", list = NAMES.join(", "))]
     Name(String),
     /// The method is there, but not with this generation of reflections.
-    #[error("OmniReflect has no {0:?} generation here; there is symbolic")]
+    #[error("OmniReflect has no {0:?} generation; there are symbolic, neural and neuro-symbolic")]
     Generation(String),
 }
 
@@ -38,7 +38,7 @@ pub fn policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, Unkno
     let method: Arc<dyn Method> = match spec.method.as_str() {
         "react" => Arc::new(ReAct),
         "omnireflect" => match spec.settings.word("generation", "symbolic") {
-            "symbolic" => Arc::new(OmniReflect),
+            "symbolic" | "neural" | "neuro-symbolic" => Arc::new(OmniReflect),
             other => return Err(UnknownMethod::Generation(other.to_owned())),
         },
         other => return Err(UnknownMethod::Name(other.to_owned())),
@@ -47,6 +47,7 @@ pub fn policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, Unkno
         method,
         draft: Arc::new(move |state, ask| prompt::draft(state, ask, &templates)),
         read: prompt::read,
+        read_mentor: prompt::read_mentor,
         outgoing: prompt::interface::outgoing,
         incoming: prompt::interface::incoming,
         goal: prompt::interface::goal,

@@ -10,11 +10,13 @@
 mod draft;
 pub mod forms;
 pub mod interface;
+mod mentor;
 mod read;
 mod render;
 mod templates;
 
 pub use draft::draft;
+pub use mentor::read_mentor;
 pub use read::read;
 pub use render::{body_hash, render, text_hash};
 pub use templates::{TemplateError, Templates};

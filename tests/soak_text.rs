@@ -175,7 +175,7 @@ impl Told {
         let scope = [Scope::Episode, Scope::Task, Scope::TaskType, Scope::Environment][rng.below(4)];
         let text = LessonText { text: words.clone(), solution: rng.once_in(3).then(|| words.clone()) };
         Some(match rng.below(22) {
-            0..=2 => Command::Lesson(LessonWish::Add { kind, scope, text, rule: None, evidence: words }),
+            0..=2 => Command::Lesson(LessonWish::add(kind, scope, text, words)),
             3 => Command::Lesson(LessonWish::Edit { id, text }),
             4 => {
                 let status =

@@ -213,7 +213,18 @@ pub fn constitution(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
         .into_iter()
         .map(|(kind, text)| {
             let (rule, evidence) = (None, String::new());
-            (source.clone(), LessonWish::Add { kind, scope: Scope::Environment, text, rule, evidence })
+            (
+                source.clone(),
+                LessonWish::Add {
+                    kind,
+                    scope: Scope::Environment,
+                    text,
+                    rule,
+                    evidence,
+                    parents: Vec::new(),
+                    moment: None,
+                },
+            )
         })
         .collect();
     if lessons.is_empty() {
@@ -253,7 +264,17 @@ pub(super) fn add_line(
     origin: LessonOrigin,
 ) -> PoolLine {
     let id = typed_id(at, kind, &text);
-    let op = LessonOp::Add { id, kind, scope, origin, text, evidence: String::new(), rule: None };
+    let op = LessonOp::Add {
+        id,
+        kind,
+        scope,
+        origin,
+        text,
+        evidence: String::new(),
+        rule: None,
+        parents: Vec::new(),
+        moment: None,
+    };
     PoolLine { v: 1, at, session: String::new(), op }
 }
 
@@ -272,6 +293,8 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
             text: first.text.clone(),
             evidence: lesson.evidence.clone(),
             rule: lesson.rule.clone(),
+            parents: lesson.parents.clone(),
+            moment: lesson.moment.clone(),
         }));
     }
     for pair in lesson.versions.windows(2) {

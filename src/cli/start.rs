@@ -134,7 +134,7 @@ fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
             choices: words(name),
         })
         .collect();
-    for spec in SETTINGS {
+    for spec in SETTINGS.iter() {
         let Some(setting) = plan.spec.settings.0.get(spec.name) else { continue };
         let choices = match spec.default {
             Fixed::Number(_) => Vec::new(),

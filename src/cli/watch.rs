@@ -142,7 +142,12 @@ async fn watch(
                 OnError::Stop if state.divergence.is_some() => return Ok(Ended::Diverged(trouble)),
                 OnError::Stop => return Ok(Ended::Stopped(trouble)),
                 OnError::SkipTask => {
-                    handle.ask(Command::EndEpisode(EndReason::Error)).await.map_err(refused)?;
+                    // Between episodes only the mentor can have failed: the run goes on without what it would have said.
+                    let wish = match state.open_episode() {
+                        Some(_) => Command::EndEpisode(EndReason::Error),
+                        None => Command::GiveUp,
+                    };
+                    handle.ask(wish).await.map_err(refused)?;
                     if state_stands(&handle.store.head()) {
                         handle.ask(go.clone()).await.map_err(refused)?;
                     }

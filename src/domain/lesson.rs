@@ -1,6 +1,6 @@
 //! What is kept for reuse.
 
-use super::{Kind, LessonId, Seq};
+use super::{Kind, LessonId, Moment, Seq};
 use serde::{Deserialize, Serialize};
 
 /// How far a lesson reaches.
@@ -90,6 +90,12 @@ pub struct Lesson {
     /// The rule that wrote it, if a rule did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// The lessons it was made from (a summary's).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<LessonId>,
+    /// The turn it is about, where the method keeps one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moment: Option<Moment>,
     /// How often it was drawn again from new evidence.
     #[serde(default)]
     pub recurred: u32,
@@ -125,6 +131,12 @@ pub enum LessonOp {
         /// The rule that wrote it; lessons of the same rule and words are one lesson.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
+        /// The lessons it was made from (a summary's).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parents: Vec<LessonId>,
+        /// The turn it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        moment: Option<Moment>,
     },
     /// The same lesson was drawn again from new evidence.
     Recur {

@@ -1,6 +1,6 @@
 //! What a model is shown, as labelled segments with their origin.
 
-use super::{CallId, LessonId};
+use super::{CallId, LessonId, Question};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub enum Label {
     Example,
     /// The task: first observation and goal.
     Task,
+    /// An earlier attempt at the task, whole.
+    Attempt,
     /// A thought of the agent.
     Thought,
     /// An action of the agent.
@@ -69,6 +71,15 @@ pub enum Origin {
     Step(u32),
     /// The parts of all steps from the first to the last number, in order.
     Steps {
+        /// First step.
+        from: u32,
+        /// Last step.
+        to: u32,
+    },
+    /// The task and some steps of an attempt at it that has ended.
+    Attempt {
+        /// Its episode.
+        episode: u32,
         /// First step.
         from: u32,
         /// Last step.
@@ -140,6 +151,9 @@ pub struct PromptRecord {
     /// Which model is asked.
     #[serde(rename = "asked")]
     pub asked: Asked,
+    /// What a mentor is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
     /// Episode number.
     pub episode: u32,
     /// Step the prompt belongs to.
@@ -172,6 +186,7 @@ impl Label {
             Self::Memory => "memory",
             Self::Example => "example",
             Self::Task => "task",
+            Self::Attempt => "attempt",
             Self::Thought => "thought",
             Self::Action => "action",
             Self::Observation => "observation",

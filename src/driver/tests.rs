@@ -5,7 +5,9 @@ use crate::domain::{
     Autonomy, Enumeration, EnvInfo, EpisodeRole, Kind, Limits, Prompt, PromptRecord, RunSpec, Settings, Task,
     Turn,
 };
-use crate::engine::{Command, Draft, Envelope, Event, Method, Outgoing, Policy, Reading, State, Want};
+use crate::engine::{
+    Command, Draft, Envelope, Event, MentorReading, Method, Outgoing, Policy, Reading, State, Want,
+};
 use crate::env::{EnvError, Environment};
 use crate::journal::{Meta, Session, read_branch, read_bytes};
 use crate::provider::{ProviderError, Scripted};
@@ -87,6 +89,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
             method: Arc::new(Once),
             draft: Arc::new(|_, _| Draft::default()),
             read: |text| Reading { action: Some(text.to_owned()), ..Reading::default() },
+            read_mentor: |_, _| MentorReading::default(),
             outgoing: |_, _| Outgoing { sent: None, rule: None, list: false },
             incoming: |_, _, _, _| None,
             goal: |_| "count".to_owned(),

@@ -36,6 +36,7 @@ impl State {
             }
             Event::EpisodeStarted { episode, task, trial, role, .. } => {
                 self.pool.end_episode();
+                self.keep_attempt();
                 self.over = false;
                 self.episode = Some(Arc::new(Episode {
                     number: *episode,
@@ -86,8 +87,15 @@ impl State {
                     e.calls += 1;
                     e.assisted |= taught;
                 });
-                self.prompts.1 = self.prompts.0.take();
-                self.prompts.0 = Some(Arc::new((**prompt).clone()));
+                self.count_call(prompt.asked);
+                let sent = Arc::new((**prompt).clone());
+                match prompt.question {
+                    Some(question) => self.remember_question(question, sent),
+                    None => {
+                        self.prompts.1 = self.prompts.0.take();
+                        self.prompts.0 = Some(sent);
+                    }
+                }
             }
             Event::StepOpened { step } => {
                 let number = *step;
@@ -103,13 +111,18 @@ impl State {
                 self.grant = None;
             }
             Event::ReplyReceived { call, usage, .. } => {
-                // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again.
-                if !matches!(self.calls.get(call), Some(Effect::Ask { prompt, .. }) if prompt.asked == Asked::Actor)
-                {
+                // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
+                // a mentor's answer comes to stands in the same batch.
+                let asked = match self.calls.get(call) {
+                    Some(Effect::Ask { prompt, .. }) => prompt.asked,
+                    _ => Asked::Actor,
+                };
+                self.count_tokens(asked, usage.tokens());
+                if asked == Asked::Mentor {
                     self.calls.remove(call);
+                } else {
+                    self.edit_step(seq, |s| s.usage = *usage);
                 }
-                self.edit_episode(|e| e.tokens = e.tokens.saturating_add(usage.tokens()));
-                self.edit_step(seq, |s| s.usage = *usage);
             }
             Event::Proposed { thought, action, complaints, .. } => {
                 self.calls
@@ -256,7 +269,7 @@ impl State {
             Event::StageGranted => self.grant = Some(Grant::Stage),
             Event::CallFailed { call, failure } => {
                 if let Some(effect) = self.calls.remove(call) {
-                    self.trouble = Some((effect, failure.clone()));
+                    self.add_trouble(effect, failure.clone());
                 }
             }
             Event::CallCancelled { call } => {
@@ -268,11 +281,21 @@ impl State {
                     }
                 });
             }
-            Event::Retried { .. } => {
-                if let Some((effect, _)) = self.trouble.take() {
+            Event::Retried { call } => {
+                let failed = call.or(self.trouble.as_ref().map(|(effect, _)| effect.call()));
+                if let Some(effect) = failed.and_then(|call| self.take_trouble(call)) {
                     self.calls.insert(effect.call(), effect);
                 }
                 self.divergence = None;
+            }
+            Event::GivenUp { call } => {
+                let asked_actor = matches!(
+                    self.take_trouble(*call),
+                    Some(Effect::Ask { prompt, .. }) if prompt.asked == Asked::Actor
+                );
+                if asked_actor {
+                    self.edit_step(seq, Step::clear_proposal);
+                }
             }
             Event::Diverged { episode, step, recorded, now } => {
                 self.divergence = Some((*episode, *step, recorded.clone(), now.clone()));
@@ -284,6 +307,7 @@ impl State {
                 self.calls.clear();
                 self.draft = None;
                 self.trouble = None;
+                self.more_trouble.clear();
                 self.divergence = None;
                 if self.grant.is_some() {
                     self.grant = None;

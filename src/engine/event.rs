@@ -312,6 +312,11 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
     },
+    /// A person goes on without the answer of a failed call to a model.
+    GivenUp {
+        /// Which call.
+        call: CallId,
+    },
     /// The rebuilt world answered other than recorded.
     Diverged {
         /// Episode.

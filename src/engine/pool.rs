@@ -61,7 +61,7 @@ impl Pool {
             self.change(op.id(), |l| l.by_person = true);
         }
         match op {
-            LessonOp::Add { id, kind, scope, origin, text, evidence, rule } => {
+            LessonOp::Add { id, kind, scope, origin, text, evidence, rule, parents, moment } => {
                 self.added += 1;
                 let number = self.added;
                 self.lessons.push_back_mut(Arc::new(Lesson {
@@ -75,6 +75,8 @@ impl Pool {
                     learnt_at,
                     evidence: evidence.clone(),
                     rule: rule.clone(),
+                    parents: parents.clone(),
+                    moment: moment.clone(),
                     recurred: 0,
                     by_person: by == Author::Person,
                     uses: 0,

@@ -1,6 +1,7 @@
 //! Which wants methods have, over whole runs.
 
 mod lift;
+mod neural;
 
 use super::fixture::{House, Play, spec};
 use super::*;
@@ -38,9 +39,9 @@ fn a_method_is_found_by_name_and_others_are_refused_in_words() {
     let error = policy(&spec("raect", &[]), Arc::clone(&templates)).err().unwrap();
     assert_eq!(error.to_string(), "there is no method \"raect\"; there are react, omnireflect");
     let mut neural = spec("omnireflect", &[]);
-    neural.settings.set("generation", "neural", SettingOrigin::Flag);
+    neural.settings.set("generation", "oracular", SettingOrigin::Flag);
     let error = policy(&neural, templates).err().unwrap();
-    assert_eq!(error, UnknownMethod::Generation("neural".to_owned()));
+    assert_eq!(error, UnknownMethod::Generation("oracular".to_owned()));
 }
 
 #[test]
@@ -135,7 +136,7 @@ fn a_number_outside_of_its_range_is_refused_in_words_and_never_cut() {
         let said = spec.check(&serde_json::json!(value)).err().unwrap_or_default();
         assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{name} {value}: {said}");
     }
-    for spec in SETTINGS {
+    for spec in SETTINGS.iter() {
         assert_eq!(spec.check(&spec.default.value()), Ok(()), "{}", spec.name);
     }
 }

@@ -1,7 +1,7 @@
 //! Puts the record of a prompt together: which segments, in which order, within the budget.
 
 use super::render::{body_hash, dropped_steps, expand};
-use super::templates::{Content, Part, StoredText, Wording};
+use super::templates::{Choice, Content, Fact, Part, StoredText, Wording};
 use super::{Templates, forms};
 use crate::domain::{
     Asked, Dropped, Kind, Label, Lesson, Origin, PromptRecord, Scope, SegmentRecord, Speaker,
@@ -27,7 +27,12 @@ pub fn draft(state: &State, ask: &Ask, templates: &Templates) -> Draft {
     assembly.record.episode = episode.number;
     assembly.record.step = ask.step;
     assembly.record.retry = ask.retry;
-    for part in &templates.layout(&run.method).parts {
+    assembly.record.question = ask.question;
+    let layout = match ask.question {
+        None => Some(templates.layout(&run.method)),
+        Some(question) => templates.question(&run.method, question),
+    };
+    for part in layout.map_or(&[][..], |l| &l.parts) {
         assembly.add(part, ask, templates);
     }
     let budget = state.number("context_tokens", CONTEXT_TOKENS);
@@ -56,7 +61,13 @@ impl Assembly<'_> {
                     self.text(part, text);
                 }
             }
-            Content::Lessons(heading) => self.lessons(part, heading.as_ref()),
+            Content::Fact(fact, around) => {
+                if let Some(value) = self.fact(*fact) {
+                    self.text(part, &StoredText::new(&around.replacen("{}", &value, 1)));
+                }
+            }
+            Content::Lessons(choice) => self.lessons(part, choice),
+            Content::Attempt(heading) => self.attempt(part, heading.as_ref()),
             Content::Examples(heading) => {
                 let count = self.state.number("examples", EXAMPLES).min(2) as usize;
                 let world = templates.world(&self.episode.task.env);
@@ -91,22 +102,64 @@ impl Assembly<'_> {
         }
     }
 
-    fn lessons(&mut self, part: &Part, heading: Option<&StoredText>) {
+    fn lessons(&mut self, part: &Part, choice: &Choice) {
         let state = self.state;
         let by_scope = state.switch("lessons_by_scope", false);
-        let mut heading = heading;
-        for kind in kinds(part.label) {
-            for lesson in state.pool.in_force(*kind) {
-                if by_scope && !self.reaches(lesson) {
-                    continue;
-                }
+        let kinds = if choice.kinds.is_empty() { kinds(part.label) } else { &choice.kinds };
+        let newest = choice.last.as_deref().map_or(usize::MAX, |setting| {
+            usize::try_from(state.number(setting, u64::MAX)).unwrap_or(usize::MAX)
+        });
+        let mut heading = choice.heading.as_ref();
+        for kind in kinds {
+            // A plan is about one task and says nothing of another.
+            let enters = |l: &&Lesson| !(by_scope || l.scope == Scope::Task) || self.reaches(l);
+            let shown: Vec<&Lesson> = state.pool.in_force(*kind).filter(enters).collect();
+            for lesson in &shown[shown.len().saturating_sub(newest)..] {
                 if let Some(heading) = heading.take() {
                     self.text(part, heading);
                 }
                 let origin = Origin::Lesson { id: lesson.id.clone(), version: lesson.version() };
-                let tokens = forms::estimate_tokens(&forms::lesson_line(lesson.text()));
+                let tokens =
+                    forms::estimate_tokens(&forms::memory_line(lesson.text(), lesson.moment.as_ref()));
                 self.push(part, origin, tokens);
             }
+        }
+    }
+
+    /// The last attempt at the task, its newest steps where not all fit into half of the budget.
+    fn attempt(&mut self, part: &Part, heading: Option<&StoredText>) {
+        let Some(attempt) = self.state.last_attempt(&self.episode.task) else { return };
+        if let Some(heading) = heading {
+            self.text(part, heading);
+        }
+        let (number, to) = (attempt.number, attempt.steps.len() as u32);
+        let mut room = self.state.number("context_tokens", CONTEXT_TOKENS) / 2;
+        let mut from = to + 1;
+        while from > 1 {
+            let cost = u64::from(cost(attempt, from - 1));
+            if cost > room {
+                break;
+            }
+            room -= cost;
+            from -= 1;
+        }
+        if from > 1 {
+            self.record.dropped.push(Dropped {
+                origin: Origin::Attempt { episode: number, from: 1, to: from - 1 },
+                reason: "an earlier attempt may fill half of the budget".to_owned(),
+                tokens: (1..from).map(|n| cost(attempt, n)).sum(),
+            });
+        }
+        let tokens = forms::estimate_tokens(&forms::attempt_text(attempt, from, to));
+        self.push(part, Origin::Attempt { episode: number, from, to }, tokens);
+    }
+
+    fn fact(&self, fact: Fact) -> Option<String> {
+        let episode = self.episode;
+        match fact {
+            Fact::TaskType => episode.task.task_type.clone(),
+            Fact::Trial => Some(episode.trial.to_string()),
+            Fact::Reward => episode.last().and_then(|s| s.answer.as_ref()).map(|a| a.reward.to_string()),
         }
     }
 
@@ -174,8 +227,7 @@ impl Assembly<'_> {
     }
 
     fn cost(&self, step: u32) -> u32 {
-        let lines = self.episode.step(step).map(forms::step_lines).unwrap_or_default();
-        lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum()
+        cost(self.episode, step)
     }
 
     /// What the steps up to `to` would have cost: counted on from the last prompt, so that a long past is not read again.
@@ -204,6 +256,12 @@ impl Assembly<'_> {
         let texts = self.texts.iter().filter(|t| !known.contains_key(&t.hash));
         Draft { texts: texts.map(|t| (t.hash.clone(), t.text.to_string())).collect(), record: self.record }
     }
+}
+
+/// Estimated tokens of a step.
+fn cost(episode: &Episode, step: u32) -> u32 {
+    let lines = episode.step(step).map(forms::step_lines).unwrap_or_default();
+    lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum()
 }
 
 /// The generation of the house's words, as far as its first answers tell: only the 2.1.1 games name a location on arrival.

@@ -45,8 +45,11 @@ pub(super) fn expand(
                 push(part.label, part.origin.clone(), part.speaker, stored(hash).unwrap_or_default());
             }
             Origin::Lesson { id, version } => {
-                let words = state.pool.get(id).and_then(|l| l.versions.get(version.checked_sub(1)? as usize));
-                let line = words.map(|v| forms::lesson_line(&v.text)).unwrap_or_default();
+                let words = state
+                    .pool
+                    .get(id)
+                    .and_then(|l| Some((l.versions.get(version.checked_sub(1)? as usize)?, &l.moment)));
+                let line = words.map(|(v, m)| forms::memory_line(&v.text, m.as_ref())).unwrap_or_default();
                 push(part.label, part.origin.clone(), part.speaker, line.into());
             }
             Origin::Task => {
@@ -59,6 +62,11 @@ pub(super) fn expand(
                 rejections += 1;
                 let line = said.map(|(was, why)| forms::rejection_line(was, why)).unwrap_or_default();
                 push(part.label, Origin::Step(*number), part.speaker, line.into());
+            }
+            Origin::Attempt { episode, from, to } => {
+                let text =
+                    state.held(*episode).map(|e| forms::attempt_text(e, *from, *to)).unwrap_or_default();
+                push(part.label, part.origin.clone(), part.speaker, text.into());
             }
             Origin::Steps { from, to } => {
                 // A record names no more steps than there are, but a file may say anything.

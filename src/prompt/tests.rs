@@ -21,13 +21,7 @@ fn labels(state: &State, record: &PromptRecord) -> Vec<Label> {
 }
 
 fn lesson(kind: Kind, text: LessonText) -> Command {
-    Command::Lesson(LessonWish::Add {
-        kind,
-        scope: Scope::Environment,
-        text,
-        rule: None,
-        evidence: String::new(),
-    })
+    Command::Lesson(LessonWish::add(kind, Scope::Environment, text, String::new()))
 }
 
 /// Every prompt of a play gives its hash, from the state it was sent in and from the last one.

@@ -170,6 +170,7 @@ impl Transcript {
             | Event::StageGranted
             | Event::CallCancelled { .. }
             | Event::Retried { .. }
+            | Event::GivenUp { .. }
             | Event::Closed
             | Event::Reopened => {}
         }

@@ -6,7 +6,7 @@ mod sentences;
 use super::detect::{known, reached};
 use super::goal::Goal;
 use crate::domain::{
-    Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Reflection, Scope,
+    Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Purpose, Reflection, Scope,
 };
 use crate::engine::{Episode, LessonWish, State, Want};
 
@@ -126,7 +126,12 @@ fn keep(
         if recurs && (since == Since::Begin || again.contains(&lesson.rule)) {
             continue;
         }
-        items.push(Item { text: lesson.text, rule: Some(lesson.rule), evidence: lesson.evidence });
+        items.push(Item {
+            text: lesson.text,
+            rule: Some(lesson.rule),
+            evidence: lesson.evidence,
+            moment: None,
+        });
         wishes.push(Want::Lesson(wish));
     }
     if items.is_empty() {
@@ -137,7 +142,10 @@ fn keep(
         author: Author::Symbolic,
         episode: episode.number,
         step: episode.answered(),
+        purpose: Purpose::Reflect,
         items,
+        complaints: Vec::new(),
+        call: None,
         seq: crate::domain::Seq::default(),
     };
     std::iter::once(Want::Reflect(Box::new(reflection))).chain(wishes).collect()
@@ -172,6 +180,8 @@ fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonWish> {
         text: drawn.text.clone(),
         rule: Some(drawn.rule.clone()),
         evidence: drawn.evidence.clone(),
+        parents: Vec::new(),
+        moment: None,
     })
 }
 

@@ -294,13 +294,12 @@ fn equal_lessons_recur_and_a_deleted_one_stays_away() {
 fn a_sentence_that_a_person_typed_is_not_said_twice() {
     let mut house = House::kitchen(HEAT);
     let mut run = Play::new(spec("omnireflect", &[("kitchen-1", "")]));
-    run.command(Command::Lesson(LessonWish::Add {
-        kind: Kind::Error,
-        scope: crate::domain::Scope::Environment,
-        text: crate::domain::LessonText::plain("go to a place before you act on it"),
-        rule: None,
-        evidence: String::new(),
-    }));
+    run.command(Command::Lesson(LessonWish::add(
+        Kind::Error,
+        crate::domain::Scope::Environment,
+        crate::domain::LessonText::plain("go to a place before you act on it"),
+        String::new(),
+    )));
     run.script(&mut house, &["open fridge 1"]);
     assert_eq!(run.state().pool.of(Kind::Error).map(|l| l.recurred).collect::<Vec<_>>(), [1]);
 }

@@ -201,13 +201,16 @@ impl Fixture {
 
     /// A reflection, and the lesson kept from it.
     pub fn reflect(&mut self, kind: Kind, text: LessonText) -> &mut Self {
-        let item = Item { text: text.clone(), rule: None, evidence: String::new() };
+        let item = Item { text: text.clone(), ..Item::default() };
         let reflection = Reflection {
             kind,
             author: Author::Symbolic,
             episode: self.state.past.len() as u32 + 1,
             step: self.step,
+            purpose: crate::domain::Purpose::Reflect,
             items: vec![item],
+            complaints: Vec::new(),
+            call: None,
             seq: Seq(0),
         };
         self.write(Cause::Policy, Event::Reflected { reflection: Box::new(reflection) });
@@ -225,6 +228,8 @@ impl Fixture {
             text,
             evidence: String::new(),
             rule: None,
+            parents: Vec::new(),
+            moment: None,
         };
         let (cause, by) = match origin {
             LessonOrigin::Person => (Cause::Person, Author::Person),

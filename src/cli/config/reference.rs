@@ -51,7 +51,7 @@ fn settings(out: &mut String) {
          NAME` takes. The origin says who chose the default: a paper, its public code, or we.\n\n\
          | setting | what it does | values | default | origin | methods |\n|---|---|---|---|---|---|\n",
     );
-    for spec in SETTINGS {
+    for spec in SETTINGS.iter() {
         let values = spec.allowed();
         let default = spec.default.value();
         let default = default.as_str().map_or_else(|| default.to_string(), str::to_owned);

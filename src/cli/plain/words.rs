@@ -88,6 +88,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "again" | "r" | "ask-again" => one(Command::AskAgain),
         "cancel" => one(Command::Cancel),
         "retry" => one(Command::Retry),
+        "give-up" => one(Command::GiveUp),
         "act" => one(Command::Act(needs(rest, "act ACTION")?)),
         "think" | "think:" => one(Command::Act(format!("think: {}", needs(rest, "think WORDS")?))),
         "auto" => one(Command::SetAutonomy(Autonomy::Auto)),
@@ -170,7 +171,7 @@ fn new_lesson(text: &str) -> Result<LessonWish, String> {
         None => words(text),
     };
     let scope = if kind == Kind::Progress { Scope::Episode } else { Scope::Environment };
-    Ok(LessonWish::Add { kind, scope, text, rule: None, evidence: String::new() })
+    Ok(LessonWish::add(kind, scope, text, String::new()))
 }
 
 fn change(word: &str, rest: &str, state: &State) -> Result<LessonWish, String> {

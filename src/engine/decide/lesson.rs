@@ -22,7 +22,7 @@ impl Engine {
             })
         };
         Ok(match wish {
-            LessonWish::Add { kind, scope, text, rule, evidence } => {
+            LessonWish::Add { kind, scope, text, rule, evidence, parents, moment } => {
                 if text.text.trim().is_empty() {
                     return Err(Refusal::new("an empty lesson teaches nothing", "write a sentence"));
                 }
@@ -40,6 +40,8 @@ impl Engine {
                     text: text.clone(),
                     evidence: evidence.clone(),
                     rule: rule.clone(),
+                    parents: parents.clone(),
+                    moment: moment.clone(),
                 }
             }
             LessonWish::Load(lesson) => {
@@ -57,6 +59,8 @@ impl Engine {
                     text: lesson.text().clone(),
                     evidence: lesson.evidence.clone(),
                     rule: lesson.rule.clone(),
+                    parents: lesson.parents.clone(),
+                    moment: lesson.moment.clone(),
                 }
             }
             LessonWish::Edit { id, text } => {

@@ -1,10 +1,17 @@
 //! Answers of models, worlds and timers. A call that is not in flight yields nothing.
 
-use crate::domain::{Asked, EndReason, Stage};
+use crate::domain::{Asked, Author, EndReason, Stage};
 use crate::engine::advance::end;
-use crate::engine::{Cause, Effect, Engine, Event, PauseReason, Reply};
+use crate::engine::{Cause, Effect, Engine, Event, Heard, PauseReason, Reply};
 
 impl Engine {
+    /// What a mentor's answer comes to, as events; `before` counts those of the same batch before them.
+    pub(super) fn heard(&self, heard: &Heard<'_>, before: usize) -> Vec<(Cause, Event)> {
+        let wants = self.policy.method.heard(&self.state, heard);
+        let events = self.write_all(wants.iter(), Author::Mentor, before);
+        events.into_iter().map(|event| (Cause::Model, event)).collect()
+    }
+
     pub(super) fn reply(&self, reply: &Reply) -> Vec<(Cause, Event)> {
         match reply {
             Reply::Model { call, text, reasoning, usage } => {
@@ -29,6 +36,16 @@ impl Engine {
                             complaints: reading.complaints,
                         },
                     ));
+                } else if let Some(question) = prompt.question {
+                    let read = (self.policy.read_mentor)(question, text);
+                    let heard = Heard {
+                        prompt,
+                        question,
+                        author: Author::Mentor,
+                        items: read.items,
+                        complaints: read.complaints,
+                    };
+                    events.extend(self.heard(&heard, events.len()));
                 }
                 events
             }

@@ -42,7 +42,7 @@ fn role(label: Label) -> Role {
         Label::Abstract => Role::OriginAbstract,
         Label::Error => Role::OriginError,
         Label::Progress => Role::OriginProgress,
-        Label::Memory => Role::OriginMemory,
+        Label::Memory | Label::Attempt => Role::OriginMemory,
         Label::Example => Role::OriginExample,
         Label::Task => Role::OriginTask,
         Label::Thought => Role::OriginThought,
@@ -71,6 +71,7 @@ fn source(state: &State, origin: &Origin) -> String {
         Origin::Step(n) => n.to_string(),
         Origin::Steps { from, to } if from == to => from.to_string(),
         Origin::Steps { from, to } => format!("{from}-{to}"),
+        Origin::Attempt { episode, from, to } => format!("{episode}.{from}-{to}"),
         Origin::Text(_) | Origin::Task => String::new(),
     }
 }
@@ -123,6 +124,7 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
             Origin::Steps { .. } | Origin::Step(_) => format!("turns {}", source(state, &dropped.origin)),
             Origin::Lesson { .. } => format!("lesson {}", source(state, &dropped.origin)),
             Origin::Text(_) => "a text of the template".to_owned(),
+            Origin::Attempt { .. } => format!("turns {}", source(state, &dropped.origin)),
             Origin::Task => "the task".to_owned(),
         };
         let words = format!("left out: {what}, about {} tokens: {}", dropped.tokens, dropped.reason);
@@ -215,6 +217,7 @@ fn places(state: &State, prompt: &Prompt) -> Vec<(usize, String)> {
         let from = match segment.origin {
             Origin::Step(_) | Origin::Steps { .. } => format!(" of turn {}", source(state, &segment.origin)),
             Origin::Lesson { .. } => format!(" lesson {}", source(state, &segment.origin)),
+            Origin::Attempt { episode, .. } => format!(" of episode {episode}"),
             Origin::Text(_) | Origin::Task => String::new(),
         };
         if !segment.text.trim().is_empty() {
