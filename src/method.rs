@@ -3,13 +3,21 @@
 //! A method is found by its name on the command line ([`policy`]); what it obeys besides is listed once, in [`SETTINGS`].
 
 mod agenda;
+mod constitution;
+mod fcrf;
+mod mentor;
 mod omnireflect;
 mod react;
+mod reflexion;
 mod settings;
+mod sweet_sour;
 
+pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use omnireflect::OmniReflect;
 pub use react::ReAct;
-pub use settings::{Fixed, PaperOrCode, SETTINGS, SettingSpec, bind, defaults};
+pub use reflexion::Reflexion;
+pub use settings::{Fixed, PaperOrCode, SETTINGS, SettingSpec, bind, defaults, trials};
+pub use sweet_sour::SweetSour;
 
 use crate::domain::RunSpec;
 use crate::engine::{Method, Policy};
@@ -17,7 +25,7 @@ use crate::prompt::{self, Templates};
 use std::sync::Arc;
 
 /// The names of all methods, in the order in which screens list them.
-pub const NAMES: &[&str] = &["react", "omnireflect"];
+pub const NAMES: &[&str] = &["react", "omnireflect", "reflexion", "fcrf", "sweet_sour"];
 
 /// A method that this program does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +49,9 @@ pub fn policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, Unkno
             "symbolic" | "neural" | "neuro-symbolic" => Arc::new(OmniReflect),
             other => return Err(UnknownMethod::Generation(other.to_owned())),
         },
+        "reflexion" => Arc::new(Reflexion),
+        "fcrf" => Arc::new(Fcrf),
+        "sweet_sour" => Arc::new(SweetSour),
         other => return Err(UnknownMethod::Name(other.to_owned())),
     };
     Ok(Policy {

@@ -161,6 +161,9 @@ pub struct PromptRecord {
     /// How often this step was asked before.
     #[serde(default)]
     pub retry: u32,
+    /// Rung of the ladder of temperatures: 0 is the run's own, each further one 0.2 warmer (Reflexion's public code).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rung: u32,
     /// Seed of the request.
     pub seed: u64,
     /// Its segments.
@@ -172,6 +175,11 @@ pub struct PromptRecord {
     pub tokens: u32,
     /// SHA-256 of the body, in hexadecimal.
     pub sha256: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(rung: &u32) -> bool {
+    *rung == 0
 }
 
 impl Label {

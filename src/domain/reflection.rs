@@ -57,9 +57,9 @@ pub struct Question {
 /// The turn a memory is about (Sweet&Sour's tuple, without its reflection).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
-    /// What the world answered.
+    /// What the agent saw before it.
     pub observation: String,
-    /// What the agent did.
+    /// What it did.
     pub action: String,
     /// The reward it got for it.
     pub reward: f64,
@@ -148,10 +148,11 @@ impl Purpose {
 }
 
 impl Kind {
-    /// How far a lesson of this kind reaches by itself: a Plan its task, Progress its episode, the rest the environment.
+    /// How far a lesson of this kind reaches by itself: Plan and Experience their task, Progress its episode, the rest the
+    /// environment.
     pub fn scope(self) -> Scope {
         match self {
-            Self::Plan => Scope::Task,
+            Self::Plan | Self::Experience => Scope::Task,
             Self::Progress => Scope::Episode,
             _ => Scope::Environment,
         }

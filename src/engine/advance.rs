@@ -143,6 +143,7 @@ impl Engine {
         record.question = ask.question;
         record.step = ask.step;
         record.retry = ask.retry;
+        record.rung = self.rung(&ask);
         record.episode = state.episode.as_ref().map_or(0, |e| e.number);
         let sample = state.run.as_ref().map_or(0, |r| r.seed);
         record.seed = request_seed(sample, record.episode, ask.step, ask.asked, ask.retry);
@@ -151,6 +152,15 @@ impl Engine {
         let prompt = Box::new(record);
         events.push(if staged { Event::PromptDrafted { prompt } } else { Event::PromptSent { prompt } });
         events
+    }
+
+    /// With the ladder of temperatures each reply that could not be used makes the next question of its step warmer.
+    fn rung(&self, ask: &Ask) -> u32 {
+        if ask.asked == Asked::Mentor || !self.state.switch("warmer", false) {
+            return 0;
+        }
+        let step = self.state.open_episode().and_then(|e| e.step(ask.step));
+        step.map_or(0, |s| s.unusable.min(5))
     }
 
     /// What the method still wants before the episode ends: to write, or to ask the mentor; nothing else is granted. None:

@@ -125,8 +125,7 @@ impl State {
                 }
             }
             Event::Proposed { thought, action, complaints, .. } => {
-                self.calls
-                    .retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.asked == Asked::Actor));
+                self.settle_actor();
                 self.edit_step(seq, |s| {
                     s.thought.clone_from(thought);
                     s.proposed.clone_from(action);
@@ -154,9 +153,13 @@ impl State {
                 s.rejections.push((was.clone(), reason.clone()));
                 s.clear_proposal();
             }),
-            Event::AskedAgain { .. } => {
+            Event::AskedAgain { unusable, .. } => {
                 self.draft = None;
-                self.edit_step(seq, Step::clear_proposal);
+                self.settle_actor();
+                self.edit_step(seq, |s| {
+                    s.clear_proposal();
+                    s.unusable += u32::from(unusable.is_some());
+                });
             }
             Event::ActionTaken { executed, call, list, .. } => {
                 self.pool_used = seq;

@@ -192,6 +192,9 @@ pub enum Event {
     AskedAgain {
         /// The step.
         step: u32,
+        /// Why the reply could not be used, where nobody but the reading of it asks again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unusable: Option<String>,
     },
     /// An action runs.
     ActionTaken {

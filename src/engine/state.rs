@@ -289,6 +289,11 @@ impl Episode {
         self.steps.get(number.checked_sub(1)? as usize).map(Arc::as_ref)
     }
 
+    /// The rewards of its turns so far, together. Work grows with the episode: for the mentor's prompts, not for every turn.
+    pub fn reward(&self) -> f64 {
+        self.steps.iter().filter_map(|s| s.answer.as_ref()).map(|a| a.reward).sum()
+    }
+
     /// Steps that the world has answered.
     pub fn answered(&self) -> u32 {
         let len = self.steps.len() as u32;

@@ -1,7 +1,10 @@
 //! What methods, prompts and detectors obey besides the fields of a run: one table for the documents and the start screen.
 
 mod common;
+mod fcrf;
 mod omnireflect;
+mod reflexion;
+mod sweet_sour;
 
 use crate::domain::{Limits, SettingOrigin, Settings};
 use serde_json::{Value, json};
@@ -52,8 +55,9 @@ const MOST: u64 = u32::MAX as u64;
 /// The range of what is no number.
 const NO_NUMBER: (u64, u64) = (0, 0);
 /// Every setting by name.
-pub static SETTINGS: LazyLock<Vec<SettingSpec>> =
-    LazyLock::new(|| [common::LIST, omnireflect::LIST].concat());
+pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
+    [common::LIST, omnireflect::LIST, reflexion::LIST, fcrf::LIST, sweet_sour::LIST].concat()
+});
 
 impl SettingSpec {
     /// What it may be, in words.
@@ -109,11 +113,11 @@ impl Fixed {
 
 /// The limits, settings and loop detector a method starts with, each setting with its origin.
 ///
-/// Papers give 50 steps; ReAct's public code (and so Reflexion's) counts from 1 to below 50, which is 49. OmniReflect has
-/// no public code, so both readings are the paper's. The loop detector is Reflexion's and off here.
+/// Papers give 50 steps; the public code of ReAct, Reflexion and FCRF counts from 1 to below 50, which is 49. OmniReflect and
+/// Sweet&Sour have no public code, so both readings are the paper's.
 pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) {
     let steps = match (method, reading) {
-        ("react", PaperOrCode::Code) => 49,
+        ("react" | "reflexion" | "planning" | "fcrf", PaperOrCode::Code) => 49,
         _ => 50,
     };
     let mut settings = Settings::default();
@@ -123,5 +127,33 @@ pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) 
             None => settings.set(spec.name, spec.default.value(), spec.origin),
         }
     }
-    (Limits { steps, moves: None, wall_seconds: None }, settings, false)
+    for (name, value) in own(method) {
+        settings.set(name, value.value(), SettingOrigin::Code);
+    }
+    let loops = settings.switch("loop_detector", false);
+    (Limits { steps, moves: None, wall_seconds: None }, settings, loops)
+}
+
+/// The values that a method's public code has for settings that all methods share.
+fn own(method: &str) -> &'static [(&'static str, Fixed)] {
+    match method {
+        "reflexion" | "fcrf" | "planning" => &[
+            ("loop_detector", Fixed::Switch(true)),
+            ("ask_again", Fixed::Number(5)),
+            ("least_reply", Fixed::Number(5)),
+            ("warmer", Fixed::Switch(true)),
+        ],
+        _ => &[],
+    }
+}
+
+/// Trials a task gets where nobody says how many: 15 for Reflexion (its shipped logs and OmniReflect's comparison), 5 for
+/// FCRF, up to four attempts for Sweet&Sour, else one.
+pub fn trials(method: &str) -> u32 {
+    match method {
+        "reflexion" | "planning" => 15,
+        "fcrf" => 5,
+        "sweet_sour" => 4,
+        _ => 1,
+    }
 }

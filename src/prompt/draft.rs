@@ -109,20 +109,34 @@ impl Assembly<'_> {
         let newest = choice.last.as_deref().map_or(usize::MAX, |setting| {
             usize::try_from(state.number(setting, u64::MAX)).unwrap_or(usize::MAX)
         });
-        let mut heading = choice.heading.as_ref();
+        let enters = |l: &&Lesson| {
+            // A lesson about one task says nothing of another, nor does a memory of a type of tasks.
+            let bound = l.scope == Scope::Task || (part.label == Label::Memory && l.scope == Scope::TaskType);
+            (!(by_scope || bound) || self.reaches(l))
+                && choice.scope.is_none_or(|scope| l.scope == scope)
+                && (!choice.here || l.learnt_at.0 == self.episode.number)
+        };
+        let mut shown: Vec<&Lesson> = Vec::new();
         for kind in kinds {
-            // A plan is about one task and says nothing of another.
-            let enters = |l: &&Lesson| !(by_scope || l.scope == Scope::Task) || self.reaches(l);
-            let shown: Vec<&Lesson> = state.pool.in_force(*kind).filter(enters).collect();
-            for lesson in &shown[shown.len().saturating_sub(newest)..] {
-                if let Some(heading) = heading.take() {
-                    self.text(part, heading);
-                }
-                let origin = Origin::Lesson { id: lesson.id.clone(), version: lesson.version() };
-                let tokens =
-                    forms::estimate_tokens(&forms::memory_line(lesson.text(), lesson.moment.as_ref()));
-                self.push(part, origin, tokens);
+            let of_kind: Vec<&Lesson> = state.pool.in_force(*kind).filter(enters).collect();
+            let from = if choice.together { 0 } else { of_kind.len().saturating_sub(newest) };
+            shown.extend(&of_kind[from..]);
+        }
+        if choice.together {
+            shown.sort_by_key(|l| l.learnt_at.0);
+            let mut episodes: Vec<u32> = shown.iter().map(|l| l.learnt_at.0).collect();
+            episodes.dedup();
+            let left_out = episodes.len().saturating_sub(newest);
+            shown.retain(|l| !episodes[..left_out].contains(&l.learnt_at.0));
+        }
+        let mut heading = choice.heading.as_ref();
+        for lesson in shown {
+            if let Some(heading) = heading.take() {
+                self.text(part, heading);
             }
+            let origin = Origin::Lesson { id: lesson.id.clone(), version: lesson.version() };
+            let tokens = forms::estimate_tokens(&forms::memory_line(lesson.text(), lesson.moment.as_ref()));
+            self.push(part, origin, tokens);
         }
     }
 
@@ -159,6 +173,11 @@ impl Assembly<'_> {
         match fact {
             Fact::TaskType => episode.task.task_type.clone(),
             Fact::Trial => Some(episode.trial.to_string()),
+            Fact::TotalReward => {
+                let carried =
+                    self.state.memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+                Some((carried + episode.reward()).to_string())
+            }
             Fact::Reward => episode.last().and_then(|s| s.answer.as_ref()).map(|a| a.reward.to_string()),
         }
     }

@@ -26,15 +26,15 @@ pub fn lesson_line(lesson: &LessonText) -> String {
     line
 }
 
-/// A lesson as one line, with the turn it is about where it has one: `- SENTENCE (did: ACTION; answer: OBSERVATION; reward: N)`.
+/// A lesson as one line, with the turn it is about where it has one: `- SENTENCE (saw: OBSERVATION; did: ACTION; reward: N)`.
 pub fn memory_line(lesson: &LessonText, moment: Option<&Moment>) -> String {
     let mut line = lesson_line(lesson);
     let Some(moment) = moment else { return line };
     line.pop();
-    line.push_str(" (did: ");
-    push_words(&mut line, &moment.action);
-    line.push_str("; answer: ");
+    line.push_str(" (saw: ");
     push_words(&mut line, &moment.observation);
+    line.push_str("; did: ");
+    push_words(&mut line, &moment.action);
     line.push_str(&format!("; reward: {})\n", moment.reward));
     line
 }

@@ -6,7 +6,7 @@ mod parse;
 mod world;
 
 use super::{forms, text_hash};
-use crate::domain::{Kind, Label, Question, Speaker};
+use crate::domain::{Kind, Label, Question, Scope, Speaker};
 use crate::engine::State;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -22,6 +22,18 @@ const BUILTIN: &[(&str, &str)] = &[
     ("omnireflect-progress.toml", include_str!("templates/omnireflect-progress.toml")),
     ("omnireflect-summary-abstract.toml", include_str!("templates/omnireflect-summary-abstract.toml")),
     ("omnireflect-summary-error.toml", include_str!("templates/omnireflect-summary-error.toml")),
+    ("reflexion.toml", include_str!("templates/reflexion.toml")),
+    ("reflexion-plan.toml", include_str!("templates/reflexion-plan.toml")),
+    ("fcrf.toml", include_str!("templates/fcrf.toml")),
+    ("fcrf-experience.toml", include_str!("templates/fcrf-experience.toml")),
+    ("fcrf-plan.toml", include_str!("templates/fcrf-plan.toml")),
+    ("fcrf-tip.toml", include_str!("templates/fcrf-tip.toml")),
+    ("fcrf-build.toml", include_str!("templates/fcrf-build.toml")),
+    ("fcrf-contrast.toml", include_str!("templates/fcrf-contrast.toml")),
+    ("fcrf-summary.toml", include_str!("templates/fcrf-summary.toml")),
+    ("sweet_sour.toml", include_str!("templates/sweet_sour.toml")),
+    ("sweet_sour-positive.toml", include_str!("templates/sweet_sour-positive.toml")),
+    ("sweet_sour-negative.toml", include_str!("templates/sweet_sour-negative.toml")),
     ("household.toml", include_str!("templates/household.toml")),
     ("any.toml", include_str!("templates/any.toml")),
     ("put.txt", include_str!("examples/put.txt")),
@@ -106,6 +118,12 @@ pub(super) struct Choice {
     pub(super) kinds: Vec<Kind>,
     /// The setting that says how many of the newest are shown; none: all.
     pub(super) last: Option<String>,
+    /// Only those of this reach.
+    pub(super) scope: Option<Scope>,
+    /// Only those that were learnt in this episode.
+    pub(super) here: bool,
+    /// What was learnt in one episode stands together, and `last` counts episodes.
+    pub(super) together: bool,
 }
 
 /// Something that is known of the task or the run.
@@ -117,6 +135,8 @@ pub(super) enum Fact {
     Trial,
     /// The reward of the last turn.
     Reward,
+    /// The reward of the episode so far, with that of those before it where the method carries it over.
+    TotalReward,
 }
 
 /// A condition on a setting.

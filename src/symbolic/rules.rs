@@ -1,7 +1,10 @@
 //! From notes to reflections. A rule speaks only when a detector noted its evidence in this trajectory, and every lesson
 //! carries that evidence. Equal lessons are one lesson that recurs; what a person deleted is not drawn again.
 
+mod answer;
 mod sentences;
+
+pub use answer::answer;
 
 use super::detect::{known, reached};
 use super::goal::Goal;

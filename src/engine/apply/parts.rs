@@ -27,6 +27,11 @@ impl State {
 
 /// Calls to models: what they cost, and those that failed.
 impl State {
+    /// The actor's call has come to something.
+    pub(super) fn settle_actor(&mut self) {
+        self.calls.retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.asked == Asked::Actor));
+    }
+
     /// Counts a call for its role and, after the end of the episode it is about, in the summary of that.
     pub(super) fn count_call(&mut self, asked: Asked) {
         match asked {

@@ -248,7 +248,7 @@ impl Engine {
                     "leave human mode with c or A first",
                 ));
             }
-            events.push(Event::AskedAgain { step: step.number });
+            events.push(Event::AskedAgain { step: step.number, unusable: None });
         }
         self.grant_from_pause(&mut events);
         Ok(events)

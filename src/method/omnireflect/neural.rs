@@ -3,6 +3,7 @@
 //! Nothing says what becomes of a summary that cannot be read, or of lessons that it was not shown: the old list stays, and
 //! only what it was shown is replaced (methods.md 6.1).
 
+use super::super::constitution;
 use crate::domain::{Kind, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question};
 use crate::engine::{Heard, LessonWish, State, Want};
 
@@ -30,7 +31,7 @@ fn worth(state: &State, kind: Kind) -> bool {
 
 pub(super) fn heard(state: &State, heard: &Heard<'_>) -> Vec<Want> {
     match heard.question.purpose {
-        Purpose::Summarise => summarised(state, heard),
+        Purpose::Summarise => constitution::summarised(state, heard),
         _ => reflected(state, heard),
     }
 }
@@ -50,7 +51,7 @@ fn reflected(state: &State, heard: &Heard<'_>) -> Vec<Want> {
             .of(kind)
             .filter(|l| l.origin == LessonOrigin::Mentor && !l.by_person && l.status == LessonStatus::On);
         replaced.extend(old.map(|l| l.id.clone()));
-        wants.extend(replaced.iter().map(retire));
+        wants.extend(replaced.iter().map(constitution::retire));
     }
     let mut new: Vec<&LessonText> = Vec::new();
     for item in &heard.items {
@@ -65,44 +66,4 @@ fn reflected(state: &State, heard: &Heard<'_>) -> Vec<Want> {
         }
     }
     wants
-}
-
-/// The lessons that the summary was shown give way to its items. What a person wrote, changed, pinned or switched off, and
-/// what is newer than the question, stays; so does everything where the answer could not be used.
-fn summarised(state: &State, heard: &Heard<'_>) -> Vec<Want> {
-    let mut reflection = heard.reflection();
-    if heard.items.is_empty() {
-        reflection.complaints.push("nothing of this summary could be used: the old list stays".to_owned());
-        return vec![Want::Reflect(Box::new(reflection))];
-    }
-    let replaced: Vec<LessonId> = heard
-        .shown()
-        .filter(|(id, version)| {
-            state.pool.get(id).is_some_and(|l| {
-                l.kind == heard.question.kind
-                    && l.status == LessonStatus::On
-                    && l.version() == *version
-                    && !l.by_person
-                    && l.origin != LessonOrigin::Person
-            })
-        })
-        .map(|(id, _)| id.clone())
-        .collect();
-    let kept = |text: &LessonText| {
-        state.pool.of(heard.question.kind).any(|l| l.text() == text && !replaced.contains(&l.id))
-    };
-    let mut wants = vec![Want::Reflect(Box::new(reflection))];
-    wants.extend(replaced.iter().map(retire));
-    for item in heard.items.iter().filter(|item| !kept(&item.text)) {
-        let mut wish = heard.lesson(item);
-        if let LessonWish::Add { parents, .. } = &mut wish {
-            parents.clone_from(&replaced);
-        }
-        wants.push(Want::Lesson(wish));
-    }
-    wants
-}
-
-fn retire(id: &LessonId) -> Want {
-    Want::Lesson(LessonWish::Status { id: id.clone(), status: LessonStatus::Retired })
 }

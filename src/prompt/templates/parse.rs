@@ -2,7 +2,7 @@
 
 use super::world::Example;
 use super::{Choice, Content, Fact, Layout, Part, StoredText, TemplateError, When, World, question_key};
-use crate::domain::{Kind, Label, Purpose, Speaker};
+use crate::domain::{Kind, Label, Purpose, Scope, Speaker};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -35,6 +35,12 @@ struct RawPart {
     kinds: Vec<Kind>,
     #[serde(default)]
     last: Option<String>,
+    #[serde(default)]
+    scope: Option<Scope>,
+    #[serde(default)]
+    here: bool,
+    #[serde(default)]
+    together: bool,
     #[serde(default)]
     when: Option<RawWhen>,
 }
@@ -123,16 +129,28 @@ fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
     let at = raw.span().start;
     let raw = raw.into_inner();
     let heading = raw.heading.as_deref().filter(|h| !h.is_empty()).map(StoredText::new);
-    let (kinds, last) = (raw.kinds, raw.last);
-    let chosen = |heading| Choice { heading, kinds: kinds.clone(), last: last.clone() };
+    let choice = Choice {
+        heading: heading.clone(),
+        kinds: raw.kinds,
+        last: raw.last,
+        scope: raw.scope,
+        here: raw.here,
+        together: raw.together,
+    };
+    let choosy = !choice.kinds.is_empty()
+        || choice.last.is_some()
+        || choice.scope.is_some()
+        || choice.here
+        || choice.together;
+    let chosen = || Some(Content::Lessons(choice.clone()));
     let (label, listed) = match raw.label.as_str() {
         "instruction" => (Label::Instruction, None),
         "guidance" => (Label::Guidance, None),
         "cue" => (Label::Cue, None),
-        "abstract" => (Label::Abstract, Some(Content::Lessons(chosen(heading)))),
-        "error" => (Label::Error, Some(Content::Lessons(chosen(heading)))),
-        "progress" => (Label::Progress, Some(Content::Lessons(chosen(heading)))),
-        "memory" => (Label::Memory, Some(Content::Lessons(chosen(heading)))),
+        "abstract" => (Label::Abstract, chosen()),
+        "error" => (Label::Error, chosen()),
+        "progress" => (Label::Progress, chosen()),
+        "memory" => (Label::Memory, chosen()),
         "attempt" => (Label::Attempt, Some(Content::Attempt(heading))),
         "example" => (Label::Example, Some(Content::Examples(heading))),
         "task" => (Label::Task, Some(Content::Task(heading))),
@@ -144,7 +162,7 @@ fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
             return Err(file.error(at, format!("there is no segment {other:?}; there are {known}")));
         }
     };
-    if !(matches!(listed, Some(Content::Lessons(_))) || (kinds.is_empty() && last.is_none())) {
+    if choosy && !matches!(listed, Some(Content::Lessons(_))) {
         return Err(file.error(at, format!("segment {:?} shows no lessons to choose from", raw.label)));
     }
     let fact =
@@ -158,6 +176,8 @@ fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
         }
         (None, Some(text), None) if raw.heading.is_none() => Content::Text(StoredText::new(&text)),
         (None, None, Some(name)) if raw.heading.is_none() => Content::World(name),
+        // A world's own examples for a question, such as failures with the plans written after them.
+        (Some(Content::Examples(None)), None, Some(name)) => Content::World(name),
         (Some(_), ..) => {
             return Err(file.error(at, format!("segment {:?} takes a heading, no text", raw.label)));
         }
@@ -177,7 +197,8 @@ fn fact(name: &str) -> Result<Fact, String> {
         "task_type" => Ok(Fact::TaskType),
         "trial" => Ok(Fact::Trial),
         "reward" => Ok(Fact::Reward),
-        other => Err(format!("there is no fact {other:?}; there are task_type, trial, reward")),
+        "total_reward" => Ok(Fact::TotalReward),
+        other => Err(format!("there is no fact {other:?}; there are task_type, trial, reward, total_reward")),
     }
 }
 
