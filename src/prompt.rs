@@ -10,7 +10,7 @@
 mod draft;
 pub mod forms;
 pub mod interface;
-mod read;
+pub mod read;
 mod render;
 mod templates;
 
