@@ -11,7 +11,7 @@ mod draft;
 pub mod forms;
 pub mod interface;
 mod mentor;
-mod read;
+pub mod read;
 mod render;
 mod templates;
 

@@ -89,12 +89,11 @@ impl State {
                 });
                 self.count_call(prompt.asked);
                 let sent = Arc::new((**prompt).clone());
-                match prompt.question {
-                    Some(question) => self.remember_question(question, sent),
-                    None => {
-                        self.prompts.1 = self.prompts.0.take();
-                        self.prompts.0 = Some(sent);
-                    }
+                if let Some(question) = prompt.question {
+                    self.remember_question(question, sent);
+                } else {
+                    self.prompts.1 = self.prompts.0.take();
+                    self.prompts.0 = Some(sent);
                 }
             }
             Event::StepOpened { step } => {

@@ -35,7 +35,9 @@ pub fn memory_line(lesson: &LessonText, moment: Option<&Moment>) -> String {
     push_words(&mut line, &moment.observation);
     line.push_str("; did: ");
     push_words(&mut line, &moment.action);
-    line.push_str(&format!("; reward: {})\n", moment.reward));
+    line.push_str("; reward: ");
+    line.push_str(&moment.reward.to_string());
+    line.push_str(")\n");
     line
 }
 

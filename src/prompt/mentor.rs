@@ -1,15 +1,23 @@
-//! What a mentor's reply means.
+//! What a mentor's reply means: a list for the kinds that are lists and for summaries, else one text.
 
-use crate::domain::{Item, Kind, LessonText, Question};
+use super::read;
+use crate::domain::{Item, Kind, LessonText, Purpose, Question};
 use crate::engine::MentorReading;
 
-/// Reads a mentor's reply: a list for the kinds that are lists, else one text.
+/// Reads a mentor's reply to a question (`docs/REPLIES.md`). Every text has a reading; what could not be used is said.
 pub fn read_mentor(question: Question, text: &str) -> MentorReading {
-    let listed = matches!(question.kind, Kind::Abstract | Kind::Error | Kind::Progress);
-    let said: Vec<&str> = if listed { text.lines().collect() } else { vec![text] };
-    let items = said.into_iter().map(str::trim).filter(|t| !t.is_empty());
+    let listed = question.purpose == Purpose::Summarise
+        || matches!(question.kind, Kind::Abstract | Kind::Error | Kind::Progress);
+    if !listed {
+        let plan = read::plan(text);
+        let said = (!plan.text.trim().is_empty())
+            .then(|| Item { text: LessonText::plain(plan.text), ..Item::default() });
+        let complaints = plan.complaints.into_iter().map(|c| c.words).collect();
+        return MentorReading { items: said.into_iter().collect(), complaints };
+    }
+    let list = read::items(text);
     MentorReading {
-        items: items.map(|t| Item { text: LessonText::plain(t), ..Item::default() }).collect(),
-        complaints: Vec::new(),
+        items: list.items.into_iter().map(read::ReadItem::into_item).collect(),
+        complaints: list.complaints.into_iter().map(|c| c.words).collect(),
     }
 }

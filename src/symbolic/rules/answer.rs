@@ -54,7 +54,9 @@ fn plan(state: &State, episode: &Episode) -> Option<Item> {
             said.push(sentence);
         }
     }
-    said.extend(progress(state, episode, &[], Since::Begin).map(|p| p.text.text));
+    let open = progress(state, episode, &[], Since::Begin)
+        .map(|p| format!("At the end of the last attempt: {}", p.text.text));
+    said.extend(open);
     let evidence = mistakes.first().map(|m| m.evidence.clone()).unwrap_or_default();
     let text = LessonText::plain(said.join(" "));
     (!text.text.is_empty()).then_some(Item { text, rule: Some("plan".to_owned()), evidence, moment: None })

@@ -121,10 +121,11 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
     for dropped in &record.dropped {
         let what = match &dropped.origin {
-            Origin::Steps { .. } | Origin::Step(_) => format!("turns {}", source(state, &dropped.origin)),
+            Origin::Steps { .. } | Origin::Step(_) | Origin::Attempt { .. } => {
+                format!("turns {}", source(state, &dropped.origin))
+            }
             Origin::Lesson { .. } => format!("lesson {}", source(state, &dropped.origin)),
             Origin::Text(_) => "a text of the template".to_owned(),
-            Origin::Attempt { .. } => format!("turns {}", source(state, &dropped.origin)),
             Origin::Task => "the task".to_owned(),
         };
         let words = format!("left out: {what}, about {} tokens: {}", dropped.tokens, dropped.reason);
