@@ -144,7 +144,7 @@ fn dict<'a>(
             }
         };
         if !is_record {
-            items.extend(lone(&entry.key, entry.key_at, role, text, under, remarks));
+            items.extend(lone(&entry.key, entry.key_at, role, &text, under, remarks));
             continue;
         }
         if role == Role::Priority && !text.words.is_empty() && !text.cut {
@@ -212,14 +212,14 @@ fn lone<'a>(
     key: &str,
     key_at: &'a str,
     role: Role,
-    text: Text<'a>,
+    text: &Text<'a>,
     under: Option<&str>,
     remarks: &mut Remarks<'a>,
 ) -> Option<ReadItem> {
     let silent = key.is_empty() || role != Role::Unknown || stands_in(key, &text.words);
     if silent {
         remarks.skip(key_at);
-        return lesson(&text, under, remarks);
+        return lesson(text, under, remarks);
     }
     let at = span(key_at, text.at, remarks.reply);
     if text.cut || !says_something(&text.words) {

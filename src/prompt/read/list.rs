@@ -49,7 +49,7 @@ pub fn items(reply: &str) -> Items {
 }
 
 /// Keeps the first of equal items.
-fn once<'a>(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'a>) {
+fn once(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
     let mut said = HashSet::new();
     let new: Vec<bool> = items.iter().map(|i| said.insert((&i.text, &i.under))).collect();
     let mut new = new.into_iter();
@@ -204,8 +204,7 @@ fn begins_value(text: &str, alone: bool) -> bool {
         return quoted::begins_key(next) || alone && first == '}';
     }
     match first {
-        ']' | '}' => alone,
-        '.' | '…' | '#' | '(' => alone,
+        ']' | '}' | '.' | '…' | '#' | '(' => alone,
         'r' | 'f' | 'b' | 'u' if quoted::opening(&next[1..]).is_some() => true,
         'N' if next.starts_with("None") => alone,
         'n' if next.starts_with("null") => alone,
