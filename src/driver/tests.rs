@@ -69,12 +69,10 @@ impl Method for Once {
         if state.open_episode().is_some() {
             return vec![Want::AskActor];
         }
-        match state.run.as_ref().and_then(|r| r.tasks.get(state.past.len())) {
-            Some(task) => {
-                vec![Want::StartEpisode { task: Box::new(task.clone()), trial: 1, role: EpisodeRole::Test }]
-            }
-            None => vec![Want::EndRun],
-        }
+        let task = state.run.as_ref().and_then(|r| r.tasks.get(state.past.len()));
+        task.map_or(vec![Want::EndRun], |task| {
+            vec![Want::StartEpisode { task: Box::new(task.clone()), trial: 1, role: EpisodeRole::Test }]
+        })
     }
 
     fn reflect_now(&self, _: &State, _: Kind) -> Vec<Want> {

@@ -15,7 +15,9 @@ fn play(goal: &str, actions: &[&str]) -> Play {
 }
 
 fn played(mut house: House, method: &str, actions: &[&str]) -> Play {
-    let mut play = Play::new(spec(method, &[("kitchen-1", "")]));
+    let mut run = spec(method, &[("kitchen-1", "")]);
+    run.settings.set("ask_again", 0, crate::domain::SettingOrigin::Flag);
+    let mut play = Play::new(run);
     play.script(&mut house, actions);
     play
 }

@@ -1,6 +1,7 @@
 //! The reference and the sample file, from the table.
 
 use super::{ENTRIES, Entry, Sort};
+#[cfg(test)]
 use crate::method::SETTINGS;
 use std::fmt::Write as _;
 

@@ -40,15 +40,13 @@ fn play(run: RunSpec) -> Play {
 /// Plays to the end of the run; the episodes of these numbers are won.
 fn until_over(play: &mut Play, won: &[u32]) {
     let mut episode = 0;
-    let mut world = |action: Option<&str>| match action {
-        None => {
+    let mut world = |action: Option<&str>| {
+        if action.is_none() {
             episode += 1;
-            House::kitchen("put a hot apple in garbagecan").reset()
+            return House::kitchen("put a hot apple in garbagecan").reset();
         }
-        Some(_) => {
-            let won = won.contains(&episode);
-            Turn { done: won, won, valid: true, observation: "Well.".to_owned(), ..Turn::default() }
-        }
+        let won = won.contains(&episode);
+        Turn { done: won, won, valid: true, observation: "Well.".to_owned(), ..Turn::default() }
     };
     play.script_in(&mut world, &["inventory"; 1000]);
     assert!(play.state().over);

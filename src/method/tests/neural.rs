@@ -118,7 +118,7 @@ fn an_unusable_summary_keeps_the_old_list_and_says_so() {
     let state = play.state();
     assert_eq!(state.pool.in_force(Kind::Abstract).count(), 2);
     let told = state.reflections.iter().filter(|r| r.purpose == Purpose::Summarise);
-    let told: Vec<_> = told.flat_map(|r| r.complaints.last().cloned()).collect();
+    let told: Vec<_> = told.filter_map(|r| r.complaints.last().cloned()).collect();
     assert_eq!(told.len(), 2);
     assert!(told[0].contains("the old list stays"), "{told:?}");
 }

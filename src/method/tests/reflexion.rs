@@ -2,7 +2,7 @@
 
 use super::super::fixture::{House, Play, spec};
 use super::super::{PaperOrCode, defaults};
-use crate::domain::{Kind, Label, LessonStatus, Question, RunSpec, SettingOrigin};
+use crate::domain::{Kind, Label, LessonStatus, Question, RunSpec, SettingOrigin, Turn};
 use crate::prompt::render;
 
 fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
@@ -52,23 +52,12 @@ fn tasks_are_played_trial_by_trial_and_a_solved_one_rests() {
     // The second episode, the first trial of b, is won at once: its world says so.
     let mut episodes = 0;
     let mut world = |action: Option<&str>| {
-        let house = House::kitchen("put a hot apple in garbagecan");
-        match action {
-            None => {
-                episodes += 1;
-                house.reset()
-            }
-            Some(_) => {
-                let won = episodes == 2;
-                crate::domain::Turn {
-                    done: won,
-                    won,
-                    valid: true,
-                    observation: "Done.".to_owned(),
-                    ..Default::default()
-                }
-            }
+        if action.is_none() {
+            episodes += 1;
+            return House::kitchen("put a hot apple in garbagecan").reset();
         }
+        let won = episodes == 2;
+        Turn { done: won, won, valid: true, observation: "Done.".to_owned(), ..Turn::default() }
     };
     play.script_in(&mut world, &["inventory"; 1000]);
     let played: Vec<_> = play.state().past.iter().map(|p| (p.task.id.as_str(), p.trial, p.won)).collect();

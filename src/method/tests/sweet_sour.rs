@@ -54,8 +54,11 @@ fn memories(state: &State) -> (Vec<&str>, Vec<&str>) {
     (of(true), of(false))
 }
 
-/// The memories before each prompt of the actor: (episode, step), short-term, long-term.
-fn story(play: &Play) -> Vec<((u32, u32), Vec<&str>, Vec<&str>)> {
+/// Episode and step of a prompt, and the memories it saw: short-term, long-term.
+type Before<'a> = ((u32, u32), Vec<&'a str>, Vec<&'a str>);
+
+/// The memories before each prompt of the actor.
+fn story(play: &Play) -> Vec<Before<'_>> {
     let actors = play.prompts.iter().filter(|(_, p)| p.question.is_none());
     actors
         .map(|(state, p)| {
