@@ -55,8 +55,8 @@ impl Engine {
                     scope: lesson.scope,
                     origin: lesson.origin,
                     text: lesson.text().clone(),
-                    evidence: lesson.evidence.clone(),
-                    rule: lesson.rule.clone(),
+                    evidence: lesson.evidence.to_string(),
+                    rule: lesson.rule.as_deref().map(str::to_owned),
                 }
             }
             LessonWish::Edit { id, text } => {
@@ -89,7 +89,7 @@ impl Engine {
         hash.update(b"\0trunk\0");
         hash.update(seq.to_le_bytes());
         let digest = hash.finalize();
-        LessonId(crate::domain::hex(&digest[..6]))
+        LessonId(crate::domain::hex(&digest[..6]).into())
     }
 
     pub(super) fn undo(&self) -> Result<Vec<Event>, Refusal> {
