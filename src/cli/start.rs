@@ -189,7 +189,7 @@ fn sessions(root: &Path) -> Vec<SessionRow> {
             goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal },
             standing: standing.to_owned(),
             about: format!(
-                "{when}  step {}, {}/{} won, {}",
+                "{when}  turn {}, {}/{} won, {}",
                 summary.steps, summary.won, summary.episodes, session.meta.method
             ),
         })

@@ -95,6 +95,8 @@ pub struct Model {
     pub zoomed: bool,
     /// The chosen lane, by its place among the method's lanes; none: the lane of errors, where there is one.
     pub lane: Option<usize>,
+    /// Where a round through the lanes began, for those that share one place.
+    pub first_lane: usize,
     /// The chosen lesson; none: the first row.
     pub lesson: Option<LessonId>,
     /// How far panes are scrolled.

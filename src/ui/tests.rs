@@ -168,6 +168,7 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
 
 mod boxes;
 mod keys;
+mod mended;
 mod overlays;
 mod pictures;
 mod safety;

@@ -11,11 +11,13 @@ pub mod time;
 mod world;
 
 use super::canvas::Canvas;
+use super::glyphs::Glyphs;
 use super::layout::{Block, Pane, Plan, plan};
 use super::look::Look;
 use super::model::{Focus, Model};
 use super::theme::Role;
 use crate::domain::Step;
+use crate::engine::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rows::{Measure, Parts, Row};
@@ -25,7 +27,7 @@ use std::sync::Arc;
 /// What the view learns while it draws. Dropping it changes nothing on the screen.
 #[derive(Default)]
 pub struct Scratch {
-    rows: HashMap<(usize, Measure), Kept>,
+    rows: HashMap<Key, Kept>,
     /// Where the panes lay at the last draw, for the mouse and for pages.
     pub plan: Plan,
     /// How far a pane of steps can be scrolled from its resting place: rows towards the past, rows towards the end.
@@ -39,6 +41,9 @@ pub struct Scratch {
 /// The digit that focuses the first lane; Story has 1, World 2, and what comes after the lanes the digits after theirs.
 const FIRST_LANE: usize = 3;
 
+/// Where a step lies in memory, how its rows are laid out, and whether its episode goes on.
+type Key = (usize, Measure, bool);
+
 /// A step and its rows.
 type Kept = (Arc<Step>, Arc<[Row]>);
 
@@ -47,16 +52,16 @@ const KEPT: usize = 1024;
 
 impl Scratch {
     /// The rows of a step, kept for as long as the step is the same one.
-    fn rows_of(&mut self, step: &Arc<Step>, measure: Measure, make: impl FnOnce() -> Vec<Row>) -> Arc<[Row]> {
+    fn rows_of(&mut self, step: &Arc<Step>, state: &State, measure: Measure, glyphs: &Glyphs) -> Arc<[Row]> {
         // A kept step holds its memory, so no other step can have the same address.
-        let key = (Arc::as_ptr(step) as usize, measure);
+        let key = (Arc::as_ptr(step) as usize, measure, state.open_episode().is_some());
         if let Some((_, rows)) = self.rows.get(&key) {
             return rows.clone();
         }
         if self.rows.len() >= KEPT {
             self.rows.clear();
         }
-        let rows: Arc<[Row]> = make().into();
+        let rows: Arc<[Row]> = rows::step_rows(step, state, measure, glyphs).into();
         self.rows.insert(key, (step.clone(), rows.clone()));
         rows
     }

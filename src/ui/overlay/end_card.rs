@@ -137,11 +137,11 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
             .iter()
             .take(3)
             .map(|(action, at)| match at[..] {
-                [only] => format!("{action} (again at turn {only})"),
-                _ => format!("{action} (again at turns {})", numbers(at)),
+                [only] => format!("{action}, again at turn {only}"),
+                _ => format!("{action}, again at turns {}", numbers(at)),
             })
             .collect();
-        say("repeated in vain", Role::Text, &named.join("; "));
+        say("nothing new from", Role::Text, &named.join("; "));
     }
     let hand = if outcome.assisted { "; with your help" } else { "" };
     say(
@@ -171,10 +171,12 @@ impl EndCard {
         Some((episode, episode.outcome.as_deref()?))
     }
 
-    /// What can be done now: no next task where none is left, and no progress to go to where none was made.
+    /// What can be done now: no next task where none is left, no progress to go to where none was made, and nothing
+    /// that needs a driver where the session is only looked at.
     fn choices(look: &Look<'_>) -> Vec<(Action, &'static str)> {
         let progress = look.moment.head.episode.as_ref().is_some_and(|e| e.progress_step > 0);
         let can = |action| match action {
+            Action::Again | Action::NextTask | Action::AddLesson if look.reading() => false,
             Action::NextTask => task_left(&look.moment.head),
             Action::LastProgress => progress,
             _ => true,

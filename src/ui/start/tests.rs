@@ -50,13 +50,13 @@ fn model() -> StartModel {
                 path: "/s/one".into(),
                 goal: "put a hot apple in fridge".into(),
                 standing: "crashed".into(),
-                about: "step 12, 20 minutes ago".into(),
+                about: "turn 12, 20 minutes ago".into(),
             },
             SessionRow {
                 path: "/s/two".into(),
                 goal: "put two mugs in cabinet".into(),
                 standing: "stopped".into(),
-                about: "step 3, yesterday".into(),
+                about: "turn 3, yesterday".into(),
             },
         ],
     }

@@ -76,7 +76,7 @@ pub(super) fn last_progress(model: &mut Model, look: &Look<'_>) -> Vec<Request> 
     let to = look.episode().map(|e| e.progress_step).filter(|n| *n > 0);
     match to.and_then(|n| after_step(look, n)) {
         Some(cursor) => go(model, look, cursor),
-        None => model.say("no step of this episode made progress", Tone::Told, look.now),
+        None => model.say("no turn of this episode made progress", Tone::Told, look.now),
     }
     Vec::new()
 }

@@ -25,6 +25,7 @@ pub(super) fn update(
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => {
             (model.focus, model.lane) = under;
+            model.first_lane = model.lane(look.lanes());
             if let Some((_, _, step)) =
                 scratch.hits.iter().find(|(p, row, _)| *p == block.pane && *row == event.row)
                 && let Some(to) = cursor::after_step(look, *step)

@@ -4,7 +4,7 @@
 use super::Scratch;
 use super::lanes::unlined;
 use super::live::live_rows;
-use super::rows::{Measure, Parts, Row, reset_rows, step_rows};
+use super::rows::{Measure, Parts, Row, reset_rows};
 use crate::engine::State;
 use crate::ui::canvas::Canvas;
 use crate::ui::layout::Block;
@@ -139,6 +139,6 @@ impl Source<'_, '_> {
         }
         let Some(step) = self.look.step(number) else { return Arc::default() };
         let state: &State = &self.look.moment.story;
-        self.scratch.rows_of(step, self.measure, || step_rows(step, state, self.measure, glyphs))
+        self.scratch.rows_of(step, state, self.measure, glyphs)
     }
 }
