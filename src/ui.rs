@@ -13,6 +13,7 @@ pub mod look;
 pub mod model;
 pub mod msg;
 pub mod overlay;
+mod signals;
 pub mod source;
 pub mod start;
 pub mod terminal;

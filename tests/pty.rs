@@ -24,10 +24,14 @@ struct Window {
 
 impl Window {
     fn open(columns: u16, rows: u16) -> Self {
+        Self::of(CommandBuilder::new(PROGRAM), columns, rows)
+    }
+
+    /// Of a command that is given the program's arguments.
+    fn of(mut command: CommandBuilder, columns: u16, rows: u16) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pty = native_pty_system().openpty(size).unwrap();
         let sessions = tempfile::tempdir().unwrap();
-        let mut command = CommandBuilder::new(PROGRAM);
         command.args(["run", "--env", "household"]);
         command.env("RETROSPECT_SESSIONS", sessions.path());
         command.env("XDG_CONFIG_HOME", sessions.path().join("none"));
@@ -69,8 +73,14 @@ impl Window {
     }
 
     fn signal(&self, name: &str) {
-        let pid = self.child.process_id().unwrap().to_string();
-        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+        kill(name, self.child.process_id().unwrap());
+    }
+
+    /// The processes that this terminal's first one has started.
+    fn children(&self) -> Vec<u32> {
+        let parent = self.child.process_id().unwrap().to_string();
+        let listed = Command::new("pgrep").args(["-P", &parent]).output().unwrap();
+        String::from_utf8_lossy(&listed.stdout).split_whitespace().map(|pid| pid.parse().unwrap()).collect()
     }
 
     /// Waits for the end and gives its status.
@@ -95,6 +105,10 @@ impl Window {
         assert!(!screen.hide_cursor(), "the cursor was left hidden");
         assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
     }
+}
+
+fn kill(name: &str, pid: u32) {
+    assert!(Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap().success());
 }
 
 impl Drop for Window {
@@ -143,6 +157,53 @@ fn ctrl_z_without_a_shell_comes_back() {
     let mut window = Window::open(80, 24);
     window.wait_for("PAUSED · your turn");
     window.press("\x1a");
+    std::thread::sleep(Duration::from_millis(200));
+    window.press("n");
+    window.wait_for("turn 2/");
+    window.press("q");
+    assert_eq!(window.end(), 0);
+    window.assert_given_back();
+}
+
+/// `kill -TSTP` from outside stopped it with the terminal still taken, so that the shell's prompt stood in the picture.
+#[test]
+fn stopped_from_outside_it_gives_the_terminal_back_and_takes_it_again() {
+    // A shell with jobs, which goes on when its job stops, and brings it back after a line of input.
+    let script =
+        r#"set -m; "$@"; echo "the job stands"; read -r line; fg >/dev/null; echo "the job has ended""#;
+    for key in [None, Some("\x1a")] {
+        let mut shell = CommandBuilder::new("bash");
+        shell.args(["-c", script, "_", PROGRAM]);
+        let mut window = Window::of(shell, 80, 24);
+        window.wait_for("PAUSED · your turn");
+        match key {
+            Some(key) => window.press(key),
+            None => {
+                let children = window.children();
+                assert_eq!(children.len(), 1, "{children:?}");
+                kill("TSTP", children[0]);
+            }
+        }
+        window.wait_for("the job stands");
+        window.assert_given_back();
+        window.press("go on\r");
+        window.wait_for("PAUSED · your turn");
+        assert!(window.terminal.lock().unwrap().screen().alternate_screen());
+        window.press("n");
+        window.wait_for("turn 2/");
+        window.press("q");
+        window.wait_for("the job has ended");
+        assert_eq!(window.end(), 0);
+        window.assert_given_back();
+    }
+}
+
+/// The same where there is no shell: it must not freeze.
+#[test]
+fn stopped_from_outside_without_a_shell_it_goes_on() {
+    let mut window = Window::open(80, 24);
+    window.wait_for("PAUSED · your turn");
+    window.signal("TSTP");
     std::thread::sleep(Duration::from_millis(200));
     window.press("n");
     window.wait_for("turn 2/");

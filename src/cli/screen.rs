@@ -125,6 +125,7 @@ pub(super) fn options(
         keymap,
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
         mouse: config.switch("screen.mouse"),
+        motion: config.switch("screen.motion") && !ability.reduced_motion,
         hints: config.switch("screen.hints"),
         at: at.map_or(Cursor::Live, Cursor::At),
         outside: Some(around(dir)),

@@ -6,10 +6,11 @@ use super::look::{Look, Moment};
 use super::model::{Cursor, Hint, Model, Tone};
 use super::msg::{Msg, Request};
 use super::overlay::Answer;
+use super::signals::Signals;
 use super::terminal::Screen;
 use super::theme::Theme;
 use super::update;
-use super::view::{self, Scratch};
+use super::view::{self, BEAT_MILLIS, Scratch};
 use crate::driver::{Handle, Health, Store};
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
@@ -24,6 +25,8 @@ use tokio::time::{Instant, sleep_until};
 const FRAME: Duration = Duration::from_millis(33);
 /// Seconds that run are drawn this often.
 const SECOND: Duration = Duration::from_secs(1);
+/// The mark that turns while a model works is drawn this often.
+const BEAT: Duration = Duration::from_millis(BEAT_MILLIS);
 
 /// Takes a text outside, and says what came of it: a place, or why not.
 pub type Carry<T, Said> = Arc<dyn Fn(&T) -> Result<Said, String> + Send + Sync>;
@@ -52,6 +55,8 @@ pub struct Options {
     pub glyphs: Glyphs,
     /// The mouse belongs to the screen from the start.
     pub mouse: bool,
+    /// Marks may move while a model works.
+    pub motion: bool,
     /// A newcomer is told what to press.
     pub hints: bool,
     /// What is shown opens at this moment.
@@ -77,6 +82,7 @@ impl Default for Options {
             keymap: Keymap::default(),
             glyphs: glyphs::UNICODE,
             mouse: true,
+            motion: true,
             hints: false,
             at: Cursor::Live,
             outside: None,
@@ -101,7 +107,8 @@ struct App {
 pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     let mut screen = Screen::enter()?;
     screen.capture_mouse(options.mouse)?;
-    let mut model = Model { mouse: options.mouse, cursor: options.at, ..Model::default() };
+    let mut model =
+        Model { mouse: options.mouse, still: !options.motion, cursor: options.at, ..Model::default() };
     model.hint = if options.hints { Hint::Step } else { Hint::None };
     model.size = crossterm::terminal::size().unwrap_or((80, 24));
     let (moment, scratch) = (Moment::default(), Scratch::default());
@@ -114,6 +121,8 @@ pub(super) enum Wake {
     News,
     Tick,
     Answer(Answer),
+    /// Somebody asks us to stop, as Ctrl-Z does.
+    Stopped,
     Continued,
     Gone(i32),
 }
@@ -161,6 +170,7 @@ impl App {
                     stale = false;
                     self.handled(Msg::Tick)
                 }
+                Wake::Stopped => vec![Request::Suspend],
                 Wake::Continued => {
                     // Whoever stopped us may have changed the terminal behind our back: it is taken anew.
                     self.screen.leave();
@@ -199,7 +209,7 @@ impl App {
     fn due(&self, drawn: Instant, stale: bool) -> Option<Instant> {
         let frame = stale.then(|| drawn + FRAME);
         let moving = !self.moment.live.calls.is_empty() && self.moment.live.health == Health::Running;
-        let second = moving.then(|| drawn + SECOND);
+        let second = moving.then(|| drawn + if self.model.still { SECOND } else { BEAT });
         let notice = self.model.notice.as_ref().map(|n| Instant::from_std(n.until));
         [frame, second, notice].into_iter().flatten().min()
     }
@@ -323,50 +333,5 @@ fn message(event: Event) -> Option<Msg> {
         Event::Mouse(event) => Some(Msg::Mouse(event)),
         Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
         Event::FocusGained | Event::FocusLost => None,
-    }
-}
-
-#[cfg(unix)]
-pub(super) struct Signals {
-    end: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-    gone: tokio::signal::unix::Signal,
-    on: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    pub(super) fn new() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self {
-            end: signal(SignalKind::terminate())?,
-            // A key does not send it in raw mode; `kill -INT` does, and must not leave the terminal as the screen has it.
-            interrupt: signal(SignalKind::interrupt())?,
-            gone: signal(SignalKind::hangup())?,
-            on: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
-        })
-    }
-
-    pub(super) async fn next(&mut self) -> Wake {
-        tokio::select! {
-            _ = self.end.recv() => Wake::Gone(15),
-            _ = self.interrupt.recv() => Wake::Gone(2),
-            _ = self.gone.recv() => Wake::Gone(1),
-            _ = self.on.recv() => Wake::Continued,
-        }
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self)
-    }
-
-    pub(super) async fn next(&mut self) -> Wake {
-        std::future::pending().await
     }
 }

@@ -2,6 +2,7 @@
 
 use super::layout::{Arrangement, Pane};
 use super::overlay::{Draft, Overlay};
+use super::view::time::Ruler;
 use crate::domain::{Kind, LessonId, Seq};
 use std::time::{Duration, Instant};
 
@@ -105,8 +106,12 @@ pub struct Model {
     pub truth: bool,
     /// Reasoning is unfolded.
     pub reasoning: bool,
+    /// Nothing moves that does not have to: no turning mark, and answers come in line by line.
+    pub still: bool,
     /// The mouse belongs to the screen.
     pub mouse: bool,
+    /// The mouse draws the chosen turn along the time bar, as the bar lay when the button was pressed.
+    pub scrubbing: Option<Ruler>,
     /// What lies over the panes; the last has the keys.
     pub overlays: Vec<Box<dyn Overlay>>,
     /// What was typed for lessons and not saved, one of each lesson.

@@ -9,7 +9,8 @@ mod view;
 pub use choose::{Chooser, Outcome};
 pub use view::draw;
 
-use super::app::{Options, Signals, Wake};
+use super::app::{Options, Wake};
+use super::signals::Signals;
 use super::terminal::Screen;
 use crate::domain::SettingOrigin;
 use crossterm::event::{Event, EventStream, KeyEventKind};
@@ -130,9 +131,18 @@ pub async fn start(
                 continue;
             }
             signal = signals.next() => {
-                let Wake::Continued = signal else { return Ok(None) };
-                screen.leave();
-                screen.reenter()?;
+                match signal {
+                    Wake::Continued => {
+                        screen.leave();
+                        screen.reenter()?;
+                    }
+                    Wake::Stopped => {
+                        drop(events);
+                        screen.suspend()?;
+                        events = EventStream::new();
+                    }
+                    _ => return Ok(None),
+                }
                 continue;
             }
         };

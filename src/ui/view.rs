@@ -10,6 +10,8 @@ mod story;
 pub mod time;
 mod world;
 
+pub use live::BEAT_MILLIS;
+
 use super::canvas::Canvas;
 use super::glyphs::Glyphs;
 use super::layout::{Block, Pane, Plan, plan};
@@ -34,6 +36,8 @@ pub struct Scratch {
     pub room: HashMap<Parts, (i32, i32)>,
     /// Which step lies in which row of which pane.
     pub hits: Vec<(Pane, u16, u32)>,
+    /// Which column of the time bar is which step.
+    pub ruler: Option<time::Ruler>,
     /// How far the world pane can be scrolled.
     pub world_most: u16,
 }
@@ -77,6 +81,7 @@ pub fn draw(model: &Model, look: &Look<'_>, scratch: &mut Scratch, buffer: &mut 
     let role = if look.moment.past() { Role::Past } else { Role::Frame };
     frame::draw(&plan, screen, role, &mut canvas);
     scratch.hits.clear();
+    scratch.ruler = None;
     for block in &plan.blocks {
         pane(model, look, block, scratch, &mut canvas);
     }
@@ -124,7 +129,7 @@ fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, ca
         Pane::Tabs | Pane::Lane(_) => lanes::draw(model, look, block, canvas),
         Pane::Time => {
             simple("Time", Focus::Time, canvas);
-            time::draw(look, first_row(block.body), canvas);
+            scratch.ruler = time::draw(look, first_row(block.body), canvas);
         }
     }
 }

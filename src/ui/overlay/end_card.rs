@@ -1,6 +1,6 @@
 //! How the episode ended, and what to do now.
 
-use super::window::{Line, Place, Scroll, Window, paragraph};
+use super::window::{Line, Place, Pointed, Scroll, Window, paragraph};
 use super::{Overlay, Reaction};
 use crate::domain::{EndReason, EpisodeRole, EpisodeSummary, Task};
 use crate::engine::{Episode, State};
@@ -10,6 +10,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use std::collections::{BTreeMap, HashMap};
 
@@ -230,6 +231,18 @@ impl Overlay for EndCard {
             Action::Palette | Action::Back | Action::Forward => return Reaction::done(Request::Do(action)),
             _ if choices.iter().any(|(a, _)| *a == action) => return Reaction::done(Request::Do(action)),
             _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+        let count = Self::choices(look).len();
+        match self.scroll.pointed_among_last(count, event) {
+            Some(Pointed::Row(row)) => self.chosen = row,
+            Some(Pointed::Wheel(by)) => {
+                self.chosen = self.chosen.saturating_add_signed(by).min(count.saturating_sub(1));
+            }
+            None => {}
         }
         Reaction::default()
     }

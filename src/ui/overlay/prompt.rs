@@ -11,6 +11,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use similar::{ChangeTag, DiffTag, TextDiff};
 use std::cell::RefCell;
@@ -278,6 +279,11 @@ impl Overlay for PromptView {
             Action::Open => Reaction::close(),
             _ => scrolled(&self.scroll, action),
         }
+    }
+
+    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+        self.scroll.wheel(event);
+        Reaction::default()
     }
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {

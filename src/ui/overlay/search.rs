@@ -2,7 +2,7 @@
 
 use super::choice::around;
 use super::field::Field;
-use super::window::{Line, Place, Scroll, Window, put_line};
+use super::window::{Line, Place, Pointed, Scroll, Window};
 use super::{Overlay, Reaction, after_step};
 use crate::text::{one_line, search};
 use crate::ui::canvas::Canvas;
@@ -11,7 +11,7 @@ use crate::ui::look::Look;
 use crate::ui::model::Cursor;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use std::ops::Range;
 use std::sync::Arc;
@@ -152,6 +152,14 @@ impl Overlay for Search {
         if self.typing && self.field.paste(text) { self.look_up(look) } else { Reaction::default() }
     }
 
+    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+        match self.scroll.pointed(event) {
+            Some(Pointed::Row(row)) => self.walk(look, row.cast_signed() - self.chosen.cast_signed()),
+            Some(Pointed::Wheel(by)) => self.walk(look, by),
+            None => Reaction::default(),
+        }
+    }
+
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let title = match (self.found.len(), self.field.text().is_empty()) {
             (_, true) => "Search".to_owned(),
@@ -166,12 +174,7 @@ impl Overlay for Search {
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
         self.field.draw(self.typing, line, canvas);
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
-        let height = usize::from(list.height);
-        self.scroll.show(self.chosen, self.found.len(), height);
-        let top = self.scroll.fit(self.found.len(), height);
-        for place in top..self.found.len().min(top + height) {
-            let row = Rect { y: list.y + (place - top) as u16, height: 1, ..list };
-            put_line(&self.row(place, usize::from(list.width)), row, canvas);
-        }
+        let room = usize::from(list.width);
+        self.scroll.list(self.chosen, self.found.len(), list, canvas, |place| self.row(place, room));
     }
 }

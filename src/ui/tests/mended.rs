@@ -2,12 +2,13 @@
 
 use super::{Stage, screen};
 use crate::domain::{EndReason, Kind, LessonOrigin, LessonText};
-use crate::driver::Health;
+use crate::driver::{Health, LiveCall};
 use crate::engine::{Command, Event};
 use crate::ui::fixture::{Fixture, kitchen};
 use crate::ui::keymap::Action;
 use crate::ui::model::Focus;
 use crate::ui::msg::{Msg, Request};
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 /// A lane had whole sentences only where all of its lessons found room for theirs; else every one was cut to a line.
 #[test]
@@ -143,4 +144,158 @@ fn the_end_card_says_why_when_and_what_is_missing_in_plain_words() {
     assert!(!card.contains("in vain"), "{card}");
     let begins = |w: &Request| matches!(w, Request::Send(Command::Begin(_)));
     assert!(stage.press("r").iter().any(begins));
+}
+
+fn mouse(kind: MouseEventKind, column: u16, row: u16) -> Msg {
+    Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
+}
+
+const DOWN: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
+const DRAG: MouseEventKind = MouseEventKind::Drag(MouseButton::Left);
+const UP: MouseEventKind = MouseEventKind::Up(MouseButton::Left);
+
+/// A click on the time bar only gave it the keys.
+#[test]
+fn a_click_on_the_time_bar_goes_to_its_turn_and_a_drag_goes_along() {
+    for (w, h) in super::SIZES {
+        let mut stage = Stage::new(kitchen(), w, h);
+        let shown = screen(&stage.draw());
+        let row = shown.lines().position(|l| l.contains("▁▁▁")).unwrap() as u16;
+        // The bar begins in the second column, with the first turn.
+        stage.tell(mouse(DOWN, 9, row));
+        assert_eq!((stage.moment().chosen(), stage.model.focus), (9, Focus::Time), "{w}x{h}");
+        stage.draw();
+        // Away from the bar the hand still draws.
+        stage.tell(mouse(DRAG, 14, row - 3));
+        assert_eq!(stage.moment().chosen(), 14, "{w}x{h}");
+        stage.draw();
+        stage.tell(mouse(DRAG, 0, row));
+        assert_eq!(stage.moment().chosen(), 1, "{w}x{h}");
+        stage.tell(mouse(DRAG, w - 1, row));
+        assert!(!stage.model.past(), "the far end is the present");
+        stage.tell(mouse(UP, w - 1, row));
+        stage.tell(mouse(DRAG, 9, row));
+        assert!(!stage.model.past(), "a drag that began elsewhere draws nothing");
+    }
+}
+
+/// In an episode longer than the bar the columns move with the chosen turn; a drag ran away with them.
+#[test]
+fn a_drag_along_a_long_episode_does_not_run_away() {
+    let mut stage = Stage::new(crate::ui::fixture::long(3000), 80, 24);
+    stage.press("Left");
+    let shown = screen(&stage.draw());
+    let row = shown.lines().position(|l| l.contains("▁▁▁")).unwrap() as u16;
+    stage.tell(mouse(DOWN, 10, row));
+    let chosen = stage.moment().chosen();
+    for _ in 0..5 {
+        stage.draw();
+        stage.tell(mouse(DRAG, 12, row));
+        assert_eq!(stage.moment().chosen(), chosen + 2);
+    }
+}
+
+/// The mouse did nothing in what lies over the panes.
+#[test]
+fn a_click_chooses_a_row_and_the_wheel_scrolls_in_what_lies_over_the_panes() {
+    let at = |stage: &mut Stage, words: &str| {
+        let shown = screen(&stage.draw());
+        let row = shown.lines().position(|l| l.contains(words));
+        row.unwrap_or_else(|| panic!("no {words}: {shown}")) as u16
+    };
+    let wheel = |stage: &mut Stage, down: bool| {
+        let kind = if down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp };
+        assert_eq!(stage.tell(mouse(kind, 40, 12)), []);
+    };
+    // The palette: the clicked action is done by Enter, not by the click.
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.press(":");
+    let row = at(&mut stage, "pause, or run");
+    assert_eq!(stage.tell(mouse(DOWN, 30, row)), []);
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::Run)]);
+    // The list of actions under the override.
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.press("o");
+    stage.tell(Msg::Answer(super::overlays::admissible()));
+    let row = at(&mut stage, "go to cabinet 1");
+    stage.tell(mouse(DOWN, 30, row));
+    wheel(&mut stage, true);
+    stage.press("Enter");
+    // The questions after it.
+    let row = at(&mut stage, "as a human edit");
+    assert_eq!(stage.tell(mouse(DOWN, 30, row)), []);
+    let wants = stage.press("Enter");
+    let over = |w: &Request| match w {
+        Request::Send(Command::Override { action, shown_as, .. }) => Some((action.clone(), *shown_as)),
+        _ => None,
+    };
+    let wanted = ("go to countertop 1".to_owned(), crate::domain::ShownAs::HumanEdit);
+    assert_eq!(wants.iter().find_map(over), Some(wanted));
+    // The card.
+    let mut stage = Stage::new(super::overlays::lost(), 80, 24);
+    stage.tell(Msg::News);
+    let row = at(&mut stage, "write a report");
+    stage.tell(mouse(DOWN, 30, row));
+    assert_eq!(stage.press("Enter"), [Request::Export]);
+    // A search: a click goes to the turn.
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.press("/");
+    super::overlays::typed(&mut stage, "nothing happens");
+    let row = at(&mut stage, "   13  ");
+    stage.tell(mouse(DOWN, 30, row));
+    assert_eq!(stage.moment().chosen(), 13);
+    // What is only read scrolls.
+    for keys in [&["?"][..], &["p"], &["3", "Enter"], &["Left", "Left", "i"]] {
+        let mut stage = Stage::new(kitchen(), 60, 6);
+        for key in keys {
+            stage.press(key);
+        }
+        let before = screen(&stage.draw());
+        wheel(&mut stage, true);
+        let after = screen(&stage.draw());
+        // The prompt of the fixture is one line.
+        assert!(before != after || keys == ["p"], "{keys:?}: {after}");
+        wheel(&mut stage, false);
+        assert_eq!(screen(&stage.draw()), before, "{keys:?}");
+    }
+}
+
+/// The switch and the variable were read, and nothing obeyed them.
+#[test]
+fn where_nothing_may_move_no_mark_turns_and_an_answer_comes_line_by_line() {
+    let mut fixture = kitchen();
+    fixture.take("look", crate::domain::By::Actor, "You see.", 0.5, serde_json::Value::Null);
+    fixture.write(crate::engine::Cause::Person, Event::Resumed);
+    let call = fixture.ask();
+    let frames = |still: bool| {
+        let mut stage = Stage::new(kitchen(), 80, 24);
+        stage.fixture.store = fixture.store.clone();
+        stage.model.still = still;
+        let began = stage.now;
+        let mut seen = Vec::new();
+        for (millis, text) in
+            [(0, "think: the apple"), (200, "think: the apple is on"), (400, "think: the apple is on the")]
+        {
+            stage.now = began + std::time::Duration::from_millis(millis);
+            let live = LiveCall {
+                call,
+                asked: crate::domain::Asked::Actor,
+                phase: crate::provider::Phase::Answering,
+                reasoning: String::new(),
+                text: text.to_owned(),
+                pieces: 3,
+                since: began,
+            };
+            stage.fixture.store.edit_live(|l| l.calls = vec![live]);
+            seen.push(screen(&stage.draw()));
+        }
+        seen.dedup();
+        seen
+    };
+    let moving = frames(false);
+    assert_eq!(moving.len(), 3);
+    assert!(moving[0].contains("◐ answering") && moving[1].contains("◓ answering"), "{}", moving[1]);
+    let still = frames(true);
+    assert_eq!(still.len(), 1, "nothing moved: {}", still.join("\n"));
+    assert!(still[0].contains("… answering") && !still[0].contains("think: the apple"), "{}", still[0]);
 }

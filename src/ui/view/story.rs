@@ -72,7 +72,7 @@ fn window(
     let measure = Measure { parts, columns: area.width, digits };
     let chosen = look.moment.chosen().min(last);
     let height = usize::from(area.height);
-    let mut source = Source { look, measure, last, scratch, reasoning: model.reasoning };
+    let mut source = Source { look, measure, last, scratch, model };
 
     // In the past the chosen step lies at two thirds, so that what came of it can be read below.
     let below_wanted = if look.moment.past() { height / 3 } else { height };
@@ -122,7 +122,7 @@ struct Source<'a, 'b> {
     measure: Measure,
     last: u32,
     scratch: &'a mut Scratch,
-    reasoning: bool,
+    model: &'a Model,
 }
 
 impl Source<'_, '_> {
@@ -134,8 +134,7 @@ impl Source<'_, '_> {
             return reset_rows(text, self.measure, glyphs).into();
         }
         if number > self.last {
-            let fold = !self.reasoning;
-            return live_rows(self.look, self.measure, fold).into();
+            return live_rows(self.look, self.measure, self.model).into();
         }
         let Some(step) = self.look.step(number) else { return Arc::default() };
         let state: &State = &self.look.moment.story;
