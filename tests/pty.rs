@@ -29,12 +29,27 @@ impl Window {
 
     /// Of a command that is given the program's arguments.
     fn of(mut command: CommandBuilder, columns: u16, rows: u16) -> Self {
+        command.args(["run", "--env", "household"]);
+        Self::with(command, columns, rows, None)
+    }
+
+    /// Without a verb, and with the configuration of this folder.
+    fn start_screen(columns: u16, rows: u16, configuration: &std::path::Path) -> Self {
+        Self::with(CommandBuilder::new(PROGRAM), columns, rows, Some(configuration))
+    }
+
+    fn with(
+        mut command: CommandBuilder,
+        columns: u16,
+        rows: u16,
+        configuration: Option<&std::path::Path>,
+    ) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pty = native_pty_system().openpty(size).unwrap();
         let sessions = tempfile::tempdir().unwrap();
-        command.args(["run", "--env", "household"]);
         command.env("RETROSPECT_SESSIONS", sessions.path());
-        command.env("XDG_CONFIG_HOME", sessions.path().join("none"));
+        let none = sessions.path().join("none");
+        command.env("XDG_CONFIG_HOME", configuration.unwrap_or(&none));
         command.env("TERM", "xterm-256color");
         command.env("LANG", "C.UTF-8");
         let child = pty.slave.spawn_command(command).unwrap();
@@ -176,13 +191,12 @@ fn stopped_from_outside_it_gives_the_terminal_back_and_takes_it_again() {
         shell.args(["-c", script, "_", PROGRAM]);
         let mut window = Window::of(shell, 80, 24);
         window.wait_for("PAUSED · your turn");
-        match key {
-            Some(key) => window.press(key),
-            None => {
-                let children = window.children();
-                assert_eq!(children.len(), 1, "{children:?}");
-                kill("TSTP", children[0]);
-            }
+        if let Some(key) = key {
+            window.press(key);
+        } else {
+            let children = window.children();
+            assert_eq!(children.len(), 1, "{children:?}");
+            kill("TSTP", children[0]);
         }
         window.wait_for("the job stands");
         window.assert_given_back();
@@ -225,4 +239,51 @@ fn an_idle_screen_writes_nothing() {
     window.press("\x03\x03");
     assert_eq!(window.end(), 0);
     window.assert_given_back();
+}
+
+/// What is wrong with a file of keys was told before the start screen and once more after it.
+#[test]
+fn what_is_wrong_with_the_keys_is_told_once_after_the_start_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("retrospect");
+    std::fs::create_dir(&own).unwrap();
+    std::fs::write(own.join("keys.toml"), "[[main]]\non = \"f6\"\nrun = \"stepp\"\n").unwrap();
+    let words = "no action is called";
+    // Left at once, and left after a session.
+    for starts in [false, true] {
+        let mut window = Window::start_screen(100, 30, folder.path());
+        window.wait_for("Settings");
+        assert_eq!(window.text().matches(words).count(), 1, "{}", window.text());
+        if starts {
+            window.press("\r");
+            window.wait_for("PAUSED · your turn");
+            window.press("q");
+        } else {
+            window.press("\x1b");
+        }
+        assert_eq!(window.end(), 0);
+        window.assert_given_back();
+        assert_eq!(window.text().matches(words).count(), 1, "{starts}: {}", window.text());
+    }
+}
+
+/// A session that was only looked at was named by its last name alone, which leads nowhere for one in another folder.
+#[test]
+fn a_session_that_was_only_read_is_left_with_the_command_that_goes_on_with_it() {
+    let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
+    let mut all: Vec<_> = std::fs::read_dir(&examples).unwrap().map(|e| e.unwrap().path()).collect();
+    all.retain(|path| path.join("meta.toml").is_file());
+    all.sort();
+    let path = all[0].display().to_string();
+    let mut command = CommandBuilder::new(PROGRAM);
+    command.args(["open", &path]);
+    let mut window = Window::with(command, 200, 30, None);
+    window.wait_for("READING");
+    window.wait_for("C result card");
+    window.press("n");
+    window.wait_for(&format!("read-only; to go on: {PROGRAM} resume {path}"));
+    window.press("q");
+    assert_eq!(window.end(), 0);
+    window.assert_given_back();
+    assert!(window.text().contains(&format!("resume {path}")), "{}", window.text());
 }

@@ -12,6 +12,7 @@ use super::theme::Theme;
 use super::update;
 use super::view::{self, BEAT_MILLIS, Scratch};
 use crate::driver::{Handle, Health, Store};
+use crate::prompt::Templates;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
@@ -63,6 +64,10 @@ pub struct Options {
     pub at: Cursor,
     /// Editor, files, reports; none: these keys say that there is none.
     pub outside: Option<Outside>,
+    /// The command that takes the session up again; none where nothing can be taken up.
+    pub resume: Option<String>,
+    /// The templates that the next prompt would be made of; none where they are not known.
+    pub templates: Option<Arc<Templates>>,
 }
 
 /// Why the screen was left.
@@ -86,6 +91,8 @@ impl Default for Options {
             hints: false,
             at: Cursor::Live,
             outside: None,
+            resume: None,
+            templates: None,
         }
     }
 }
@@ -107,8 +114,14 @@ struct App {
 pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     let mut screen = Screen::enter()?;
     screen.capture_mouse(options.mouse)?;
-    let mut model =
-        Model { mouse: options.mouse, still: !options.motion, cursor: options.at, ..Model::default() };
+    let mut model = Model {
+        mouse: options.mouse,
+        still: !options.motion,
+        cursor: options.at,
+        resume: options.resume.clone(),
+        templates: options.templates.clone(),
+        ..Model::default()
+    };
     model.hint = if options.hints { Hint::Step } else { Hint::None };
     model.size = crossterm::terminal::size().unwrap_or((80, 24));
     let (moment, scratch) = (Moment::default(), Scratch::default());

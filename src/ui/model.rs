@@ -4,6 +4,8 @@ use super::layout::{Arrangement, Pane};
 use super::overlay::{Draft, Overlay};
 use super::view::time::Ruler;
 use crate::domain::{Kind, LessonId, Seq};
+use crate::prompt::Templates;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The pane that has the keys.
@@ -134,6 +136,10 @@ pub struct Model {
     pub interrupted: Option<Instant>,
     /// What a newcomer is told.
     pub hint: Hint,
+    /// The command that takes the session up again; none where nothing can be taken up.
+    pub resume: Option<String>,
+    /// The templates that the next prompt would be made of; none where they are not known.
+    pub templates: Option<Arc<Templates>>,
     /// Columns and rows at the last draw or resize.
     pub size: (u16, u16),
 }

@@ -13,6 +13,7 @@ pub(crate) mod fuzzy;
 mod help;
 mod line_box;
 mod palette;
+mod preview;
 mod prompt;
 mod search;
 mod step;
@@ -148,7 +149,8 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
     Ok(match action {
         Action::Help => Box::<Help>::default(),
         Action::Palette => Box::<Palette>::default(),
-        Action::Prompt => Box::<PromptView>::default(),
+        Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
+        Action::Preview => Box::new(PromptView::new(model.templates.clone()).ahead()),
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
             let ended = head.episode.as_ref().is_some_and(|e| e.outcome.is_some());

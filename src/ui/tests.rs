@@ -166,6 +166,7 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
     bytes
 }
 
+mod ahead;
 mod boxes;
 mod keys;
 mod mended;

@@ -83,6 +83,7 @@ actions! {
     Truth = "truth", "show what is true of the world, or only what the agent may know";
     Reasoning = "reasoning", "unfold or fold the reasoning of the model";
     Prompt = "prompt", "show the prompt: what the model sees and where it comes from";
+    Preview = "preview", "show the prompt that would be sent now, with the lessons as they are; nothing is sent";
     Search = "search", "find words in all turns of the session";
     Palette = "palette", "every action by name; :37 goes to turn 37";
     Help = "help", "keys and marks";
