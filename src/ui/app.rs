@@ -1,5 +1,6 @@
 //! The loop: keys, news of the store, signals, and a clock that runs only while something moves.
 
+use super::find;
 use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
 use super::look::{Look, Moment};
@@ -17,7 +18,9 @@ use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -105,6 +108,8 @@ struct App {
     moment: Moment,
     scratch: Scratch,
     screen: Screen,
+    /// The number of the search that is wanted; an older one stops.
+    search: Arc<AtomicU64>,
 }
 
 /// Shows a session until the person leaves it. Prints nothing; the terminal is given back before it returns.
@@ -125,7 +130,8 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     model.hint = if options.hints { Hint::Step } else { Hint::None };
     model.size = crossterm::terminal::size().unwrap_or((80, 24));
     let (moment, scratch) = (Moment::default(), Scratch::default());
-    App { handle, options, model, moment, scratch, screen }.run().await
+    let search = Arc::default();
+    App { handle, options, model, moment, scratch, screen, search }.run().await
 }
 
 /// What the loop woke up for.
@@ -236,7 +242,7 @@ impl App {
     fn draw(&mut self) -> io::Result<()> {
         self.moment.refresh(&self.handle.store, self.model.cursor);
         self.screen.regain()?;
-        let Self { handle, options, model, moment, scratch, screen } = self;
+        let Self { handle, options, model, moment, scratch, screen, .. } = self;
         let look = look(handle, options, moment);
         screen.terminal.draw(|frame| {
             let area = frame.area();
@@ -256,6 +262,7 @@ impl App {
                     let _ = tell.send(Answer::Admissible(handle.admissible().await)).await;
                 });
             }
+            Request::Find { words, shown } => self.find(words, shown, tell.clone()),
             Request::RetryWrite => self.handle.retry_write(),
             Request::Mouse(on) => self.screen.capture_mouse(on)?,
             Request::NextTheme => self.next_theme(),
@@ -274,6 +281,28 @@ impl App {
             | Request::Say(_) => {}
         }
         Ok(())
+    }
+
+    /// Searches the other episodes on a thread of its own, until they are through or something else is looked for.
+    fn find(&self, words: String, shown: u32, tell: mpsc::Sender<Answer>) {
+        let number = self.search.fetch_add(1, Ordering::Relaxed) + 1;
+        if words.is_empty() {
+            return;
+        }
+        let (wanted, store) = (self.search.clone(), self.handle.store.clone());
+        let search = std::thread::Builder::new().name("search".to_owned());
+        // Where the system gives no thread, the listed episode alone has been searched, and the title goes on saying so.
+        let _ = search.spawn(move || {
+            find::in_others(&store, shown, &words, |hits, progress| {
+                let answer = Answer::Found { words: words.clone(), hits, progress };
+                let stale = wanted.load(Ordering::Relaxed) != number;
+                // A screen that has gone needs no answer.
+                if stale || tell.blocking_send(answer).is_err() {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            });
+        });
     }
 
     /// The theme after the present one in the list, and its name.

@@ -31,9 +31,10 @@ pub use prompt::PromptView;
 pub use search::Search;
 pub use step::StepView;
 
-pub(crate) use super::update::after_step;
+pub(crate) use super::update::{after, after_step};
 
 use super::canvas::Canvas;
+use super::find::{Hit, Progress};
 use super::keymap::{Action, Mode};
 use super::look::Look;
 use super::model::{Focus, Model};
@@ -51,6 +52,15 @@ pub enum Answer {
     Admissible(Vec<String>),
     /// The text as the editor left it; none when nothing was saved.
     Edited(Option<String>),
+    /// Places that were found in other episodes.
+    Found {
+        /// The words they were looked for with.
+        words: String,
+        /// The places.
+        hits: Vec<Hit>,
+        /// Whether more is to come.
+        progress: Progress,
+    },
 }
 
 /// What an overlay makes of a key.

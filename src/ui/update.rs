@@ -7,7 +7,7 @@ mod refusal;
 mod scroll;
 mod turn;
 
-pub(crate) use cursor::after_step;
+pub(crate) use cursor::{after, after_step};
 pub(crate) use lesson::{chosen as chosen_lesson, kind as chosen_kind};
 
 use self::refusal::{acts_on_the_present, only_read, wants_a_driver};
