@@ -203,7 +203,7 @@ fn difference(state: &State, now: &PromptRecord, before: Option<&PromptRecord>, 
         }
     }
     if lines.is_empty() {
-        lines = paragraph((Role::Dim, ""), Role::Dim, "Nothing changed since the call before.", columns);
+        lines = paragraph((Role::Dim, ""), Role::Dim, "Not a word differs from the call before.", columns);
     }
     lines
 }

@@ -37,6 +37,22 @@ fn a_lane_wraps_some_lessons_where_there_is_no_room_for_all() {
     assert!(shown.contains("end1."), "{shown}");
 }
 
+/// Beside empty rows a mistake was still cut to one.
+#[test]
+fn a_mistake_is_wrapped_where_there_is_room() {
+    let mut fixture = Fixture::new();
+    fixture.begin();
+    let text = LessonText::error(
+        "Tried to heat, cool or clean an object that was not held, so the mistake ends here.",
+        "Hold the object before you heat, cool or clean it, so the solution ends there.",
+    );
+    fixture.lesson(Kind::Error, text, LessonOrigin::Symbolic);
+    let shown = screen(&Stage::new(fixture, 120, 36).draw());
+    for words in ["Tried to heat", " here.", "→ Hold", "ends there."] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+}
+
 /// The lane of errors was shown, and the first Tab went to that of Abstract lessons.
 #[test]
 fn tab_goes_on_from_the_lane_that_is_shown() {

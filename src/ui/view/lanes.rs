@@ -163,7 +163,7 @@ fn lines_each(
     height: usize,
     rows: impl Fn(&Lesson, usize) -> usize,
 ) -> HashMap<u32, usize> {
-    const MOST: usize = 4;
+    const MOST: usize = 8;
     // A long list is not measured: what does not find room with one row each has nothing to give away.
     let least: usize = if lessons.len() > height { height } else { lessons.iter().map(|l| rows(l, 1)).sum() };
     let mut spare = height.saturating_sub(least);
@@ -202,6 +202,12 @@ fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, mo
     let roomy = room >= 56 && width(&one_line(head(words))) + width(&long) + 3 <= room;
     let source = if roomy { long } else { short };
     let room = room.saturating_sub(width(&source) + 2).max(4);
+    // What may be more than a line is given to the mistake first: it comes before what to do instead.
+    let mistake = text
+        .solution
+        .is_some()
+        .then(|| lines(&text.text, usize::from(columns).saturating_sub(indent + 3).max(4), most, g.more));
+    let most = most - mistake.as_ref().map_or(0, |m| m.len() - 1);
     let mut lines = lines(words, room, most, g.more);
     let first = lines.remove(0);
     let row = |mark, lead, role, text, source| Row {
@@ -213,9 +219,11 @@ fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, mo
     };
     let blank = (Role::Dim, " ");
     let mut rows = Vec::new();
-    if text.solution.is_some() {
-        let mistake = truncate(&text.text, usize::from(columns).saturating_sub(indent + 3), g.more);
-        rows.push(row(mark, lead, paint(Role::Lesson), mistake, None));
+    if let Some(mistake) = mistake {
+        for (place, line) in mistake.into_iter().enumerate() {
+            let (mark, lead) = if place == 0 { (mark, lead.clone()) } else { (blank, " ".repeat(indent)) };
+            rows.push(row(mark, lead, paint(Role::Lesson), line, None));
+        }
         let lead = format!("{:indent$}{} ", "", g.instead);
         rows.push(row(blank, lead, paint(Role::Solution), first, Some(source)));
     } else {
