@@ -83,14 +83,15 @@ fn missing(episode: &Episode) -> Option<String> {
 }
 
 /// Actions that were taken again and changed nothing, with the steps of the repeats, the most frequent first. A repeat is
-/// in vain where the world did not accept it, or answered as it did the last time.
+/// for nothing where the world did not accept it, or answered as it did the last time and no progress was made since.
 fn repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
-    let mut last: HashMap<&str, &str> = HashMap::new();
+    let mut last: HashMap<&str, (&str, f64)> = HashMap::new();
     let mut vain: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for step in episode.steps.iter().filter(|s| !s.only_thinks()) {
         let (Some(done), Some(answer)) = (&step.executed, &step.answer) else { continue };
-        let before = last.insert(&done.action, &answer.raw);
-        if before.is_some_and(|raw| !answer.valid || raw == answer.raw) {
+        let before = last.insert(&done.action, (&answer.raw, answer.progress));
+        let same = |(raw, progress): (&str, f64)| raw == answer.raw && answer.progress <= progress;
+        if before.is_some_and(|b| !answer.valid || same(b)) {
             vain.entry(&done.action).or_default().push(step.number);
         }
     }

@@ -162,6 +162,28 @@ fn the_end_card_says_why_when_and_what_is_missing_in_plain_words() {
     assert!(stage.press("r").iter().any(begins));
 }
 
+/// The card of a won episode named the winning turn among those from which nothing new came: the world had said the same
+/// when the object was put there for the first time, not yet hot.
+#[test]
+fn a_repeat_that_made_progress_is_no_repeat_for_nothing() {
+    let mut fixture = Fixture::new();
+    fixture.begin();
+    for (action, progress) in [("go to fridge 1", 0.25), ("put apple 1", 0.25), ("heat apple 1", 0.75)] {
+        fixture.act(action, &format!("You {action}."), progress, serde_json::Value::Null);
+    }
+    for (action, progress) in [("go to fridge 1", 0.75), ("put apple 1", 1.0)] {
+        fixture.act(action, &format!("You {action}."), progress, serde_json::Value::Null);
+    }
+    fixture.end(true, EndReason::Won);
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.tell(Msg::News);
+    let card = screen(&stage.draw());
+    assert!(
+        card.contains("Won: the goal was reached in 5 turns.") && !card.contains("nothing new from"),
+        "{card}"
+    );
+}
+
 fn mouse(kind: MouseEventKind, column: u16, row: u16) -> Msg {
     Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
 }
