@@ -138,7 +138,7 @@ pub(super) fn options(
         keymap,
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
         mouse: config.switch("screen.mouse"),
-        motion: config.switch("screen.motion") && !ability.reduced_motion,
+        motion: may_move(config, ability),
         hints: config.switch("screen.hints"),
         at: at.map_or(Cursor::Live, Cursor::At),
         outside: Some(around(dir)),
@@ -146,6 +146,11 @@ pub(super) fn options(
         templates: None,
     };
     Ok((options, problems))
+}
+
+/// Marks may move unless the configuration or the environment says no.
+fn may_move(config: &Config, ability: Ability) -> bool {
+    config.switch("screen.motion") && !ability.reduced_motion
 }
 
 /// A theme that is not there is an error where nothing will be drawn as well.
@@ -309,5 +314,28 @@ fn colors(theme: &Theme) -> SvgColors {
             colors
         }
         _ => SvgColors::dark(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both were read, and nothing obeyed them.
+    #[test]
+    fn either_way_of_wanting_no_motion_reaches_the_screen() {
+        let cases = [
+            (&[][..], true),
+            (&[("RETROSPECT_MOTION", "false")], false),
+            (&[("RETROSPECT_REDUCED_MOTION", "1")], false),
+            (&[("RETROSPECT_REDUCED_MOTION", "0")], true),
+            (&[("TERM", "dumb")], false),
+        ];
+        for (set, moves) in cases {
+            let variable =
+                |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+            let config = Config::without_file(None, variable);
+            assert_eq!(may_move(&config, Ability::detect(variable)), moves, "{set:?}");
+        }
     }
 }
