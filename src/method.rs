@@ -21,7 +21,7 @@ pub use sweet_sour::SweetSour;
 
 use crate::domain::RunSpec;
 use crate::engine::{Method, Policy};
-use crate::prompt::{self, Templates};
+use crate::prompt::{self, Desk, Templates};
 use std::sync::Arc;
 
 /// The names of all methods, in the order in which screens list them.
@@ -43,6 +43,14 @@ pub enum UnknownMethod {
 /// # Errors
 /// [`UnknownMethod`] when the run names a method or a generation that is not there.
 pub fn policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, UnknownMethod> {
+    policy_at(spec, Arc::new(Desk::new(templates)))
+}
+
+/// As [`policy`], with prompts drafted at this desk, so that their sender can have them from it.
+///
+/// # Errors
+/// As for [`policy`].
+pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMethod> {
     let method: Arc<dyn Method> = match spec.method.as_str() {
         "react" => Arc::new(ReAct),
         "omnireflect" => match spec.settings.word("generation", "symbolic") {
@@ -56,7 +64,7 @@ pub fn policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, Unkno
     };
     Ok(Policy {
         method,
-        draft: Arc::new(move |state, ask| prompt::draft(state, ask, &templates)),
+        draft: Arc::new(move |state, ask| desk.draft(state, ask)),
         read: prompt::read,
         read_mentor: prompt::read_mentor,
         outgoing: prompt::interface::outgoing,

@@ -173,7 +173,7 @@ impl Told {
         let lessons: Vec<LessonId> = self.rig.state().pool.all().map(|l| l.id.clone()).collect();
         let id = match lessons.get(rng.below(lessons.len() + 1)) {
             Some(id) => id.clone(),
-            None => LessonId(words.clone()),
+            None => LessonId(words.as_str().into()),
         };
         let kind = [Kind::Abstract, Kind::Error, Kind::Progress, Kind::Plan][rng.below(4)];
         let scope = [Scope::Episode, Scope::Task, Scope::TaskType, Scope::Environment][rng.below(4)];

@@ -181,7 +181,7 @@ pub(super) fn typed_id(at: Timestamp, kind: Kind, text: &LessonText) -> LessonId
     hash.update(text.text.as_bytes());
     hash.update([0]);
     hash.update(text.solution.as_deref().unwrap_or("").as_bytes());
-    LessonId(hex(&hash.finalize()[..6]))
+    LessonId(hex(&hash.finalize()[..6]).into())
 }
 
 /// The lessons of a pool file that are in force, as a run's beginning.
@@ -291,10 +291,10 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
             scope,
             origin: lesson.origin,
             text: first.text.clone(),
-            evidence: lesson.evidence.clone(),
-            rule: lesson.rule.clone(),
-            parents: lesson.parents.clone(),
-            moment: lesson.moment.clone(),
+            evidence: lesson.evidence.to_string(),
+            rule: lesson.rule.as_deref().map(str::to_owned),
+            parents: lesson.parents.to_vec(),
+            moment: lesson.moment.as_deref().cloned(),
         }));
     }
     for pair in lesson.versions.windows(2) {

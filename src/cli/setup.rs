@@ -252,7 +252,8 @@ fn is_builtin(folder: &Path) -> bool {
     folder == Path::new("builtin")
 }
 
-fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
+/// The prompt templates in force: the built-in ones, with those of a folder over them.
+pub(super) fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
     let Some(folder) = folder.filter(|f| !is_builtin(f)) else { return Ok(Templates::builtin()) };
     let mut files = Vec::new();
     let entries =

@@ -57,7 +57,7 @@ pub enum Speaker {
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// A text of a template, stored once under its hash.
-    Text(String),
+    Text(Arc<str>),
     /// A lesson in one of its wordings.
     Lesson {
         /// Which lesson.

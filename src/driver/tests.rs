@@ -93,7 +93,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
             goal: |_| "count".to_owned(),
             detect: Arc::new(|_| Vec::new()),
         },
-        render: |_: &State, _: &PromptRecord| Prompt::default(),
+        render: Arc::new(|_: &State, _: &PromptRecord| Prompt::default()),
         actor: Arc::new(Scripted::new(|_| Ok("count".to_owned()))),
         mentor: None,
         open,

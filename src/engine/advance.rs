@@ -6,6 +6,7 @@ use crate::domain::{
     Asked, Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Fate, Question, Reflection,
     ShownAs, Stage, Step,
 };
+use std::sync::Arc;
 
 impl Engine {
     /// The next events that need nobody's word, each with its cause; empty when the session waits or is over.
@@ -57,7 +58,7 @@ impl Engine {
             return Vec::new();
         }
         if let Some(draft) = &state.draft {
-            return vec![Event::PromptSent { prompt: Box::new((**draft).clone()) }];
+            return vec![Event::PromptSent { prompt: draft.clone() }];
         }
         if state.open_episode().is_some_and(|e| e.last().is_some_and(|s| s.stage == Stage::Prompt)) {
             return self.ask_actor();
@@ -149,7 +150,7 @@ impl Engine {
         record.seed = request_seed(sample, record.episode, ask.step, ask.asked, ask.retry);
         let mut events: Vec<Event> =
             draft.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
-        let prompt = Box::new(record);
+        let prompt = Arc::new(record);
         events.push(if staged { Event::PromptDrafted { prompt } } else { Event::PromptSent { prompt } });
         events
     }
@@ -179,7 +180,7 @@ impl Engine {
     fn may_ask(&self, ask: impl FnOnce() -> Vec<Event>) -> Vec<Event> {
         match &self.state.draft {
             _ if !moves(&self.state) => Vec::new(),
-            Some(draft) => vec![Event::PromptSent { prompt: Box::new((**draft).clone()) }],
+            Some(draft) => vec![Event::PromptSent { prompt: draft.clone() }],
             None => ask(),
         }
     }

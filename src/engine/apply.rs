@@ -69,7 +69,7 @@ impl State {
                 });
             }
             Event::PromptDrafted { prompt } => {
-                self.draft = Some(Arc::new((**prompt).clone()));
+                self.draft = Some(prompt.clone());
                 self.open_step(prompt, seq, Stage::Prompt);
                 self.spend_stage();
             }
@@ -77,18 +77,17 @@ impl State {
                 self.draft = None;
                 self.open_step(prompt, seq, Stage::Reply);
                 self.pool_used = seq;
-                let mut taught = false;
-                for segment in &prompt.segments {
-                    if let Origin::Lesson { id, .. } = &segment.origin {
-                        taught |= self.pool.used(id, seq);
-                    }
-                }
+                let shown = prompt.segments.iter().filter_map(|s| match &s.origin {
+                    Origin::Lesson { id, .. } => Some(id),
+                    _ => None,
+                });
+                let taught = self.pool.used(shown, seq);
                 self.edit_episode(|e| {
                     e.calls += 1;
                     e.assisted |= taught;
                 });
                 self.count_call(prompt.asked);
-                let sent = Arc::new((**prompt).clone());
+                let sent = prompt.clone();
                 if let Some(question) = prompt.question {
                     self.remember_question(question, sent);
                 } else {

@@ -6,6 +6,7 @@ use crate::domain::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// An event with its place, its time and what brought it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,13 +122,13 @@ pub enum Event {
     PromptDrafted {
         /// The prompt.
         #[serde(flatten)]
-        prompt: Box<PromptRecord>,
+        prompt: Arc<PromptRecord>,
     },
     /// A model was asked.
     PromptSent {
         /// The prompt.
         #[serde(flatten)]
-        prompt: Box<PromptRecord>,
+        prompt: Arc<PromptRecord>,
     },
     /// A step opened for a person to play.
     StepOpened {

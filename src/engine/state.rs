@@ -286,7 +286,12 @@ impl Episode {
 
     /// A step by its number (from 1).
     pub fn step(&self, number: u32) -> Option<&Step> {
-        self.steps.get(number.checked_sub(1)? as usize).map(Arc::as_ref)
+        self.shared_step(number).map(Arc::as_ref)
+    }
+
+    /// A step by its number (from 1), to be held: whoever holds it knows that it stays as it is.
+    pub fn shared_step(&self, number: u32) -> Option<&Arc<Step>> {
+        self.steps.get(number.checked_sub(1)? as usize)
     }
 
     /// The rewards of its turns so far, together. Work grows with the episode: for the mentor's prompts, not for every turn.

@@ -1,5 +1,6 @@
 //! Puts the record of a prompt together: which segments, in which order, within the budget.
 
+use super::desk::Kept;
 use super::render::{body_hash, dropped_steps, expand};
 use super::templates::{Choice, Content, Fact, Part, StoredText, Wording};
 use super::{Templates, forms};
@@ -7,22 +8,19 @@ use crate::domain::{
     Asked, Dropped, Kind, Label, Lesson, Origin, PromptRecord, Scope, SegmentRecord, Speaker,
 };
 use crate::engine::{Ask, Draft, Episode, State};
-use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Tokens a prompt may have by default (setting `context_tokens`).
 pub(crate) const CONTEXT_TOKENS: u64 = 8192;
 /// Examples a prompt shows by default (setting `examples`).
 pub(crate) const EXAMPLES: u64 = 2;
 
-/// Drafts the prompt of a question. The order is the template's; lessons and the task are never cut, the oldest steps are
-/// left out first. The work is bounded by the budget, not by the length of the episode.
-pub fn draft(state: &State, ask: &Ask, templates: &Templates) -> Draft {
+/// Drafts the prompt of a question with what is kept at a desk, and leaves the prompt there for its sender.
+pub(super) fn draft(state: &State, ask: &Ask, templates: &Templates, kept: &mut Kept) -> Draft {
     let (Some(run), Some(episode)) = (state.run.as_deref(), state.episode.as_deref()) else {
         return Draft::default();
     };
     let mut assembly =
-        Assembly { state, episode, record: PromptRecord::default(), texts: Vec::new(), steps_at: None };
+        Assembly { state, episode, kept, record: PromptRecord::default(), texts: Vec::new(), steps_at: None };
     assembly.record.asked = ask.asked;
     assembly.record.episode = episode.number;
     assembly.record.step = ask.step;
@@ -43,6 +41,7 @@ pub fn draft(state: &State, ask: &Ask, templates: &Templates) -> Draft {
 struct Assembly<'a> {
     state: &'a State,
     episode: &'a Episode,
+    kept: &'a mut Kept,
     record: PromptRecord,
     texts: Vec<StoredText>,
     /// Where the steps stand among the segments, and who speaks them.
@@ -135,7 +134,7 @@ impl Assembly<'_> {
                 self.text(part, heading);
             }
             let origin = Origin::Lesson { id: lesson.id.clone(), version: lesson.version() };
-            let tokens = forms::estimate_tokens(&forms::memory_line(lesson.text(), lesson.moment.as_ref()));
+            let tokens = self.kept.lesson(lesson).tokens;
             self.push(part, origin, tokens);
         }
     }
@@ -245,12 +244,13 @@ impl Assembly<'_> {
         }
     }
 
-    fn cost(&self, step: u32) -> u32 {
-        cost(self.episode, step)
+    fn cost(&mut self, step: u32) -> u32 {
+        let episode = self.episode;
+        episode.shared_step(step).map_or(0, |step| self.kept.step(episode.number, step).tokens)
     }
 
     /// What the steps up to `to` would have cost: counted on from the last prompt, so that a long past is not read again.
-    fn dropped_tokens(&self, to: u32) -> u32 {
+    fn dropped_tokens(&mut self, to: u32) -> u32 {
         let last = self.state.prompts.0.as_deref().filter(|p| p.episode == self.episode.number);
         let before =
             last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.asked == Asked::Actor);
@@ -267,13 +267,15 @@ impl Assembly<'_> {
     }
 
     fn finish(mut self) -> Draft {
-        let stored: HashMap<&str, &Arc<str>> =
-            self.texts.iter().map(|t| (t.hash.as_str(), &t.text)).collect();
-        let prompt = expand(self.state, &self.record, |hash| stored.get(hash).copied().cloned());
+        let texts = &self.texts;
+        let stored = |hash: &str| texts.iter().find(|t| *t.hash == *hash).map(|t| t.text.clone());
+        let prompt = expand(self.state, &self.record, self.kept, stored);
         self.record.sha256 = body_hash(&prompt);
+        self.kept.drafted = Some((self.record.clone(), prompt));
         let known = &self.state.texts;
-        let texts = self.texts.iter().filter(|t| !known.contains_key(&t.hash));
-        Draft { texts: texts.map(|t| (t.hash.clone(), t.text.to_string())).collect(), record: self.record }
+        let texts = texts.iter().filter(|t| !known.contains_key(&*t.hash));
+        let texts = texts.map(|t| (t.hash.to_string(), t.text.to_string())).collect();
+        Draft { texts, record: self.record }
     }
 }
 

@@ -67,7 +67,7 @@ pub struct TemplateError {
 /// A text with the hash under which sessions store it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StoredText {
-    pub(super) hash: String,
+    pub(super) hash: Arc<str>,
     pub(super) text: Arc<str>,
     pub(super) tokens: u32,
 }
@@ -229,7 +229,7 @@ fn question_key(method: &str, question: &str) -> String {
 
 impl StoredText {
     pub(super) fn new(text: &str) -> Self {
-        Self { hash: text_hash(text), text: Arc::from(text), tokens: forms::estimate_tokens(text) }
+        Self { hash: text_hash(text).into(), text: Arc::from(text), tokens: forms::estimate_tokens(text) }
     }
 }
 
@@ -238,21 +238,27 @@ impl When {
     /// every other name is a setting's.
     pub(super) fn holds(&self, state: &State) -> bool {
         let Some(run) = state.run.as_deref() else { return false };
-        let value = match self.setting.as_str() {
-            "method" => run.method.clone(),
-            "interface" => run.interface.clone(),
-            "mentor" => run.mentor.clone(),
-            "outcome" => match state.episode.as_ref().map(|e| &e.outcome) {
-                Some(Some(outcome)) if outcome.won => "won".to_owned(),
-                Some(Some(_)) => "failed".to_owned(),
-                _ => "open".to_owned(),
-            },
+        match self.setting.as_str() {
+            "method" => run.method == self.is,
+            "interface" => run.interface == self.is,
+            "mentor" => run.mentor == self.is,
+            "outcome" => {
+                let outcome = match state.episode.as_ref().map(|e| &e.outcome) {
+                    Some(Some(outcome)) if outcome.won => "won",
+                    Some(Some(_)) => "failed",
+                    _ => "open",
+                };
+                outcome == self.is
+            }
             name => match run.settings.0.get(name).map(|s| &s.value) {
-                Some(serde_json::Value::String(word)) => word.clone(),
-                Some(other) => other.to_string(),
-                None => return false,
+                Some(serde_json::Value::String(word)) => *word == self.is,
+                // As it is written: `true`, `3`.
+                Some(other) => {
+                    let written = other.to_string();
+                    written == self.is
+                }
+                None => false,
             },
-        };
-        value == self.is
+        }
     }
 }

@@ -273,7 +273,7 @@ fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
         }
     }
     let heat = state.pool.of(Kind::Error).nth(1).unwrap();
-    assert_eq!(heat.evidence, "heat apple 2 with stoveburner 1 -> Nothing happens.");
+    assert_eq!(&*heat.evidence, "heat apple 2 with stoveburner 1 -> Nothing happens.");
 }
 
 #[test]

@@ -137,7 +137,7 @@ impl Fixture {
             tokens: 1210,
             ..PromptRecord::default()
         };
-        self.write(Cause::Policy, Event::PromptSent { prompt: Box::new(prompt) });
+        self.write(Cause::Policy, Event::PromptSent { prompt: Arc::new(prompt) });
         call
     }
 
@@ -221,7 +221,7 @@ impl Fixture {
     pub fn lesson(&mut self, kind: Kind, text: LessonText, origin: LessonOrigin) -> &mut Self {
         self.lessons += 1;
         let op = LessonOp::Add {
-            id: LessonId(format!("{:012x}", self.lessons)),
+            id: LessonId(format!("{:012x}", self.lessons).into()),
             kind,
             scope: if kind == Kind::Progress { Scope::Episode } else { Scope::Environment },
             origin,

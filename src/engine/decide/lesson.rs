@@ -57,10 +57,10 @@ impl Engine {
                     scope: lesson.scope,
                     origin: lesson.origin,
                     text: lesson.text().clone(),
-                    evidence: lesson.evidence.clone(),
-                    rule: lesson.rule.clone(),
-                    parents: lesson.parents.clone(),
-                    moment: lesson.moment.clone(),
+                    evidence: lesson.evidence.to_string(),
+                    rule: lesson.rule.as_deref().map(str::to_owned),
+                    parents: lesson.parents.to_vec(),
+                    moment: lesson.moment.as_deref().cloned(),
                 }
             }
             LessonWish::Edit { id, text } => {
@@ -93,7 +93,7 @@ impl Engine {
         hash.update(b"\0trunk\0");
         hash.update(seq.to_le_bytes());
         let digest = hash.finalize();
-        LessonId(crate::domain::hex(&digest[..6]))
+        LessonId(crate::domain::hex(&digest[..6]).into())
     }
 
     pub(super) fn undo(&self) -> Result<Vec<Event>, Refusal> {

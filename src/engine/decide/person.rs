@@ -119,7 +119,7 @@ impl Engine {
         let state = &self.state;
         self.untroubled()?;
         if state.autonomy == Autonomy::Human && state.awaiting().is_some_and(|s| s.proposed.is_none()) {
-            return Err(Refusal::new("you play: the step waits for your action", "press o and type one"));
+            return Err(Refusal::new("you play: this turn waits for your action", "press o and type one"));
         }
         if state.over && state.open_episode().is_none() {
             return Err(Refusal::new("the run is over", "begin an episode again, or quit with q"));
@@ -245,7 +245,7 @@ impl Engine {
             if step.call.is_none() && state.autonomy == Autonomy::Human {
                 return Err(Refusal::new(
                     "you play: there is nobody to ask",
-                    "leave human mode with c or A first",
+                    "give the game back to the agent first (H, or `auto`)",
                 ));
             }
             events.push(Event::AskedAgain { step: step.number, unusable: None });

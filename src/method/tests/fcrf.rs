@@ -129,7 +129,7 @@ fn a_corrected_task_adds_a_lesson_that_a_later_tip_is_linked_to() {
     let lessons: Vec<_> = state.pool.of(Kind::Lesson).collect();
     assert_eq!(lessons.len(), 2);
     assert_eq!((lessons[0].scope, lessons[1].scope), (Scope::Environment, Scope::Task));
-    assert_eq!(lessons[1].parents, [lessons[0].id.clone()], "the tip names the lesson it was taken from");
+    assert_eq!(*lessons[1].parents, [lessons[0].id.clone()], "the tip names the lesson it was taken from");
     // The contrast was asked with both attempts in front of the mentor, and can be rebuilt from its record.
     let (state, record) = play.prompts.iter().find(|(_, p)| p.question == Some(CONTRAST)).unwrap();
     let prompt = render(state, record);

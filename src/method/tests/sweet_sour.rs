@@ -102,7 +102,7 @@ fn a_memory_is_a_tuple_and_is_shown_as_one() {
     play.script_in(&mut world(&[]), &["inventory", "look around", "wait here", "go on"]);
     let lesson = play.state().pool.all().find(|l| l.kind == Kind::Positive).unwrap();
     let moment = Moment { observation: "Turn 1.".to_owned(), action: "look around".to_owned(), reward: 0.0 };
-    assert_eq!(lesson.moment, Some(moment));
+    assert_eq!(lesson.moment.as_deref(), Some(&moment));
     let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
     let body = render(state, record).body();
     assert!(body.contains("- Positive 1. (saw: Turn 1.; did: look around; reward: 0)\n"), "{body}");
