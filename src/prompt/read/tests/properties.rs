@@ -105,7 +105,10 @@ proptest! {
         }
         let (_, places) = actor::understand(&reply);
         for (at, word) in words(&reply) {
-            let told = places.iter().any(|c| c.at.start <= at && at + word.len() <= c.at.end);
+            // A complaint about a part that has a name quotes the name.
+            let told = places.iter().any(|c| {
+                (c.at.start <= at && at + word.len() <= c.at.end) || c.words.contains(&format!("{word:?}"))
+            });
             let kept = [&thought, &action].into_iter().flatten().any(|p| p.contains(word));
             let name = ["action", "thought", "think", "observation", "json"].contains(&word.to_lowercase().as_str())
                 || reply.contains("```") || word.bytes().all(|b| b.is_ascii_digit());
