@@ -348,7 +348,7 @@ fn without_a_terminal_the_built_in_episode_is_told() {
     let said = home.run(&[]).ok();
     assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     assert!(said.err.contains("no terminal here"), "{}", said.err);
-    assert!(said.out.contains("Goal: put a hot mug in coffeemachine"), "{}", said.out);
+    assert!(said.out.contains("Episode 1: put a hot mug in coffeemachine (household "), "{}", said.out);
     assert!(said.out.contains("Episode 1 ") && said.out.contains("session: "), "{}", said.out);
     assert!(!said.out.contains('\u{1b}'));
 }

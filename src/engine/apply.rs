@@ -13,6 +13,7 @@ impl State {
     /// Folds one event into the state.
     pub fn apply(&mut self, envelope: &Envelope) {
         let seq = envelope.seq;
+        self.count_time(envelope);
         self.head = seq;
         if let Some(effect) = effect_of(&envelope.event) {
             let call = effect.call();
@@ -299,6 +300,7 @@ impl State {
                 self.pause_reason = Some(PauseReason::Resume);
             }
         }
+        self.set_clock(envelope.at);
     }
 
     /// Episode and step of now, for the source of a lesson.

@@ -3,3 +3,4 @@
 mod cases;
 mod fixture;
 mod properties;
+mod time;

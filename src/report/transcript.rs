@@ -14,6 +14,8 @@ pub struct Transcript {
     begun: bool,
     /// The progress that was told last.
     progress: f64,
+    /// The goal in the episode's heading.
+    goal: String,
 }
 
 /// The whole transcript of a branch.
@@ -61,14 +63,25 @@ impl Transcript {
                     out.push('\n');
                 }
                 self.progress = 0.0;
-                line(out, "", &format!("Episode {episode}: {} {}, trial {trial}", task.env, task.id));
+                // The goal stands first; where it is not known before the first observation, that observation tells it.
+                let (name, id) = (&task.env, &task.id);
+                line(
+                    out,
+                    "",
+                    &if task.goal.is_empty() {
+                        format!("Episode {episode}: {name} {id}, trial {trial}")
+                    } else {
+                        format!("Episode {episode}: {} ({name} {id}), trial {trial}", task.goal)
+                    },
+                );
+                self.goal.clone_from(&task.goal);
             }
             Event::WorldReset { turn, seen, goal, .. } => {
                 self.progress = turn.progress;
-                block(out, "    ", seen.as_deref().unwrap_or(&turn.observation));
-                if !goal.is_empty() {
+                if !goal.is_empty() && *goal != self.goal {
                     line(out, "Goal: ", goal);
                 }
+                block(out, "    ", seen.as_deref().unwrap_or(&turn.observation));
             }
             Event::Proposed { step, thought, complaints, .. } => {
                 if let Some(thought) = thought {

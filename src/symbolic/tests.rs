@@ -121,6 +121,28 @@ fn a_step_where_nothing_happened_says_why() {
         (&["goto fridge 1"], "unknown_action"),
         (&["pick up the apple"], "unknown_action"),
     ];
+    fails_because(cases);
+}
+
+#[test]
+fn examining_with_a_lamp_was_read_as_examining_what_is_not_held() {
+    // The world has no action of two names here, whatever is held and wherever the agent is.
+    let take = ["go to countertop 2", "take apple 1 from countertop 2"];
+    let held = |action: &'static str| [&take[..], &[action]].concat();
+    let cases: [(&[&str], &str); 7] = [
+        (&held("examine apple 1 with desklamp 1"), "unknown_action"),
+        (&held("examine apple with desklamp"), "unknown_action"),
+        (&["examine apple 1 under desklamp 1"], "unknown_action"),
+        (&["examine the apple with the desklamp"], "unknown_action"),
+        (&["go to fridge 1", "open fridge 1 with knife 1"], "unknown_action"),
+        (&held("use desklamp 1 on apple 1"), "unknown_action"),
+        (&["examine apple 1"], "not_holding"),
+    ];
+    fails_because(&cases);
+}
+
+/// Plays each, and compares why its last step did nothing.
+fn fails_because(cases: &[(&[&str], &str)]) {
     for (actions, why) in cases {
         let play = play(HEAT, actions);
         let notes = last_notes(play.state());

@@ -115,11 +115,13 @@ pub(super) fn spec(tasks: usize, steps: u32) -> RunSpec {
 pub(super) struct Bench {
     pub(super) engine: Engine,
     pub(super) journal: Vec<Envelope>,
+    /// The stamp of the events to come.
+    pub(super) at: jiff::Timestamp,
 }
 
 impl Bench {
     pub(super) fn new() -> Self {
-        Self { engine: Engine::new(policy()), journal: Vec::new() }
+        Self { engine: Engine::new(policy()), journal: Vec::new(), at: jiff::Timestamp::UNIX_EPOCH }
     }
 
     pub(super) fn started(tasks: usize, steps: u32) -> Self {
@@ -165,7 +167,7 @@ impl Bench {
         let last = events.len().saturating_sub(1);
         for (n, (cause, event)) in events.into_iter().enumerate() {
             let seq = Seq(self.engine.state.head.0 + 1);
-            let envelope = Envelope { seq, at: jiff::Timestamp::UNIX_EPOCH, cause, more: n < last, event };
+            let envelope = Envelope { seq, at: self.at, cause, more: n < last, event };
             self.engine.state.apply(&envelope);
             self.journal.push(envelope);
         }

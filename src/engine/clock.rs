@@ -1,0 +1,51 @@
+//! The wall time of an episode: the time in which it moves. It does not run while the session waits for a person, nor
+//! between the last event before a stop and the event that takes the session up again.
+
+use super::{Envelope, Event, State};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How long the open or last episode has been moving, read off the stamps of its events alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clock {
+    /// The time up to the last event.
+    pub spent: Duration,
+    /// The stamp of the last event, while the clock runs.
+    pub since: Option<Timestamp>,
+}
+
+impl Clock {
+    /// The time up to `at`.
+    pub fn spent_at(&self, at: Timestamp) -> Duration {
+        // A clock of the machine that was set back adds nothing.
+        let more = self.since.and_then(|since| Duration::try_from(at.duration_since(since)).ok());
+        self.spent.saturating_add(more.unwrap_or_default())
+    }
+}
+
+impl State {
+    /// Counts the time up to an event that is about to be folded.
+    pub(super) fn count_time(&mut self, envelope: &Envelope) {
+        match envelope.event {
+            Event::EpisodeStarted { .. } => self.clock = Clock::default(),
+            // Nobody was there meanwhile.
+            Event::Reopened => {}
+            _ => self.clock.spent = self.clock.spent_at(envelope.at),
+        }
+    }
+
+    /// After an event: the clock goes on from its stamp, or stands.
+    pub(super) fn set_clock(&mut self, at: Timestamp) {
+        let runs = self.open_episode().is_some() && !self.closed && !self.waits();
+        self.clock.since = runs.then_some(at);
+    }
+
+    /// What is left of the wall time of the open episode at `at`, while its clock runs and its time is bounded.
+    pub fn time_left(&self, at: Timestamp) -> Option<(u32, Duration)> {
+        let seconds = self.run.as_ref()?.limits.wall_seconds?;
+        self.clock.since?;
+        let left = Duration::from_secs(seconds).saturating_sub(self.clock.spent_at(at));
+        Some((self.open_episode()?.number, left))
+    }
+}
