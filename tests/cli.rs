@@ -894,34 +894,94 @@ fn a_changed_journal_is_found_out() {
     assert!(!told.lines()[0]["problems"].as_array().unwrap().is_empty());
 }
 
+/// Two games below `games`; the goal of the second is misspelt, so that it is a game which cannot be played. Gives the
+/// folders and the second one's text as it should be.
+fn a_broken_game(home: &Home) -> (String, String, String) {
+    let write = |task: &str| {
+        let said = home.run(&["tasks", "--env", "household", "--tasks", task, "--write", "games"]).ok();
+        home.path(said.out.trim()).display().to_string()
+    };
+    let (good, broken) = (write("easy/put/2"), write("easy/put/1"));
+    let game = Path::new(&broken).join("game.tw-pddl");
+    let whole = std::fs::read_to_string(&game).unwrap();
+    std::fs::write(&game, whole.replace("(:goal", "(:gaol")).unwrap();
+    (good, broken, whole)
+}
+
+#[test]
+fn a_broken_game_left_an_empty_session() {
+    let home = Home::new();
+    let (_, broken, _) = a_broken_game(&home);
+    for how in [&["--headless"][..], &["--json"], &["--plain"], &["-q"], &["--jobs", "2", "-q"]] {
+        let said = home.run(&[&["run", "--env", "alfworld", "--task", &broken], how].concat());
+        assert_eq!(said.code, 1, "{how:?}: {}", said.err);
+        let told = format!("{}{}", said.out, said.err);
+        assert!(told.contains("game.tw-pddl") && told.contains("gaol"), "{how:?}: {told}");
+        let left = std::fs::read_dir(home.path("sessions")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "{how:?}: an empty session is left");
+    }
+}
+
 #[test]
 fn a_run_stopped_by_a_failed_call_is_resumed_once_its_cause_is_mended() {
     let home = Home::new();
-    let tasks = ["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"];
-    let folder = home.path(home.run(&tasks).ok().out.trim());
-    let (games, game) = (home.path("games").display().to_string(), folder.join("game.tw-pddl"));
-    // A file that is no game at all is refused before there is a session; this one is a game whose goal is misspelt.
-    let whole = std::fs::read_to_string(&game).unwrap();
-    std::fs::write(&game, whole.replace("(:goal", "(:gaol")).unwrap();
-    let task = folder.display().to_string();
-    let run = home.run(&[
-        "run",
-        "--env",
-        "alfworld",
-        "--data",
-        &games,
-        "--task",
-        &task,
-        "--headless",
-        "--max-steps",
-        "3",
-    ]);
+    let (good, broken, whole) = a_broken_game(&home);
+    let games = ["--task", &good, "--task", &broken, "--max-steps", "3", "--headless"];
+    let run = home.run(&[&["run", "--env", "alfworld"], &games[..]].concat());
     assert_eq!(run.code, 3, "{}", run.err);
-    let still = home.run(&["resume", "--last", "--data", &games, "-q"]);
+    let still = home.run(&["resume", "--last", "-q"]);
     assert_eq!(still.code, 3, "one more try, and no more: {}", still.err);
-    std::fs::write(&game, whole).unwrap();
-    let mended = home.run(&["resume", "--last", "--data", &games, "-q"]).ok();
-    assert!(mended.out.starts_with("1 episode"), "{}", mended.out);
+    std::fs::write(Path::new(&broken).join("game.tw-pddl"), whole).unwrap();
+    let mended = home.run(&["resume", "--last", "-q"]).ok();
+    assert!(mended.out.starts_with("2 episodes"), "{}", mended.out);
+}
+
+#[test]
+fn what_cannot_be_played_is_skipped_where_that_is_asked() {
+    let home = Home::new();
+    let (good, broken, _) = a_broken_game(&home);
+    let games = ["--task", &broken, "--task", &good, "--max-steps", "3", "--json"];
+    let skip = ["--on-error", "skip-task"];
+    let run = home.run(&[&["run", "--env", "alfworld"], &games[..], &skip].concat()).ok();
+    let ends: Vec<Value> = run.lines().into_iter().filter(|l| l["type"] == "episode_end").collect();
+    let reasons: Vec<&str> = ends.iter().map(|e| e["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons, ["error", "step_limit"], "{}", run.out);
+    // Stopped at what cannot be played, and gone on with by somebody who skips it.
+    let stopped = home.run(&[&["run", "--env", "alfworld", "--task", &good], &games[..]].concat());
+    assert_eq!(stopped.code, 3, "{}", stopped.err);
+    let went_on = home.run(&[&["resume", "--last", "--json"], &skip[..]].concat()).ok();
+    let last = went_on.lines().pop().unwrap();
+    assert_eq!(
+        (last["type"].as_str(), last["ended"].as_str()),
+        (Some("summary"), Some("finished")),
+        "{last}"
+    );
+}
+
+#[test]
+fn templates_and_settings_were_read_without_end() {
+    let home = Home::new();
+    let endless = |name: &str| {
+        let path = home.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // It has no blocks on the disk.
+        std::fs::File::create(&path).unwrap().set_len(100 << 30).unwrap();
+        path.display().to_string()
+    };
+    let (config, prompt) = (endless("big.toml"), endless("prompts/react.toml"));
+    let game = endless("game/game.tw-pddl");
+    let prompts = Path::new(&prompt).parent().unwrap().display().to_string();
+    let cases: [(&[&str], &str); 4] = [
+        (&["config", "show", "--config", &config], "big.toml"),
+        (&["run", "--headless", "--prompts", &prompts], "react.toml"),
+        (&["run", "--headless", "--env", "alfworld", "--task", &game], "game.tw-pddl"),
+        (&["run", "--headless", "--tasks", &config], "big.toml"),
+    ];
+    for (args, name) in cases {
+        let said = home.run(args);
+        assert!(matches!(said.code, 1 | 2), "{args:?}: {}", said.err);
+        assert!(said.err.contains(name) && said.err.contains("longer than"), "{args:?}: {}", said.err);
+    }
 }
 
 #[test]

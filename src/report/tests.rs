@@ -73,6 +73,7 @@ fn episodes_were_headed_by_the_id_of_their_task() {
         2,
         "in the heading and in the world's words: {told}"
     );
+    assert_eq!(told, transcript(&self::events()), "it makes no difference when the goal is known");
     let page = markdown(&Record::of(&events));
     assert!(
         page.contains("\n## Episode 1: heat &lt;b>apple&lt;/b> (household `easy/heat/23`), trial 1\n"),
