@@ -1065,6 +1065,69 @@ fn every_changed_field_of_a_journal_is_found_out() {
 }
 
 #[test]
+fn an_accepted_difference_was_called_a_change() {
+    let home = Home::new();
+    let written =
+        home.run(&["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"]).ok();
+    let folder = home.path(written.out.trim());
+    let task = folder.display().to_string();
+    home.run(&["run", "--env", "alfworld", "--task", &task, "--headless", "--break", "step=4"]);
+    // The game is replaced by one with other words.
+    let game = folder.join("game.tw-pddl");
+    let text = std::fs::read_to_string(&game).unwrap();
+    let other = text.replace("You arrive at", "You have come to");
+    assert_ne!(text, other);
+    std::fs::write(&game, other).unwrap();
+    let path = home.session().display().to_string();
+    let before = home.run(&["verify", &path]);
+    assert!(before.code == 1 && before.out.contains("PROBLEM"), "nobody has accepted it yet: {}", before.out);
+    home.says(&["resume", "--last", "--plain"], "retry\nset max_steps 8\nrun\nquit\n").ok();
+    home.run(&["resume", "--last", "-q"]).ok();
+    let said = home.run(&["verify", &path]).ok();
+    assert!(said.out.contains("accepted: event ") && said.out.contains("You have come to"), "{}", said.out);
+    assert!(
+        said.out.contains("of another world, as was accepted") && !said.out.contains("PROBLEM"),
+        "{}",
+        said.out
+    );
+    let told = home.run(&["verify", &path, "--json"]).ok().lines().remove(0);
+    assert!(!told["accepted"].as_array().unwrap().is_empty() && told["problems"] == serde_json::json!([]));
+    // What was answered after it was accepted has to be as recorded again.
+    std::fs::write(&game, text).unwrap();
+    let back = home.run(&["verify", &path]);
+    assert!(back.code == 1 && back.out.contains("PROBLEM"), "{}", back.out);
+}
+
+#[test]
+fn notes_and_lessons_were_not_drawn_again() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/heat/23", "-q", "--max-steps", "12", "--interface", "raw"]).ok();
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let path = home.session().display().to_string();
+    let whole = std::fs::read_to_string(&trunk).unwrap();
+    // What a program of other rules might have written: told and counted, and no failure.
+    let line = whole.lines().find(|l| l.contains("\"type\":\"noted\"") && l.contains("evidence")).unwrap();
+    let other = line.replacen("\"evidence\":\"", "\"evidence\":\"as it seems, ", 1);
+    std::fs::write(&trunk, whole.replace(line, &other)).unwrap();
+    let said = home.run(&["verify", &path]).ok();
+    assert!(said.out.contains("drawn otherwise: event ") && said.out.contains("as it seems"), "{}", said.out);
+    assert!(said.out.contains("the rules of this program draw otherwise"), "{}", said.out);
+    let told = home.run(&["verify", &path, "--json"]).ok().lines().remove(0);
+    assert!(!told["drawn_otherwise"].as_array().unwrap().is_empty(), "{told}");
+    // What the interface makes of the world's words is a matter of the record.
+    for (kind, old, new, words) in [
+        ("world_reset", "\"goal\":\"", "\"goal\":\"do not ", "states the goal"),
+        ("observed", "\"turn\":", "\"seen\":\"no\",\"turn\":", "prompts show \"no\""),
+    ] {
+        let line = whole.lines().find(|l| l.contains(&format!("\"type\":\"{kind}\""))).unwrap();
+        assert!(line.contains(old), "{line}");
+        std::fs::write(&trunk, whole.replace(line, &line.replacen(old, new, 1))).unwrap();
+        let said = home.run(&["verify", &path]);
+        assert!(said.code == 1 && said.out.contains(words), "{kind}: {}", said.out);
+    }
+}
+
+#[test]
 fn a_session_whose_world_cannot_be_opened_is_not_certified() {
     let home = Home::new();
     let written = home.run(&["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"]);
