@@ -864,6 +864,21 @@ fn doctor_goes_on_after_a_bad_configuration_and_tells_every_bad_key() {
 }
 
 #[test]
+fn the_doctor_called_a_folder_with_a_broken_session_ok() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "2"]).ok();
+    assert_eq!(home.run(&["doctor"]).code, 0);
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&trunk).unwrap();
+    std::fs::write(&trunk, text.replacen("\"v\":1", "\"v\":9", 1)).unwrap();
+    let said = home.run(&["doctor"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    let line = said.out.lines().find(|l| l.starts_with("BROKEN")).unwrap();
+    assert!(line.contains("trunk.jsonl:1: ") && line.contains("version 9"), "{}", said.out);
+    assert!(said.out.contains("move its folder away"), "{}", said.out);
+}
+
+#[test]
 fn a_file_that_is_no_game_makes_no_session() {
     let home = Home::new();
     let file = home.path("passwd");
