@@ -1,6 +1,7 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
 mod parts;
+mod time;
 
 use parts::{seen_of, touches_episode};
 

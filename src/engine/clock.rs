@@ -1,7 +1,7 @@
 //! The wall time of an episode: the time in which it moves. It does not run while the session waits for a person, nor
 //! between the last event before a stop and the event that takes the session up again.
 
-use super::{Envelope, Event, State};
+use super::State;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -25,22 +25,6 @@ impl Clock {
 }
 
 impl State {
-    /// Counts the time up to an event that is about to be folded.
-    pub(super) fn count_time(&mut self, envelope: &Envelope) {
-        match envelope.event {
-            Event::EpisodeStarted { .. } => self.clock = Clock::default(),
-            // Nobody was there meanwhile.
-            Event::Reopened => {}
-            _ => self.clock.spent = self.clock.spent_at(envelope.at),
-        }
-    }
-
-    /// After an event: the clock goes on from its stamp, or stands.
-    pub(super) fn set_clock(&mut self, at: Timestamp) {
-        let runs = self.open_episode().is_some() && !self.closed && !self.waits();
-        self.clock.since = runs.then_some(at);
-    }
-
     /// What is left of the wall time of the open episode at `at`, while its clock runs and its time is bounded.
     pub fn time_left(&self, at: Timestamp) -> Option<(u32, Duration)> {
         let seconds = self.run.as_ref()?.limits.wall_seconds?;
