@@ -221,7 +221,7 @@ impl Config {
         };
         let path = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
         let mut config = Self { values: defaults(), presets: BTreeMap::new(), file: path.clone(), folder };
-        match std::fs::read_to_string(&path) {
+        match super::bounded::text(&path) {
             Ok(text) => read::fill(&mut config, &path, &text)?,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound && file.is_none() => {}
             Err(e) => return Err(Fault::file(&path, "the configuration could not be read", &e)),

@@ -43,7 +43,7 @@ fn edit_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String>, St
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
     let ended = Command::new(program).args(words).arg(&path).status();
-    match (ended, fs::read_to_string(&path)) {
+    match (ended, super::bounded::text(&path)) {
         (Ok(status), Ok(new)) if status.success() => {
             let new = new.trim_end().to_owned();
             Ok((new != text.trim_end()).then_some(new))

@@ -6,10 +6,10 @@ use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::outside::around;
 use super::place::{self, Opened};
-use super::setup::{Plan, launch, meta, templates};
+use super::setup::{Plan, launch, meta, playable, templates};
 pub(super) use super::start::choose;
 use super::watch::Shown;
-use super::{args, watch};
+use super::{args, bounded, watch};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Signal, Store, TYPING};
 use crate::engine::Command;
@@ -36,6 +36,9 @@ pub(super) fn start(
     breaks: &[Break],
     out: &mut Out,
 ) -> Result<(), Fault> {
+    // What cannot be shown, or played, makes no session.
+    options(config, look, Path::new(""), None)?;
+    playable(&plan)?;
     let root = place::root(config);
     // A person watches: the built-in actor types.
     let launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
@@ -185,7 +188,7 @@ pub(super) fn complaints(config: &Config) -> [(&'static str, Vec<String>); 2] {
 fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), Fault> {
     let name = flag.unwrap_or_else(|| config.text("screen.theme"));
     let folder = config.folder.join("themes");
-    let own = |name: &str| std::fs::read_to_string(folder.join(format!("{name}.toml"))).ok();
+    let own = |name: &str| bounded::text(&folder.join(format!("{name}.toml"))).ok();
     if let Some(text) = own(name) {
         let file = folder.join(format!("{name}.toml")).display().to_string();
         return Ok(Theme::parse(&file, &text, &own));
@@ -195,8 +198,7 @@ fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), F
     }
     let path = Path::new(name);
     if path.is_file() {
-        let text = std::fs::read_to_string(path)
-            .map_err(|e| Fault::file(path, "the theme could not be read", &e))?;
+        let text = bounded::text(path).map_err(|e| Fault::file(path, "the theme could not be read", &e))?;
         return Ok(Theme::parse(name, &text, &own));
     }
     Err(Fault::usage(
@@ -237,7 +239,7 @@ const THEMES: &[&str] = &["default", "light", "dark", "contrast", "mono", "ember
 /// The shipped keys, with the person's own over them.
 fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), Fault> {
     let path = config.folder.join("keys.toml");
-    match std::fs::read_to_string(&path) {
+    match bounded::text(&path) {
         Ok(text) => Ok(Keymap::default().with(&path.display().to_string(), &text)),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok((Keymap::default(), Vec::new())),
         Err(e) => Err(Fault::file(&path, "the keys could not be read", &e)),

@@ -54,6 +54,16 @@ pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan
     Ok(Plan { spec, pool: lessons, launch, worlds })
 }
 
+/// Whether the first task can be played at all: asked before there is a session, so that a broken game leaves no empty one.
+///
+/// # Errors
+/// What is wrong with the game, and where.
+pub(super) fn playable(plan: &Plan) -> Result<(), Fault> {
+    let Some(task) = plan.spec.tasks.first() else { return Ok(()) };
+    let started = (plan.launch.open)(task).and_then(|mut world| world.reset());
+    started.map(drop).map_err(|error| super::fault::world(task, &error))
+}
+
 /// Which tasks are meant.
 pub(super) fn selection(world: &World) -> Selection {
     Selection {
@@ -263,7 +273,7 @@ pub(super) fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
         if name.starts_with('.') {
             continue;
         }
-        let text = std::fs::read_to_string(&path).map_err(|e| Fault::file(&path, "could not be read", &e))?;
+        let text = super::bounded::text(&path).map_err(|e| Fault::file(&path, "could not be read", &e))?;
         files.push((name, text));
     }
     files.sort();

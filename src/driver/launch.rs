@@ -123,6 +123,7 @@ impl Driver {
         let branch = read_branch(&session.trunk())?;
         let writer = writer.cut_to(branch.whole, branch.places.clone())?;
         let torn = branch.torn.clone();
+        let id = branch.header.id.clone();
         let timeline = branch.into_timeline();
         let state = timeline.head().clone();
         let Some(run) = state.run.clone() else {
@@ -134,7 +135,7 @@ impl Driver {
         let launch = launch(&run)?;
         let store = Arc::new(Store::default());
         *store.timeline() = timeline;
-        let engine = Engine::resume((*state).clone(), launch.policy.clone());
+        let engine = Engine::resume((*state).clone(), launch.policy.clone(), id);
         let (handle, thread) = Self::spawn(engine, writer, session.clone(), launch, store, &Command::Reopen)?;
         Ok(Resumed { handle, thread, session, torn: torn.map(|t| t.what) })
     }

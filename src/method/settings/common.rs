@@ -61,7 +61,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     },
     SettingSpec {
         name: "wall_seconds",
-        meaning: "seconds of wall time an episode may take; 0: no bound",
+        meaning: "seconds an episode may take, not counting pauses (kept over a resume; a change holds at once); 0: no bound",
         methods: &[],
         default: Fixed::Number(0),
         code: None,

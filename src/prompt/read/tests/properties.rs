@@ -105,9 +105,9 @@ proptest! {
         }
         let (_, places) = actor::understand(&reply);
         for (at, word) in words(&reply) {
-            // A complaint about a part that has a name quotes the name.
+            // A complaint about a part that has a name quotes the name, which stands before the part.
             let told = places.iter().any(|c| {
-                (c.at.start <= at && at + word.len() <= c.at.end) || c.words.contains(&format!("{word:?}"))
+                (c.at.start <= at && at + word.len() <= c.at.end) || c.words.contains(word)
             });
             let kept = [&thought, &action].into_iter().flatten().any(|p| p.contains(word));
             let name = ["action", "thought", "think", "observation", "json"].contains(&word.to_lowercase().as_str())
