@@ -44,8 +44,7 @@ fn main() {
     );
     open(&short);
     let index: u64 = std::fs::read_dir(long.join("index/trunk"))
-        .map(|files| files.flatten().map(|f| size(&f.path())).sum())
-        .unwrap_or(0);
+        .map_or(0, |files| files.flatten().map(|f| size(&f.path())).sum());
     println!("its checkpoints: {} KB", index >> 10);
     ratio(&short, &long);
     jumps(&long);

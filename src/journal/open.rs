@@ -82,20 +82,16 @@ fn unfold(
     // A fork is not folded from nothing; its checkpoints come with its parents.
     let keeps = how != Use::Check && header.at_seq == Seq(0) && (how == Use::GoOn || unwritten(file));
     let known = found.as_ref().map_or(Seq(0), |f| f.state.head);
-    let mut unfolding = match found {
-        Some(found) => {
-            lines.jump(found.offset, known.0, header.at_seq.0)?;
-            places.take_over(found.places);
-            let head = Arc::new(found.state);
-            let timeline = Timeline::going_on(head.clone(), places.fetch(), checkpoints.stored(&head));
-            Unfolding { state: State::clone(&head), timeline, batch: Vec::new(), folded: 0 }
-        }
-        None => {
-            checkpoints.forget(keeps);
-            let timeline = Timeline::fetching(places.fetch());
-            Unfolding { state: State::default(), timeline, batch: Vec::new(), folded: 0 }
-        }
+    let (state, timeline) = if let Some(found) = found {
+        lines.jump(found.offset, known.0, header.at_seq.0)?;
+        places.take_over(found.places);
+        let head = Arc::new(found.state);
+        (State::clone(&head), Timeline::going_on(head.clone(), places.fetch(), checkpoints.stored(&head)))
+    } else {
+        checkpoints.forget(keeps);
+        (State::default(), Timeline::fetching(places.fetch()))
     };
+    let mut unfolding = Unfolding { state, timeline, batch: Vec::new(), folded: 0 };
     let mut whole = lines.at;
     while let Some((envelope, begins)) = lines.event()? {
         places.note(envelope.seq, begins);

@@ -141,7 +141,7 @@ pub(super) fn clear(dir: &Path) {
         let name = entry.file_name();
         let ours = name.to_str().is_some_and(|n| {
             n == NEWEST
-                || n.ends_with(".new")
+                || n.strip_suffix(".new").is_some()
                 || n.strip_suffix(".jsonl").is_some_and(|n| n.parse::<u64>().is_ok())
         });
         if ours {

@@ -53,7 +53,7 @@ mod tests {
             std::fs::read_dir(root.join(folder))
                 .unwrap()
                 .map(|e| e.unwrap().file_name().into_string().unwrap())
-                .filter(|name| name.ends_with(".rs"))
+                .filter(|name| name.strip_suffix(".rs").is_some())
                 .map(|name| format!("{folder}/{name}"))
                 .collect()
         };

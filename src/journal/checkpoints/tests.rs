@@ -275,7 +275,7 @@ fn a_very_long_episode_is_kept_rarely() {
         for n in 1..200_000_u64 {
             state.head = Seq(n);
             if n % 2 == 1 {
-                let event = if n as usize / 2 % steps_an_episode == 0 {
+                let event = if (n as usize / 2).is_multiple_of(steps_an_episode) {
                     started.event.clone()
                 } else {
                     Event::StepOpened { step: n as u32 / 2 }
