@@ -63,3 +63,58 @@ impl Keeper {
         Some((send, thread))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Keeper;
+    use crate::domain::Seq;
+    use crate::engine::{Cause, Envelope, Event, State};
+    use crate::journal::{Checkpoints, Meta, Session, Use, open_branch};
+    use std::sync::Arc;
+
+    /// What a session was put down with is what it is opened with, without its events being read.
+    #[test]
+    fn a_session_that_was_put_down_opens_at_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        let word = |w: &str| w.to_owned();
+        let (program, env, method, actor, title) = (word("0"), word("e"), word("m"), word("a"), word("t"));
+        let meta = Meta {
+            v: 1,
+            session: word("s"),
+            created: at,
+            program,
+            env,
+            method,
+            actor,
+            title,
+            bookmark: None,
+        };
+        let (session, mut writer) = Session::create(dir.path(), meta).unwrap();
+        let mut keeper = Keeper::new(Checkpoints::of(&session.trunk()), writer.events().clone());
+        let mut state = State::default();
+        let mut run = |until: u64, keeper: &mut Keeper, state: &mut State| {
+            while state.head.0 < until {
+                let seq = Seq(state.head.0 + 1);
+                let event = Event::MemorySet { value: seq.0.into() };
+                let envelope = Envelope { seq, at, cause: Cause::Policy, more: false, event };
+                writer.append(std::slice::from_ref(&envelope)).unwrap();
+                state.apply(&envelope);
+                keeper.offer(&Arc::new(state.clone()), writer.whole());
+            }
+            writer.whole()
+        };
+        let whole = run(13_000, &mut keeper, &mut state);
+        keeper.finish(&state, whole);
+        let opened = open_branch(&session.trunk(), Use::Look).unwrap();
+        assert_eq!(opened.known, Seq(13_000));
+        assert!(**opened.timeline.head() == state);
+        assert!(session.dir.join("index/trunk/12288.jsonl").is_file(), "an old state was kept on the way");
+        assert_eq!(opened.timeline.state_at(Seq(12_500)).memory, 12_500);
+        // It was killed later on: only what came after the last checkpoint is read.
+        run(14_000, &mut keeper, &mut state);
+        let opened = open_branch(&session.trunk(), Use::GoOn).unwrap();
+        assert_eq!(opened.known, Seq(13_000));
+        assert!(**opened.timeline.head() == state);
+    }
+}
