@@ -142,8 +142,10 @@ impl Checkpoints {
     pub fn stored(&self, head: &Arc<State>) -> Stored {
         let (dir, older, head) = (self.dir.clone(), self.older.clone(), head.clone());
         let at = older.iter().map(|o| o.seq).collect();
-        let recall =
-            move |seq| page::read_older(dir.as_deref()?, older.iter().find(|o| o.seq == seq)?, &head);
+        let recall = move |seq| {
+            let dir = dir.as_deref()?;
+            older.iter().rev().filter(|o| o.seq <= seq).find_map(|o| page::read_older(dir, o, &head))
+        };
         Stored { at, recall: Arc::new(recall) }
     }
 }

@@ -38,12 +38,21 @@ pub(super) fn before(states: &[Arc<State>], seq: Seq) -> Option<&Arc<State>> {
 }
 
 impl Way {
+    /// The event at which it starts.
+    #[cfg(test)]
+    pub(crate) fn start(&self) -> Seq {
+        self.recalled().map_or(self.from.head, |state| state.head)
+    }
+
+    fn recalled(&self) -> Option<State> {
+        let between = self.from.head..=self.to;
+        self.stored.as_ref().and_then(|recall| recall(self.to)).filter(|s| between.contains(&s.head))
+    }
+
     /// Walks it. Where old events cannot be fetched any more, the state is an earlier one; its head says which, and
     /// [`super::Timeline::fault`] why.
     pub fn walk(self) -> Arc<State> {
-        let between = self.from.head..=self.to;
-        let recalled =
-            self.stored.as_ref().and_then(|recall| recall(self.to)).filter(|s| between.contains(&s.head));
+        let recalled = self.recalled();
         let mut seen = Vec::new();
         let mut state = match recalled {
             Some(state) => {

@@ -102,6 +102,18 @@ impl Made {
         }
     }
 
+    /// Every kept state can be had, and a timeline that was just opened starts there on its way.
+    fn assert_near(&self, opened: &OpenBranch) {
+        let stored = opened.checkpoints.stored(opened.timeline.head());
+        for seq in &stored.at {
+            assert_eq!((stored.recall)(*seq).map(|s| s.head), Some(*seq));
+        }
+        let fresh = self.open(Use::Look);
+        for seq in stored.at.iter().filter(|s| s.0 + 1 < fresh.known.0) {
+            assert_eq!(fresh.timeline.way_to(Seq(seq.0 + 1)).start(), *seq);
+        }
+    }
+
     /// How many of the first events are whole batches.
     fn whole(&self, events: usize) -> usize {
         (0..events).rev().find(|n| !self.lines[*n].contains(r#""more":true"#)).map_or(0, |n| n + 1)
@@ -130,12 +142,14 @@ proptest! {
             let whole = made.whole(cut);
             let opened = made.open(Use::Look);
             made.assert_whole(&opened, whole);
+            made.assert_near(&opened);
             prop_assert!(opened.known.0 >= known, "a checkpoint of the last opening was not used");
             // From now on the events up to here need not be read again.
             if whole as u64 >= known + 16 {
                 let again = made.open(Use::Look);
                 prop_assert_eq!(again.known.0, whole as u64);
                 made.assert_whole(&again, whole);
+                made.assert_near(&again);
             }
             known = kept_states(&made.trunk()).at.last().map_or(0, |s| s.0);
         }
