@@ -6,6 +6,7 @@
 
 mod commit;
 mod host;
+mod keeper;
 mod launch;
 mod outfit;
 mod runner;

@@ -85,7 +85,12 @@ fn keep(dir: &Path, text: &str) -> Result<String, String> {
 }
 
 fn export(dir: &Path, store: &Store) -> Result<String, String> {
-    let events = store.timeline().since(Seq(0));
+    let timeline = store.timeline();
+    let (events, fault) = (timeline.since(Seq(0)), timeline.fault());
+    drop(timeline);
+    if let Some(why) = fault {
+        return Err(why);
+    }
     let record = Record::of(&events);
     let files = super::place::files_of(dir).unwrap_or_else(|_| BTreeMap::new());
     let name = if record.session.is_empty() { "report" } else { "report-" };

@@ -12,7 +12,7 @@ use super::watch::Shown;
 use super::{args, bounded, watch};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Signal, Store, TYPING};
-use crate::engine::Command;
+use crate::engine::{Command, State};
 use crate::prompt::Templates;
 use crate::report::{At, SvgColors, svg};
 use crate::timeline::Timeline;
@@ -248,19 +248,30 @@ fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), Fault> {
 
 /// The last event of a step, before the next prompt: the moment in which all of it is seen.
 fn moment_of(timeline: &Timeline, at: At) -> Option<Seq> {
-    let mut found = None;
-    let mut state = crate::engine::State::default();
-    for envelope in timeline.since(Seq(0)) {
-        state.apply(&envelope);
-        let Some(episode) = state.episode.as_deref() else { continue };
-        let here = At { episode: episode.number, step: episode.steps.len() as u32 };
-        if here == at {
-            found = Some(envelope.seq);
-        } else if here > at {
-            break;
+    let head = timeline.head();
+    let ended = head.past.iter().find(|p| p.number == at.episode).map(|p| p.span.0);
+    let open = head.episode.as_ref().filter(|e| e.number == at.episode).map(|e| e.first_seq.0);
+    let number = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
+    // What stands before the episode is not folded, where its summary says truly where it begins.
+    let before = ended.or(open).and_then(|first| first.checked_sub(1)).map(|seq| timeline.state_at(Seq(seq)));
+    let before = before.filter(|state| number(state) < at.episode).unwrap_or_default();
+    let (mut state, mut found) = (State::clone(&before), None);
+    loop {
+        let piece = timeline.between(state.head, Seq(state.head.0 + 1024));
+        if piece.is_empty() {
+            return found;
+        }
+        for envelope in piece {
+            state.apply(&envelope);
+            let Some(episode) = state.episode.as_deref() else { continue };
+            let here = At { episode: episode.number, step: episode.steps.len() as u32 };
+            if here == at {
+                found = Some(envelope.seq);
+            } else if here > at {
+                return found;
+            }
         }
     }
-    found
 }
 
 /// The screen at one step, as a picture.

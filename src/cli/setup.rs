@@ -203,14 +203,15 @@ pub(super) fn launch(
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
     let mut unfound = None;
-    let find = |name: &str| match place::open(config, Some(name)) {
-        Ok(opened) => Ok((opened.meta.session.clone(), opened.events())),
-        Err(fault) => {
-            let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
-            unfound = Some(fault);
-            Err(refused)
-        }
-    };
+    let find =
+        |name: &str| match place::open(config, Some(name)).and_then(|o| Ok((o.events()?, o.meta.session))) {
+            Ok((events, session)) => Ok((session, events)),
+            Err(fault) => {
+                let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
+                unfound = Some(fault);
+                Err(refused)
+            }
+        };
     let launch = Launch::with(spec, templates, open, typing, find);
     launch.map_err(|error| match (unfound, error) {
         (Some(fault), _) => fault,

@@ -12,10 +12,11 @@ use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::{args, place, setup};
-use crate::domain::{Asked, PromptRecord, Seq, Task, Turn};
+use crate::domain::{Asked, BranchId, PromptRecord, Seq, Task, Turn};
 use crate::driver::worlds::{self, WorldOptions};
 use crate::engine::{Envelope, Event, State, episode_end, request_seed};
 use crate::env::Environment;
+use crate::journal::{Use, branch_path, kept_states};
 use crate::prompt::{body_hash, interface, read, render};
 use accepted::Differences;
 use drawn::Drawn;
@@ -43,10 +44,17 @@ struct Found {
 
 /// `verify PATH`.
 pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Result<(), Fault> {
-    let opened = place::open(config, Some(&args.path))?;
+    // Every byte is read: what is kept beside the journal is looked at, not believed.
+    let opened = place::open_for(config, Some(&args.path), Use::Check)?;
+    let trunk = opened.dir.as_ref().map(|dir| branch_path(dir, &BranchId::trunk()));
+    let kept = trunk.map(|trunk| kept_states(&trunk));
     let mut found =
         Found { session: opened.meta.session.clone(), torn: opened.torn.clone(), ..Found::default() };
-    let events = opened.events();
+    let mut differences = Differences::default();
+    opened.each(|envelope| {
+        differences.look(envelope);
+        Ok(())
+    })?;
     let mut check = Check {
         state: State::default(),
         options: setup::world_options(config),
@@ -54,14 +62,23 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
         world: None,
         sent: None,
         reply: None,
-        accepted: Differences::of(&events),
+        accepted: differences,
         drawn: Drawn::default(),
     };
-    for envelope in &events {
+    opened.each(|envelope| {
         check.event(envelope, &mut found);
-    }
+        if let Some(stored) = kept.as_ref().filter(|k| k.at.contains(&envelope.seq))
+            && (stored.recall)(envelope.seq).is_some_and(|kept| kept.head == envelope.seq && kept != check.state)
+        {
+            found.problems.push(format!(
+                "event {}: the state kept in index/ is not what the events come to; remove that folder, it is made anew",
+                envelope.seq
+            ));
+        }
+        Ok(())
+    })?;
     (found.drawn, found.drawn_otherwise) = (check.drawn.compared, check.drawn.otherwise);
-    if events.is_empty() {
+    if found.events == 0 {
         found.problems.push("there is no event in it".to_owned());
     }
     if args.json {

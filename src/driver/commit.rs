@@ -142,7 +142,9 @@ impl Driver {
                     Event::Paused { .. } | Event::EpisodeEnded { .. } | Event::Closed
                 );
         }
-        self.store.append(batch.iter().cloned(), Arc::new(self.engine.state.clone()));
+        let after = Arc::new(self.engine.state.clone());
+        self.keeper.offer(&after, self.writer.whole());
+        self.store.append(batch.iter().cloned(), after);
         if must_sync || self.last_sync.elapsed() >= Duration::from_secs(1) {
             self.sync();
         }

@@ -38,7 +38,13 @@ impl Launch {
     ) -> Result<Self, DriverError> {
         Self::with(spec, templates, open, typing, |folder| {
             let (session, timeline, _) = open_read_only(Path::new(folder))?;
-            Ok((session.meta.session, timeline.since(Seq(0))))
+            let events = timeline.since(Seq(0));
+            match timeline.fault() {
+                None => Ok((session.meta.session, events)),
+                Some(why) => {
+                    Err(DriverError::Refused(why, "name a session whose files are whole".to_owned()))
+                }
+            }
         })
     }
 

@@ -2,7 +2,6 @@
 
 use crate::domain::{Seq, Turn};
 use crate::engine::{Envelope, Event};
-use std::sync::Arc;
 
 /// One accepted difference.
 struct Accepted {
@@ -15,29 +14,27 @@ struct Accepted {
     by: Seq,
 }
 
-/// What was accepted in a journal.
-pub(super) struct Differences(Vec<Accepted>);
+/// What was accepted in a journal. A difference counts as accepted where the person went on with `retry`.
+#[derive(Default)]
+pub(super) struct Differences {
+    accepted: Vec<Accepted>,
+    /// The difference that waits for a word: episode, step, what the world said.
+    open: Option<(u32, u32, String)>,
+}
 
 impl Differences {
-    /// Those of these events. A difference counts as accepted where the person went on with `retry`.
-    pub(super) fn of(events: &[Arc<Envelope>]) -> Self {
-        let (mut found, mut open) = (Vec::new(), None);
-        for envelope in events {
-            match &envelope.event {
-                Event::Diverged { episode, step, now, .. } => open = Some((*episode, *step, now.clone())),
-                Event::Retried { .. } => {
-                    found.extend(open.take().map(|(episode, step, now)| Accepted {
-                        episode,
-                        step,
-                        now,
-                        by: envelope.seq,
-                    }));
-                }
-                Event::EpisodeEnded { .. } => open = None,
-                _ => {}
+    /// Takes the next event into account.
+    pub(super) fn look(&mut self, envelope: &Envelope) {
+        match &envelope.event {
+            Event::Diverged { episode, step, now, .. } => self.open = Some((*episode, *step, now.clone())),
+            Event::Retried { .. } => {
+                let by = envelope.seq;
+                let went_on = self.open.take();
+                self.accepted.extend(went_on.map(|(episode, step, now)| Accepted { episode, step, now, by }));
             }
+            Event::EpisodeEnded { .. } => self.open = None,
+            _ => {}
         }
-        Self(found)
     }
 
     /// The event that accepted that the answer of this step, recorded in `seq`, is now this one. The first answer that
@@ -54,6 +51,6 @@ impl Differences {
             let same_words = recorded.observation == now.observation || a.now == now.observation;
             a.episode == episode && seq < a.by && (step > a.step || (step == a.step && same_words))
         };
-        self.0.iter().find(known).map(|a| a.by)
+        self.accepted.iter().find(known).map(|a| a.by)
     }
 }
