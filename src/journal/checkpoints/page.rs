@@ -130,6 +130,13 @@ pub(super) fn read_older(dir: &Path, older: &Older, newest: &State) -> Option<St
     let fits = head.past <= newest.past.len() && head.reflections <= newest.reflections.len();
     (fits && head.print == print() && head.seq == older.seq && state.head == older.seq).then_some(())?;
     state.past = newest.past.iter().take(head.past).cloned().collect();
+    // Calls after the end of an episode still count for it: until the next begins its summary may grow.
+    if let Some(outcome) = state.episode.as_ref().and_then(|e| e.outcome.as_deref())
+        && let Some(last) = state.past.get_mut(head.past.wrapping_sub(1))
+        && last.number == outcome.number
+    {
+        *last = Arc::new(outcome.clone());
+    }
     state.reflections = newest.reflections.iter().take(head.reflections).cloned().collect();
     Some(state)
 }

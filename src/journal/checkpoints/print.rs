@@ -4,6 +4,7 @@
 const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/apply.rs"),
     include_bytes!("../../engine/apply/parts.rs"),
+    include_bytes!("../../engine/apply/time.rs"),
     include_bytes!("../../engine/effect.rs"),
     include_bytes!("../../engine/event.rs"),
     include_bytes!("../../engine/pool.rs"),
