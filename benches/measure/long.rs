@@ -2,10 +2,13 @@
 
 #![allow(dead_code, reason = "every bench takes what it needs")]
 
-use retrospect::domain::{Autonomy, BranchId, Limits, RunSpec, Seq, Settings, Task, Turn, Usage};
+#[path = "../../tests/rig/run.rs"]
+mod run;
+
+use retrospect::domain::{Limits, RunSpec, Seq, Settings, Turn, Usage};
 use retrospect::driver::Store;
 use retrospect::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Reply};
-use retrospect::journal::{BranchHeader, Writer};
+use retrospect::journal::Writer;
 use retrospect::prompt::Templates;
 use serde_json::json;
 use std::path::Path;
@@ -22,36 +25,14 @@ pub(crate) struct Rig {
 impl Rig {
     /// A session in a new branch file; its episodes have so many steps.
     pub(crate) fn new(path: &Path, cap: u32) -> Self {
-        let header = BranchHeader {
-            v: 1,
-            kind: "branch".to_owned(),
-            id: BranchId::trunk(),
-            parent: None,
-            at_seq: Seq(0),
-            reason: "start".to_owned(),
-            created: jiff::Timestamp::UNIX_EPOCH,
-        };
-        let task = Task {
-            env: "household".to_owned(),
-            id: "bench".to_owned(),
-            goal: String::new(),
-            task_type: None,
-            seed: 0,
-        };
         let spec = RunSpec {
-            method: "react".to_owned(),
-            actor: "script".to_owned(),
             mentor: "none".to_owned(),
             interface: "raw".to_owned(),
-            tasks: vec![task],
-            trials: 1,
-            seed: 0,
-            autonomy: Autonomy::Auto,
             limits: Limits { steps: cap, moves: None, wall_seconds: None },
-            loop_detector: false,
             settings: Settings::default(),
+            ..run::spec("react", vec![run::household("bench")])
         };
-        let writer = Writer::create(path, &header).expect("a new file");
+        let writer = Writer::create(path, &run::trunk()).expect("a new file");
         let policy =
             retrospect::method::policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
         let store = Store::default();
