@@ -2,6 +2,7 @@
 //!
 //! Ends with `N passed, N failed, N skipped` (generators, levels and traces) and the number of steps compared. The traces lie in
 //! `../shared`; where that is absent they are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
+//! `cargo test --test golden_babyai -- --from DIR` compares other recordings of the same form instead.
 
 #![expect(clippy::print_stdout, reason = "a test target of its own reports to the terminal")]
 
@@ -13,7 +14,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -91,7 +92,9 @@ impl Outcome {
 }
 
 fn main() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/babyai");
+    let mut args = std::env::args().skip(1);
+    let given = if args.next().as_deref() == Some("--from") { args.next().map(PathBuf::from) } else { None };
+    let root = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/babyai"));
     let mut outcome = Outcome::default();
     let mut skipped = 0;
     let mut read = |name: &str| {

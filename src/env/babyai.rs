@@ -5,6 +5,8 @@
 //!
 //! Does not do: files and folders (the caller brings bytes), the pixels of the original, its "done" action.
 
+#![expect(clippy::cast_possible_wrap, reason = "a grid has at most 128 columns and rows")]
+
 mod credit;
 mod dice;
 mod environment;

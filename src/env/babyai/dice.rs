@@ -50,14 +50,20 @@ impl Dice {
         both as u32
     }
 
-    /// A whole number, `low` included and `high` not (Lemire's method). One possible value costs no draw. What lies between
-    /// is at most 2^32 apart; an empty range gives `low`.
+    /// A whole number, `low` included and `high` not. What lies between is at most 2^32 apart; an empty range gives `low`.
     pub fn integer(&mut self, low: i64, high: i64) -> i64 {
-        let many = high.saturating_sub(low);
-        if many <= 1 {
-            return low;
+        match u32::try_from(high.saturating_sub(low)) {
+            Ok(many) => low + i64::from(self.below(many)),
+            Err(_) if high < low => low,
+            Err(_) => low + i64::from(self.draw32()),
         }
-        let Ok(many) = u32::try_from(many) else { return low + i64::from(self.draw32()) };
+    }
+
+    /// A number below `many` (Lemire's method). One possible value costs no draw.
+    fn below(&mut self, many: u32) -> u32 {
+        if many <= 1 {
+            return 0;
+        }
         let mut product = u64::from(self.draw32()) * u64::from(many);
         if (product as u32) < many {
             let threshold = many.wrapping_neg() % many;
@@ -65,12 +71,12 @@ impl Dice {
                 product = u64::from(self.draw32()) * u64::from(many);
             }
         }
-        low + (product >> 32) as i64
+        (product >> 32) as u32
     }
 
     /// A number from 0 to below `many`, as an index.
     pub fn index(&mut self, many: usize) -> usize {
-        self.integer(0, many as i64) as usize
+        self.below(many as u32) as usize
     }
 
     /// A fraction, 0 included and 1 not.

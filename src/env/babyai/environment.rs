@@ -68,9 +68,9 @@ impl World {
             truth.insert("carrying".to_owned(), carried(is.carried()));
         }
         if !Arc::ptr_eq(&was.cells, &is.cells) || !Arc::ptr_eq(&was.things, &is.things) {
-            let width = usize::from(self.start.width);
-            let differs = |y: &u16| {
-                let row = usize::from(*y) * width;
+            let width = self.start.width as usize;
+            let differs = |y: &i16| {
+                let row = *y as usize * width;
                 (row..row + width).any(|index| was.code(index) != is.code(index))
             };
             let changed = (0..self.start.height).filter(differs);

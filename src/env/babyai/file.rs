@@ -17,6 +17,8 @@ use std::sync::Arc;
 const FILE: usize = 4 << 20;
 /// Columns and rows of a level; the largest real ones have 22.
 const LONGEST: usize = 128;
+/// The same as a number to compare with.
+const MOST: i64 = LONGEST as i64;
 /// Subgoals of a list, and lists.
 const SUBGOALS: usize = 1000;
 /// Text of one subgoal, mission or goal, in bytes.
@@ -79,9 +81,10 @@ fn start(root: Node) -> Result<Start, Broken> {
             cells.push(grid_cell(&node, things.len(), &mut used)?);
         }
     }
+    let (width, height) = (width as i16, height as i16);
     for (key, real) in [("width", width), ("height", height)] {
         if let Some(node) = root.maybe(key)
-            && node.number(0, i64::from(u32::MAX))? != real as i64
+            && node.number(0, MOST)? != i64::from(real)
         {
             return Err(node.wrong(&format!("the grid says {real}")));
         }
@@ -103,7 +106,6 @@ fn start(root: Node) -> Result<Start, Broken> {
             Some(id)
         }
     };
-    let (width, height) = (width as u16, height as u16);
     let agent = agent(&root.key("agent")?, &cells, &things, width, height)?;
     let mut reading = Reading { marks: vec![None; things.len()], open: Vec::new() };
     let instruction = reading.mission(&root.key("instr")?)?;
@@ -131,14 +133,9 @@ fn start(root: Node) -> Result<Start, Broken> {
     };
     // Descriptions without a list of their objects are matched here, as the original does at the start.
     settle(&mut start, &reading.open);
-    start.max_steps = match root.maybe("max_steps") {
-        Some(node) => node.number(1, i64::from(u32::MAX))? as u32,
-        None => {
-            let Rooms { size, rows, cols } = start.rooms;
-            (u32::from(size) * u32::from(size) * u32::from(rows) * u32::from(cols))
-                .saturating_mul(start.instruction.walks())
-        }
-    };
+    let walked = start.rooms.steps_for_one_walk().saturating_mul(start.instruction.walks());
+    let most = root.maybe("max_steps").map(|node| node.number(1, i64::from(u32::MAX))).transpose()?;
+    start.max_steps = most.map_or(walked, |most| most as u32);
     start.mission = text("mission")?.unwrap_or_else(|| start.instruction.text());
     start.goal = text("goal")?.unwrap_or_else(|| goal(&start.mission));
     start.stale_view = stale_view(&root, &start)?;
@@ -199,7 +196,7 @@ fn grid_cell(node: &Node, many: usize, used: &mut [bool]) -> Result<Cell, Broken
     Ok(Cell::Of(id))
 }
 
-fn agent(node: &Node, cells: &[Cell], things: &[Thing], width: u16, height: u16) -> Result<Pose, Broken> {
+fn agent(node: &Node, cells: &[Cell], things: &[Thing], width: i16, height: i16) -> Result<Pose, Broken> {
     let [x, y, dir] = node.triple()?;
     let (x, y) = (x.number(0, i64::from(width) - 1)? as i16, y.number(0, i64::from(height) - 1)? as i16);
     let dir = dir.number(0, 3)? as u8;
@@ -215,14 +212,14 @@ fn agent(node: &Node, cells: &[Cell], things: &[Thing], width: u16, height: u16)
     }
 }
 
-fn rooms(root: &Node, width: u16, height: u16) -> Result<Rooms, Broken> {
-    let number = |key: &str, least: i64, otherwise: u16| {
-        root.maybe(key).map_or(Ok(i64::from(otherwise)), |node| node.number(least, LONGEST as i64))
+fn rooms(root: &Node, width: i16, height: i16) -> Result<Rooms, Broken> {
+    let number = |key: &str, least: i64, otherwise: i16| {
+        root.maybe(key).map_or(Ok(i64::from(otherwise)), |node| node.number(least, MOST))
     };
     Ok(Rooms {
-        size: number("room_size", 3, width.max(height).max(3))? as u16,
-        rows: number("num_rows", 1, 1)? as u16,
-        cols: number("num_cols", 1, 1)? as u16,
+        size: number("room_size", 3, width.max(height).max(3))? as i16,
+        rows: number("num_rows", 1, 1)? as i16,
+        cols: number("num_cols", 1, 1)? as i16,
     })
 }
 
@@ -308,7 +305,7 @@ fn strict(node: &Node) -> Result<bool, Broken> {
 
 fn position(node: &Node) -> Result<(i16, i16), Broken> {
     let [x, y] = node.pair()?;
-    Ok((x.number(-1, LONGEST as i64)? as i16, y.number(-1, LONGEST as i64)? as i16))
+    Ok((x.number(-1, MOST)? as i16, y.number(-1, MOST)? as i16))
 }
 
 fn subgoals(root: &Node) -> Result<Vec<Vec<String>>, Broken> {

@@ -95,8 +95,7 @@ impl Level {
         mission: Mission,
     ) -> Start {
         let Rooms { size, rows, cols } = self.rooms;
-        let max_steps =
-            u32::from(size) * u32::from(size) * u32::from(rows) * u32::from(cols) * mission.walks();
+        let max_steps = self.rooms.steps_for_one_walk() * mission.walks();
         let many = things.len();
         let mut start = Start {
             number: self.number,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(super) struct Scope<'a> {
     pub(super) cells: &'a [Cell],
     pub(super) things: &'a [Thing],
-    pub(super) width: u16,
+    pub(super) width: i16,
     pub(super) rooms: Rooms,
     pub(super) agent: Pose,
 }
@@ -44,7 +44,7 @@ impl Scope<'_> {
 
     /// Every cell on the side that is asked for, column by column.
     fn scan(self, wanted: &Description, mut visit: impl FnMut(Cell, (i16, i16))) {
-        let width = usize::from(self.width).max(1);
+        let width = (self.width as usize).max(1);
         let height = self.cells.len() / width;
         for x in 0..width {
             for y in 0..height {
@@ -58,8 +58,8 @@ impl Scope<'_> {
 
     /// A cell lies on this side of the agent, in its own room (walls included).
     fn lies(self, (x, y): (i16, i16), side: Side) -> bool {
-        let pitch = (self.rooms.size as i16 - 1).max(1);
-        let corner = |at: i16, many: u16| (at / pitch).clamp(0, (many as i16 - 1).max(0)) * pitch;
+        let pitch = (self.rooms.size - 1).max(1);
+        let corner = |at: i16, many: i16| (at / pitch).clamp(0, (many - 1).max(0)) * pitch;
         let (left, top) = (corner(self.agent.x, self.rooms.cols), corner(self.agent.y, self.rooms.rows));
         let room = 0..=pitch;
         if !room.contains(&(x - left)) || !room.contains(&(y - top)) {

@@ -188,6 +188,7 @@ pub enum Order {
 }
 
 /// A mission: up to four clauses.
+#[expect(clippy::large_enum_variant, reason = "a level has one mission")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mission {
     /// No order.

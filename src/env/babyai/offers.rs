@@ -152,16 +152,13 @@ fn doors(sight: &Sight, window: &Window, carried: Option<Thing>, found: &mut Vec
     // The original prints its table of counts by mistake, in the order in which names were met.
     let mut counts: Vec<(Code, u8)> = Vec::new();
     for spot in sight.things().filter(|s| s.code.kind() == Some(Kind::Door)) {
-        let number = match counts.iter_mut().find(|(code, _)| *code == spot.code) {
-            Some((_, count)) => {
-                *count += 1;
-                *count
-            }
-            None => {
-                counts.push((spot.code, 1));
-                1
-            }
-        };
+        let known = counts.iter().position(|(code, _)| *code == spot.code);
+        let at = known.unwrap_or_else(|| {
+            counts.push((spot.code, 0));
+            counts.len() - 1
+        });
+        counts[at].1 += 1;
+        let number = counts[at].1;
         let name = spot.code.name();
         let through = format!("go through {name} {number}");
         let toggle = format!("toggle and {through}");

@@ -55,7 +55,7 @@ impl Place {
     }
 
     fn set(&mut self, start: &Start, (x, y): (i16, i16), cell: Cell) {
-        let index = usize::from(y as u16) * usize::from(start.width) + usize::from(x as u16);
+        let index = y as usize * start.width as usize + x as usize;
         if let Some(old) = Arc::make_mut(&mut self.cells).get_mut(index) {
             *old = cell;
         }
@@ -157,7 +157,7 @@ impl Place {
             if let Cell::Of(id) = cell
                 && let Some(mark) = marks.get_mut(usize::from(id.0))
             {
-                let width = usize::from(start.width);
+                let width = start.width as usize;
                 *mark = Some(((index % width) as i16, (index / width) as i16));
             }
         }
@@ -177,7 +177,7 @@ impl Place {
 
     /// The text that stands for the whole state: triples of all cells, the pose, what is carried.
     pub(super) fn fingerprint(&self, start: &Start) -> String {
-        let width = usize::from(start.width);
+        let width = start.width as usize;
         let mut text = String::with_capacity(self.cells.len() * 3 + 32);
         let write = |text: &mut String, code: Code| {
             let [kind, colour, state] = code.triple();

@@ -39,13 +39,13 @@ pub(super) fn write_cell(code: Code, out: &mut String) {
 }
 
 /// The rows whose bits are set, by their numbers.
-pub(super) fn rows(width: u16, changed: impl Iterator<Item = u16>, code: impl Fn(usize) -> Code) -> Value {
-    let width = usize::from(width);
+pub(super) fn rows(width: i16, changed: impl Iterator<Item = i16>, code: impl Fn(usize) -> Code) -> Value {
+    let width = width as usize;
     let mut rows = Map::new();
     for y in changed {
         let mut row = String::with_capacity(width * 2);
         for x in 0..width {
-            write_cell(code(usize::from(y) * width + x), &mut row);
+            write_cell(code(y as usize * width + x), &mut row);
         }
         rows.insert(y.to_string(), row.into());
     }
@@ -93,7 +93,7 @@ impl Shown {
         let mut patch = Map::new();
         let changed = self.see(start, place.agent, image);
         if changed.iter().any(|row| *row) {
-            let numbers = (0..start.height).filter(|y| changed.get(usize::from(*y)).is_some_and(|c| *c));
+            let numbers = (0..start.height).filter(|y| changed.get(*y as usize).is_some_and(|c| *c));
             patch.insert("rows".to_owned(), rows(start.width, numbers, |index| self.seen[index]));
         }
         if self.agent != place.agent {
@@ -111,24 +111,24 @@ impl Shown {
 
     /// Takes in a view; which rows of the grid look different now.
     fn see(&mut self, start: &Start, agent: Pose, image: &Image) -> Vec<bool> {
-        let mut changed = vec![false; usize::from(start.height)];
+        let mut changed = vec![false; start.height as usize];
         for (index, &code) in image.iter().enumerate() {
             let (ahead, right) = place_in_view(index);
             let (x, y) = agent.offset(ahead, right);
-            let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y)) else { continue };
-            if code == Code::UNSEEN || x >= start.width || y >= start.height {
+            let inside = (0..start.width).contains(&x) && (0..start.height).contains(&y);
+            if code == Code::UNSEEN || !inside {
                 continue;
             }
             // The agent's own cell shows what it carries, which does not lie there.
-            let at = usize::from(y) * usize::from(start.width) + usize::from(x);
+            let at = y as usize * start.width as usize + x as usize;
             if (ahead, right) == (0, 0) {
                 if self.seen[at] == Code::UNSEEN {
                     Arc::make_mut(&mut self.seen)[at] = Code::EMPTY;
-                    changed[usize::from(y)] = true;
+                    changed[y as usize] = true;
                 }
             } else if self.seen[at] != code {
                 Arc::make_mut(&mut self.seen)[at] = code;
-                changed[usize::from(y)] = true;
+                changed[y as usize] = true;
             }
         }
         changed

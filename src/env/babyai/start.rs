@@ -9,11 +9,21 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rooms {
     /// Width and height of a room, its walls included.
-    pub size: u16,
+    pub size: i16,
     /// How many below each other.
-    pub rows: u16,
+    pub rows: i16,
     /// How many beside each other.
-    pub cols: u16,
+    pub cols: i16,
+}
+
+impl Rooms {
+    /// Low-level steps that are granted for one walk through all rooms.
+    pub(super) fn steps_for_one_walk(self) -> u32 {
+        [self.size, self.size, self.rows, self.cols]
+            .into_iter()
+            .map(|n| u32::from(n.unsigned_abs()))
+            .product()
+    }
 }
 
 /// A level at its start.
@@ -26,9 +36,9 @@ pub struct Start {
     /// The seed it was made from.
     pub seed: u64,
     /// Columns.
-    pub width: u16,
+    pub width: i16,
     /// Rows.
-    pub height: u16,
+    pub height: i16,
     /// How rooms divide it.
     pub rooms: Rooms,
     /// Low-level steps over which the reward of the environment falls to a tenth.
@@ -65,12 +75,11 @@ impl Start {
 }
 
 /// What a cell holds; outside of the grid are walls.
-pub(super) fn cell(cells: &[Cell], width: u16, height: u16, x: i16, y: i16) -> Cell {
-    let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y)) else { return Cell::Wall };
-    if x >= width || y >= height {
+pub(super) fn cell(cells: &[Cell], width: i16, height: i16, x: i16, y: i16) -> Cell {
+    if x < 0 || y < 0 || x >= width || y >= height {
         return Cell::Wall;
     }
-    cells.get(usize::from(y) * usize::from(width) + usize::from(x)).copied().unwrap_or(Cell::Wall)
+    cells.get(y as usize * width as usize + x as usize).copied().unwrap_or(Cell::Wall)
 }
 
 /// How a cell is encoded.

@@ -21,8 +21,8 @@ pub(super) fn place_in_view(index: usize) -> (i16, i16) {
 pub(super) struct Scene<'a> {
     pub(super) cells: &'a [Cell],
     pub(super) things: &'a [Thing],
-    pub(super) width: u16,
-    pub(super) height: u16,
+    pub(super) width: i16,
+    pub(super) height: i16,
 }
 
 impl Scene<'_> {

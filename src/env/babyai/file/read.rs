@@ -1,6 +1,7 @@
 //! A JSON value with the way to it, for messages that say where something is wrong.
 
 use serde_json::Value;
+use std::fmt::Write as _;
 
 /// What is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,8 @@ impl<'v> Node<'v> {
                     place.push_str(key);
                 }
                 Step::Index(index) => {
-                    place.push_str(&format!("[{index}]"));
+                    // Writing to a string cannot fail.
+                    let _ = write!(place, "[{index}]");
                 }
             }
         }

@@ -6,7 +6,7 @@ use super::recipe::Recipe;
 use crate::env::babyai::start::Rooms;
 
 /// A row of the table; rooms are size, rows, columns.
-const fn level(number: u8, name: &'static str, (size, rows, cols): (u16, u16, u16), recipe: Recipe) -> Level {
+const fn level(number: u8, name: &'static str, (size, rows, cols): (i16, i16, i16), recipe: Recipe) -> Level {
     Level { number, name, in_test_split: true, rooms: Rooms { size, rows, cols }, max_steps: None, recipe }
 }
 
@@ -22,7 +22,7 @@ impl Level {
     }
 }
 
-const MAZE: (u16, u16, u16) = (8, 3, 3);
+const MAZE: (i16, i16, i16) = (8, 3, 3);
 
 /// In the order of their numbers.
 pub(super) const LEVELS: &[Level] = &[

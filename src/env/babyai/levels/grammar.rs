@@ -84,7 +84,7 @@ impl Grammar {
     pub(super) fn build(&self, site: &mut Site, past: &mut Past) -> Result<Mission, Restart> {
         let mut locked = None;
         if site.dice.fraction() < self.locked {
-            locked = Some(self.lock_a_room(site, past)?);
+            locked = Some(Self::lock_a_room(site, past)?);
         }
         site.connect(&Colour::BY_NAME)?;
         site.distract(None, self.others, false)?;
@@ -100,7 +100,7 @@ impl Grammar {
         Random { grammar: self, past: *past }.mission(site)
     }
 
-    fn lock_a_room(&self, site: &mut Site, past: &mut Past) -> Result<At, Restart> {
+    fn lock_a_room(site: &mut Site, past: &mut Past) -> Result<At, Restart> {
         let (room, side) = loop {
             let at = site.any_room();
             let side = site.dice.index(4);

@@ -294,7 +294,7 @@ fn pick_up(recipe: Recipe, site: &mut Site) -> Result<Mission, Restart> {
             of_kind(site.thing(goal).kind)
         }
         Recipe::KeyCorridor => {
-            for row in 1..usize::from(site.rooms.rows) {
+            for row in 1..site.rooms.rows as usize {
                 site.open_wall((1, row), UP)?;
             }
             let row = site.row();
@@ -302,7 +302,7 @@ fn pick_up(recipe: Recipe, site: &mut Site) -> Result<Mission, Restart> {
             let goal = site.add((2, row), Some(Kind::Ball), None)?;
             let (row, colour) = (site.row(), site.thing(door).colour);
             site.add((0, row), Some(Kind::Key), Some(colour))?;
-            site.place_agent(Some((1, usize::from(site.rooms.rows) / 2)))?;
+            site.place_agent(Some((1, site.rooms.rows as usize / 2)))?;
             site.connect(&Colour::BY_NAME)?;
             of_kind(site.thing(goal).kind)
         }

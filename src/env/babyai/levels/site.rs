@@ -50,71 +50,71 @@ pub(super) struct Site<'d> {
 impl<'d> Site<'d> {
     /// Walls, the places of doors, and the agent in the middle for the time being.
     pub(super) fn new(dice: &'d mut Dice, rooms: Rooms) -> Self {
-        let pitch = rooms.size as i16 - 1;
-        let half = |many: u16| (many as i16 / 2) * pitch + rooms.size as i16 / 2;
+        let pitch = rooms.size - 1;
+        let half = |many: i16| (many / 2) * pitch + rooms.size / 2;
         let agent = Pose { x: half(rooms.cols), y: half(rooms.rows), dir: 0 };
         let room = Room { ways: [Way::Shut; 4], doorways: [None; 4], locked: false, things: Vec::new() };
-        let built = vec![room; usize::from(rooms.rows) * usize::from(rooms.cols)];
+        let built = vec![room; rooms.rows as usize * rooms.cols as usize];
         let mut site = Self { dice, rooms, cells: Vec::new(), things: Vec::new(), agent, built };
-        let (width, height) = (site.width() as i16, site.height() as i16);
+        let (width, height) = (site.width(), site.height());
         let wall = |at: i16| at % pitch == 0;
         for y in 0..height {
             site.cells.extend((0..width).map(|x| if wall(x) || wall(y) { Cell::Wall } else { Cell::Empty }));
         }
-        for row in 0..usize::from(rooms.rows) {
-            for col in 0..usize::from(rooms.cols) {
+        for row in 0..rooms.rows as usize {
+            for col in 0..rooms.cols as usize {
                 let (left, top) = site.corner((col, row));
                 let mut between =
                     |low: i16| site.dice.integer(i64::from(low) + 1, i64::from(low + pitch)) as i16;
-                if col + 1 < usize::from(rooms.cols) {
+                if col + 1 < rooms.cols as usize {
                     let door = Some((left + pitch, between(top)));
-                    site.built[row * usize::from(rooms.cols) + col].doorways[0] = door;
-                    site.built[row * usize::from(rooms.cols) + col + 1].doorways[2] = door;
+                    site.built[row * rooms.cols as usize + col].doorways[0] = door;
+                    site.built[row * rooms.cols as usize + col + 1].doorways[2] = door;
                 }
                 let mut between =
                     |low: i16| site.dice.integer(i64::from(low) + 1, i64::from(low + pitch)) as i16;
-                if row + 1 < usize::from(rooms.rows) {
+                if row + 1 < rooms.rows as usize {
                     let door = Some((between(left), top + pitch));
-                    site.built[row * usize::from(rooms.cols) + col].doorways[1] = door;
-                    site.built[(row + 1) * usize::from(rooms.cols) + col].doorways[3] = door;
+                    site.built[row * rooms.cols as usize + col].doorways[1] = door;
+                    site.built[(row + 1) * rooms.cols as usize + col].doorways[3] = door;
                 }
             }
         }
         site
     }
 
-    pub(super) fn width(&self) -> u16 {
+    pub(super) fn width(&self) -> i16 {
         (self.rooms.size - 1) * self.rooms.cols + 1
     }
 
-    fn height(&self) -> u16 {
+    fn height(&self) -> i16 {
         (self.rooms.size - 1) * self.rooms.rows + 1
     }
 
     fn corner(&self, (col, row): At) -> (i16, i16) {
-        let pitch = self.rooms.size as i16 - 1;
+        let pitch = self.rooms.size - 1;
         (col as i16 * pitch, row as i16 * pitch)
     }
 
     fn room(&self, (col, row): At) -> &Room {
-        &self.built[row * usize::from(self.rooms.cols) + col]
+        &self.built[row * self.rooms.cols as usize + col]
     }
 
     fn room_mut(&mut self, (col, row): At) -> &mut Room {
-        &mut self.built[row * usize::from(self.rooms.cols) + col]
+        &mut self.built[row * self.rooms.cols as usize + col]
     }
 
     /// The room on a side.
     pub(super) fn neighbour(&self, (col, row): At, side: usize) -> Option<At> {
         let (dx, dy) = AHEAD[side];
         let (col, row) = (col as i16 + dx, row as i16 + dy);
-        let inside = (0..self.rooms.cols as i16).contains(&col) && (0..self.rooms.rows as i16).contains(&row);
+        let inside = (0..self.rooms.cols).contains(&col) && (0..self.rooms.rows).contains(&row);
         inside.then_some((col as usize, row as usize))
     }
 
     /// All rooms, columns first.
     pub(super) fn by_columns(&self) -> Vec<At> {
-        let (cols, rows) = (usize::from(self.rooms.cols), usize::from(self.rooms.rows));
+        let (cols, rows) = (self.rooms.cols as usize, self.rooms.rows as usize);
         (0..cols).flat_map(|col| (0..rows).map(move |row| (col, row))).collect()
     }
 
@@ -125,13 +125,13 @@ impl<'d> Site<'d> {
 
     /// A cell lies in a room, its walls included.
     pub(super) fn is_inside(&self, at: At, (x, y): (i16, i16)) -> bool {
-        let ((left, top), size) = (self.corner(at), self.rooms.size as i16);
+        let ((left, top), size) = (self.corner(at), self.rooms.size);
         (left..left + size).contains(&x) && (top..top + size).contains(&y)
     }
 
     /// The room the agent is in.
     pub(super) fn agents_room(&self) -> At {
-        let pitch = self.rooms.size as i16 - 1;
+        let pitch = self.rooms.size - 1;
         ((self.agent.x / pitch) as usize, (self.agent.y / pitch) as usize)
     }
 
@@ -142,7 +142,7 @@ impl<'d> Site<'d> {
     /// Where a thing lies.
     pub(super) fn where_is(&self, id: ThingId) -> Option<(i16, i16)> {
         let index = self.cells.iter().position(|cell| *cell == Cell::Of(id))?;
-        let width = usize::from(self.width());
+        let width = self.width() as usize;
         Some(((index % width) as i16, (index / width) as i16))
     }
 
@@ -151,7 +151,7 @@ impl<'d> Site<'d> {
     }
 
     pub(super) fn set(&mut self, (x, y): (i16, i16), to: Cell) {
-        let width = usize::from(self.width());
+        let width = self.width() as usize;
         self.cells[y as usize * width + x as usize] = to;
     }
 
@@ -160,11 +160,11 @@ impl<'d> Site<'d> {
     }
 
     pub(super) fn column(&mut self) -> usize {
-        self.dice.index(usize::from(self.rooms.cols))
+        self.dice.index(self.rooms.cols as usize)
     }
 
     pub(super) fn row(&mut self) -> usize {
-        self.dice.index(usize::from(self.rooms.rows))
+        self.dice.index(self.rooms.rows as usize)
     }
 
     /// A room, its column drawn first.
@@ -280,7 +280,7 @@ impl<'d> Site<'d> {
 
     /// Takes a wall between two rooms away, but for its ends.
     pub(super) fn open_wall(&mut self, at: At, side: usize) -> Result<(), Restart> {
-        let ((left, top), pitch) = (self.corner(at), self.rooms.size as i16 - 1);
+        let ((left, top), pitch) = (self.corner(at), self.rooms.size - 1);
         for along in 1..pitch {
             let place = match side {
                 0 => (left + pitch, top + along),
@@ -343,10 +343,10 @@ impl<'d> Site<'d> {
     /// Every thing can be touched without moving another; doors in any state can be passed.
     pub(super) fn all_reachable(&self) -> bool {
         let mut seen = vec![false; self.cells.len()];
-        let width = usize::from(self.width());
+        let width = self.width() as usize;
         let mut stack = vec![(self.agent.x, self.agent.y)];
         while let Some((x, y)) = stack.pop() {
-            let inside = x >= 0 && y >= 0 && x < self.width() as i16 && y < self.height() as i16;
+            let inside = x >= 0 && y >= 0 && x < self.width() && y < self.height();
             let index = y.max(0) as usize * width + x.max(0) as usize;
             if !inside || seen[index] {
                 continue;
