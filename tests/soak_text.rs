@@ -88,7 +88,7 @@ fn reading(words: &str) {
     if let Some(action) = &reading.action {
         assert!(words.contains(action.as_str()), "{action:?}");
     }
-    let _ = interface::goal(words);
+    let _ = interface::goal(&Turn { observation: words.to_owned(), ..Turn::default() });
 }
 
 /// The built-in actor is shown these words, and others before and after them, as lessons, task, thoughts and observations.

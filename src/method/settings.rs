@@ -107,6 +107,14 @@ pub const SETTINGS: &[SettingSpec] = &[
         origin: SettingOrigin::Ours,
     },
     SettingSpec {
+        name: "pickup_alias",
+        meaning: "babyai: `pick up X`, the verb of AgentBoard's prompt, is sent as `pickup X`, the verb of its world",
+        methods: &[],
+        default: Fixed::Switch(false),
+        range: NO_NUMBER,
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
         name: "loop_detector",
         meaning: "an episode ends when two equal actions follow each other (Reflexion's public code)",
         methods: &[],

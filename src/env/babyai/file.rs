@@ -32,32 +32,56 @@ impl Start {
     /// # Errors
     /// [`EnvError::Broken`] with the place in the file and the reason.
     pub fn parse(label: &str, bytes: &[u8]) -> Result<Self, EnvError> {
-        let broken = |broken: Broken| EnvError::Broken {
-            file: label.to_owned(),
-            place: broken.place,
-            reason: broken.reason,
-        };
         if bytes.len() > FILE {
             let reason = format!("it has {} bytes; a level has at most {FILE}", bytes.len());
-            return Err(broken(Broken { place: "the file".to_owned(), reason }));
+            return Err(Broken { place: "the file".to_owned(), reason }.of(label));
         }
         let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|e| {
             let place = format!("line {}, column {}", e.line(), e.column());
-            broken(Broken { place, reason: format!("no JSON: {e}") })
+            Broken { place, reason: format!("no JSON: {e}") }.of(label)
         })?;
-        start(Node::root(&value)).map_err(broken)
+        Self::of_value(label, &value)
     }
 
-    /// A level as a row of a list of tasks has it, already read as JSON.
+    /// A row of a list of tasks, already read as JSON: a whole level, or a label of AgentBoard's test split, which has
+    /// subgoals and difficulty and whose place in the list tells level and seed.
+    ///
+    /// # Errors
+    /// As [`Start::parse`]; also [`EnvError::Refused`] for a label behind the end of the split.
+    pub fn of_row(label: &str, value: &serde_json::Value, row: usize) -> Result<Self, EnvError> {
+        if value.get("grid").is_some() {
+            return Self::of_value(label, value);
+        }
+        let Some((level, seed)) = Level::test_split().nth(row) else {
+            let many = Level::test_split().count();
+            let what =
+                format!("{label}: a label without a level of its own; the test split has {many} tasks");
+            return Err(EnvError::Refused { what });
+        };
+        let mut start = level.start(seed)?;
+        let mut read = |root: Node| -> Result<(), Broken> {
+            // Alternatives stand beside each other, as `subgoals_1`, `subgoals_2`.
+            start.subgoals = match (root.maybe("subgoals_1"), root.maybe("subgoals_2")) {
+                (Some(first), second) => {
+                    let mut lists = subgoal_lists(&first)?;
+                    lists.extend(second.map_or(Ok(Vec::new()), |second| subgoal_lists(&second))?);
+                    lists
+                }
+                (None, _) => subgoals(&root)?,
+            };
+            start.difficulty = optional_text(&root, "difficulty")?;
+            Ok(())
+        };
+        read(Node::root(value)).map_err(|broken| broken.of(label))?;
+        Ok(start)
+    }
+
+    /// A level already read as JSON.
     ///
     /// # Errors
     /// As [`Start::parse`].
     pub fn of_value(label: &str, value: &serde_json::Value) -> Result<Self, EnvError> {
-        start(Node::root(value)).map_err(|broken| EnvError::Broken {
-            file: label.to_owned(),
-            place: broken.place,
-            reason: broken.reason,
-        })
+        start(Node::root(value)).map_err(|broken| broken.of(label))
     }
 }
 
@@ -110,7 +134,7 @@ fn start(root: Node) -> Result<Start, Broken> {
     let mut reading = Reading { marks: vec![None; things.len()], open: Vec::new() };
     let instruction = reading.mission(&root.key("instr")?)?;
     let rooms = rooms(&root, width, height)?;
-    let text = |key: &str| root.maybe(key).map(|node| node.text(TEXT).map(ToOwned::to_owned)).transpose();
+    let text = |key: &'static str| optional_text(&root, key);
     let mut start = Start {
         number: root.maybe("level").map_or(Ok(0), |node| node.number(0, 40))? as u8,
         env_id: text("env_id")?.unwrap_or_default(),
@@ -308,11 +332,18 @@ fn position(node: &Node) -> Result<(i16, i16), Broken> {
     Ok((x.number(-1, MOST)? as i16, y.number(-1, MOST)? as i16))
 }
 
+fn optional_text(root: &Node, key: &'static str) -> Result<Option<String>, Broken> {
+    root.maybe(key).map(|node| node.text(TEXT).map(ToOwned::to_owned)).transpose()
+}
+
 fn subgoals(root: &Node) -> Result<Vec<Vec<String>>, Broken> {
-    let Some(node) = root.maybe("subgoals") else { return Ok(Vec::new()) };
+    root.maybe("subgoals").map_or(Ok(Vec::new()), |node| subgoal_lists(&node))
+}
+
+/// A list of patterns, or several lists that are alternatives.
+fn subgoal_lists(node: &Node) -> Result<Vec<Vec<String>>, Broken> {
     let text = |node: &Node| node.text(TEXT).map(ToOwned::to_owned);
-    let lists = node.items(SUBGOALS)?;
-    let nested = lists.first().is_some_and(Node::is_list);
+    let nested = node.items(SUBGOALS)?.first().is_some_and(Node::is_list);
     let lists = if nested {
         node.list(SUBGOALS, |list| list.list(SUBGOALS, text))?
     } else {

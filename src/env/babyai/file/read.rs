@@ -1,5 +1,6 @@
 //! A JSON value with the way to it, for messages that say where something is wrong.
 
+use crate::env::EnvError;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -8,6 +9,13 @@ use std::fmt::Write as _;
 pub(super) struct Broken {
     pub(super) place: String,
     pub(super) reason: String,
+}
+
+impl Broken {
+    /// The same with the file it is about.
+    pub(super) fn of(self, file: &str) -> EnvError {
+        EnvError::Broken { file: file.to_owned(), place: self.place, reason: self.reason }
+    }
 }
 
 /// How one gets from a value to one inside it.

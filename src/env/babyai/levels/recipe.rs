@@ -1,9 +1,12 @@
 //! How each level is made: which things are drawn and laid in which order, and what the mission is.
 
+mod locked;
+
+use self::locked::{behind_lock, unlock};
 use super::grammar::{Grammar, Past};
 use super::site::{At, Restart, Site};
 use crate::env::babyai::mission::{Clause, Deed, Description, Mission, Order, Part, Side};
-use crate::env::babyai::thing::{Cell, Colour, Kind, Thing, ThingId};
+use crate::env::babyai::thing::{Colour, Kind, Thing, ThingId};
 
 /// The makings of a level; numbers are things laid around.
 #[derive(Clone, Copy, Debug)]
@@ -164,32 +167,6 @@ fn go_to(recipe: Recipe, site: &mut Site) -> Result<Mission, Restart> {
 
 fn four_doors(site: &mut Site, locked: Option<bool>) -> Result<Vec<ThingId>, Restart> {
     (0..4).map(|_| site.door(MIDDLE, None, None, locked)).collect()
-}
-
-/// A locked room, its key anywhere (the original means to choose another room and does not), things in every room, and the
-/// agent outside of the locked one. Which room is locked, and its door.
-fn behind_lock(site: &mut Site, others: usize, may_be_only: bool) -> Result<(At, ThingId), Restart> {
-    let locked = site.any_room();
-    let door = site.door(locked, None, None, Some(true))?;
-    let colour = site.thing(door).colour;
-    let at = site.any_room();
-    site.add(at, Some(Kind::Key), Some(colour))?;
-    let mut colours = Colour::BY_NAME.to_vec();
-    if may_be_only && site.dice.coin() {
-        colours.retain(|other| *other != colour);
-    }
-    site.connect(&colours)?;
-    for room in site.by_columns() {
-        site.distract(Some(room), others, false)?;
-    }
-    loop {
-        site.place_agent(None)?;
-        if site.agents_room() != locked {
-            break;
-        }
-    }
-    site.need_reachable()?;
-    Ok((locked, door))
 }
 
 fn open(recipe: Recipe, site: &mut Site) -> Result<Mission, Restart> {
@@ -356,60 +333,4 @@ fn put_next(recipe: Recipe, site: &mut Site) -> Result<Mission, Restart> {
     let a = Part::One(clause(next(site, left[0], right[0])));
     let b = Part::One(clause(next(site, right[1], left[1])));
     Ok(Mission::Sequence { order: Order::Before, strict: false, a, b })
-}
-
-fn unlock(recipe: Recipe, site: &mut Site) -> Result<Mission, Restart> {
-    match recipe {
-        Recipe::Unlock => {
-            let (_, door) = behind_lock(site, 3, true)?;
-            Ok(only(Deed::Open(like(site.thing(door)))))
-        }
-        Recipe::UnlockLocal => {
-            let door = site.door(MIDDLE, None, None, Some(true))?;
-            let colour = site.thing(door).colour;
-            site.add(MIDDLE, Some(Kind::Key), Some(colour))?;
-            site.distract(Some(MIDDLE), 3, true)?;
-            site.place_agent(Some(MIDDLE))?;
-            Ok(only(Deed::Open(of_kind(Kind::Door))))
-        }
-        Recipe::KeyInBox => {
-            let door = site.door(MIDDLE, None, None, Some(true))?;
-            let key = site.create(Thing::new(Kind::Key, site.thing(door).colour));
-            let colour = site.colour();
-            let case = site.create(Thing { inside: Some(key), ..Thing::new(Kind::Box, colour) });
-            site.place(MIDDLE, case)?;
-            site.place_agent(Some(MIDDLE))?;
-            Ok(only(Deed::Open(of_kind(Kind::Door))))
-        }
-        Recipe::UnlockPickUp | Recipe::BlockedUnlockPickUp => {
-            let goal = site.add((1, 0), Some(Kind::Box), None)?;
-            let door = site.door((0, 0), Some(RIGHT), None, Some(true))?;
-            let blocked = matches!(recipe, Recipe::BlockedUnlockPickUp);
-            if blocked {
-                let colour = site.colour();
-                let ball = site.create(Thing::new(Kind::Ball, colour));
-                let place = site.where_is(door).ok_or(Restart)?;
-                site.set((place.0 - 1, place.1), Cell::Of(ball));
-            }
-            let colour = site.thing(door).colour;
-            site.add((0, 0), Some(Kind::Key), Some(colour))?;
-            if !blocked {
-                site.distract(None, 4, true)?;
-            }
-            site.place_agent(Some((0, 0)))?;
-            let goal = site.thing(goal);
-            Ok(only(Deed::PickUp(if blocked { of_kind(goal.kind) } else { like(goal) })))
-        }
-        Recipe::UnlockToUnlock => {
-            let colours = site.dice.some(&Colour::BY_NAME, 2);
-            site.door((0, 0), Some(RIGHT), Some(colours[0]), Some(true))?;
-            site.add((2, 0), Some(Kind::Key), Some(colours[0]))?;
-            site.door((1, 0), Some(RIGHT), Some(colours[1]), Some(true))?;
-            site.add((1, 0), Some(Kind::Key), Some(colours[1]))?;
-            let goal = site.add((0, 0), Some(Kind::Ball), None)?;
-            site.place_agent(Some((1, 0)))?;
-            Ok(only(Deed::PickUp(of_kind(site.thing(goal).kind))))
-        }
-        _ => Err(Restart),
-    }
 }
