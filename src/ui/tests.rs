@@ -167,6 +167,7 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
 }
 
 mod boxes;
+mod grids;
 mod keys;
 mod overlays;
 mod pictures;

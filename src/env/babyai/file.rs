@@ -138,7 +138,7 @@ fn start(root: Node) -> Result<Start, Broken> {
     let mut start = Start {
         number: root.maybe("level").map_or(Ok(0), |node| node.number(0, 40))? as u8,
         env_id: text("env_id")?.unwrap_or_default(),
-        seed: root.maybe("seed").map_or(Ok(0), |node| node.number(0, i64::MAX))? as u64,
+        seed: root.maybe("seed").map_or(Ok(0), |node| node.natural())?,
         width,
         height,
         rooms,

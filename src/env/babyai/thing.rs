@@ -257,6 +257,12 @@ impl Pose {
         (self.x + fx * ahead + rx * right, self.y + fy * ahead + ry * right)
     }
 
+    /// The cell at a row and a column of the agent's view.
+    pub fn in_view(self, row: usize, column: usize) -> (i16, i16) {
+        let (ahead, right) = super::view::place_in_view(row * super::view::SIDE + column);
+        self.offset(ahead, right)
+    }
+
     /// One step to the agent's right, as a difference.
     pub fn step_right(self) -> (i16, i16) {
         AHEAD[usize::from((self.dir + 1) & 3)]

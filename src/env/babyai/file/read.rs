@@ -130,6 +130,10 @@ impl<'v> Node<'v> {
         Err(self.wrong(&format!("{number} is not between {least} and {most}")))
     }
 
+    pub(super) fn natural(&self) -> Result<u64, Broken> {
+        self.value.as_u64().ok_or_else(|| self.is_no("whole number of at most 64 bits, 0 or above"))
+    }
+
     pub(super) fn text(&self, longest: usize) -> Result<&'v str, Broken> {
         let text = self.value.as_str().ok_or_else(|| self.is_no("text"))?;
         if text.len() > longest {
