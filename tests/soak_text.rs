@@ -92,7 +92,7 @@ fn reading(words: &str) {
         let told = action.chars().filter(|c| c.is_alphanumeric()).all(|c| rest.any(|w| w == c));
         assert!(told || escaped, "{action:?}");
     }
-    let _ = interface::goal(words);
+    let _ = interface::goal(&Turn { observation: words.to_owned(), ..Turn::default() });
 }
 
 /// The built-in actor is shown these words, and others before and after them, as lessons, task, thoughts and observations.

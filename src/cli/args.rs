@@ -91,10 +91,10 @@ pub enum Verb {
 /// Which world, and which tasks of it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct World {
-    /// The environment: household (built in) or alfworld.
+    /// The environment: household or babyai (built in), or alfworld.
     #[arg(long, value_name = "E")]
     pub env: Option<String>,
-    /// A task, by its id; may be given several times. For alfworld also a game.tw-pddl or its folder.
+    /// A task, by its id; may be given several times. For alfworld also a game.tw-pddl or its folder, for babyai a level's number or name.
     #[arg(long = "task", value_name = "T")]
     pub task: Vec<String>,
     /// Tasks of a file (an id a line, or JSON lines with `task`), or of a set by name, such as `normal/*/1-20`.
@@ -103,7 +103,7 @@ pub struct World {
     /// Only the first N of the tasks.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub only: Option<u32>,
-    /// A split of ALFWorld's data: train, valid_seen, valid_unseen.
+    /// A split: train, valid_seen, valid_unseen (alfworld), test (babyai).
     #[arg(long, value_name = "S")]
     pub split: Option<String>,
 }

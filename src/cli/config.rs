@@ -80,7 +80,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.env",
         "the environment",
-        Sort::Word(&["household", "alfworld"]),
+        Sort::Word(crate::driver::worlds::NAMES),
         "household",
         "RETROSPECT_ENV",
         "--env",

@@ -25,7 +25,7 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Res
     let interface = args.interface.as_ref().map_or("raw", |_| config.text("run.interface"));
     let mut view = View::new(&task, interface);
     let turn = world.reset().map_err(|e| broke(&e))?;
-    let goal = interface::goal(&turn.observation);
+    let goal = interface::goal(&turn);
     let turn = view.first(turn);
     reply(out, args.json, 0, None, &turn, world.as_mut(), Some((&goal, &task.id)))?;
     let mut input = stdin().lock();
@@ -62,11 +62,14 @@ fn command(line: &str, json: bool, step: u32) -> Result<String, Fault> {
 }
 
 fn task(config: &Config, args: &args::Play) -> Result<Task, Fault> {
-    if args.state.is_some() || args.domain.is_some() || args.problem.is_some() {
+    if args.domain.is_some() || args.problem.is_some() {
         return Err(Fault::usage(
-            "--state, --domain and --problem are for worlds that this version does not have yet (babyai, pddl)",
+            "--domain and --problem are for a world that this version does not have yet (pddl)",
             "choose a task with --task",
         ));
+    }
+    if let Some(file) = &args.state {
+        return state(config, args, file);
     }
     let selection = Selection {
         tasks: args.task.clone().into_iter().collect(),
@@ -83,9 +86,24 @@ fn task(config: &Config, args: &args::Play) -> Result<Task, Fault> {
         )
     })?;
     if let Some(seed) = args.seed {
-        task.seed = seed;
+        task = worlds::with_seed(task, seed);
     }
     Ok(task)
+}
+
+/// A level from a file.
+fn state(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<Task, Fault> {
+    let env = config.text("run.env");
+    if env != "babyai" || args.task.is_some() || args.tasks.is_some() {
+        return Err(Fault::usage(
+            "--state is a level of babyai and takes the place of --task and --tasks",
+            "retrospect play --env babyai --state FILE",
+        ));
+    }
+    // A level file is read wherever it lies, also where its name is that of a level.
+    std::fs::metadata(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
+    let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    Ok(worlds::find(env, &path.to_string_lossy(), &world_options(config))?)
 }
 
 fn reply(

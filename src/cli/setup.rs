@@ -76,7 +76,7 @@ pub(super) fn selection(world: &World) -> Selection {
 
 /// Where worlds are looked for.
 pub(super) fn world_options(config: &Config) -> WorldOptions {
-    WorldOptions { data: config.path("data") }
+    WorldOptions { data: config.path("data"), seed: config.number("run.seed") }
 }
 
 fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> {

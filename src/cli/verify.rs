@@ -276,7 +276,7 @@ impl Check {
     fn view(&mut self, event: &Event) -> Option<String> {
         let (seen, now) = match event {
             Event::WorldReset { turn, seen, goal, .. } => {
-                let read = interface::goal(&turn.observation);
+                let read = interface::goal(turn);
                 if read != *goal {
                     return Some(format!(
                         "the first observation states the goal {read:?}, recorded is {goal:?}"

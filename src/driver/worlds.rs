@@ -4,6 +4,7 @@
 //! `alfworld` it is the path below the data folder (or the whole path, for a game that lies elsewhere).
 
 mod alfworld;
+mod babyai;
 mod household;
 mod list;
 
@@ -18,13 +19,15 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// The environments of this program, in the order in which screens list them.
-pub const NAMES: &[&str] = &["household", "alfworld"];
+pub const NAMES: &[&str] = &["household", "alfworld", "babyai"];
 
 /// What opening and listing depend on besides the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorldOptions {
     /// The folder of ALFWorld's data.
     pub data: Option<PathBuf>,
+    /// The seed of a task that is made from one and does not name its own.
+    pub seed: u64,
 }
 
 /// Why a world or a list of tasks is not to be had.
@@ -108,6 +111,7 @@ pub fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>,
     match task.env.as_str() {
         "household" => household::open(task),
         "alfworld" => alfworld::open(task, options),
+        "babyai" => babyai::open(task),
         other => Err(refused(&WorldError::UnknownEnv { env: other.to_owned() })),
     }
 }
@@ -120,6 +124,7 @@ pub fn find(env: &str, text: &str, options: &WorldOptions) -> Result<Task, World
     match env {
         "household" => household::find(text),
         "alfworld" => alfworld::find(text, options),
+        "babyai" => babyai::find(text, options),
         _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
     }
 }
@@ -144,6 +149,7 @@ pub fn offered(env: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldErro
             Ok(std::iter::once(preselected.clone()).chain(others).collect())
         }
         "alfworld" => alfworld::offered(options),
+        "babyai" => babyai::offered(options).into_iter().map(babyai::described).collect(),
         _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
     }
 }
@@ -155,6 +161,15 @@ pub fn offered(env: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldErro
 /// [`WorldError`] as [`tasks`]; also for an ALFWorld run that names no task, file or split.
 pub fn chosen(env: &str, selection: &Selection, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     list::select(env, selection, options, false)
+}
+
+/// The same task with another seed of its world's chance.
+pub fn with_seed(mut task: Task, seed: u64) -> Task {
+    task.seed = seed;
+    if task.env == "babyai" {
+        babyai::with_seed(&mut task, seed);
+    }
+    task
 }
 
 fn refused(error: &WorldError) -> EnvError {

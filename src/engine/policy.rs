@@ -189,8 +189,8 @@ pub struct Policy {
     pub outgoing: fn(&State, &str) -> Outgoing,
     /// What the interface makes of an answer on its way to the prompt: (state, executed action, answer, admissible).
     pub incoming: fn(&State, &str, &Turn, &[String]) -> Option<String>,
-    /// The goal sentence in a first observation.
-    pub goal: fn(&str) -> String,
+    /// The goal that a world's first answer states.
+    pub goal: fn(&Turn) -> String,
     /// What the detectors find in the last step.
     pub detect: Detect,
 }

@@ -21,8 +21,18 @@ const CHECK: &str = "check valid actions";
 /// `raw` and `react` send what was said. `agentboard` (methods.md 3.1, 3.4): a trailing dot is dropped
 /// (`agentboard.dot`), in a `put` the first word of ` in `, ` on ` becomes ` in/on ` (`agentboard.put`), and
 /// `check valid actions` asks for the list instead of a step (`agentboard.check`).
+///
+/// BabyAI speaks AgentBoard's words already, so every view sends what was said; where `pickup_alias` is on, the verb of
+/// AgentBoard's prompt becomes the one its world knows (`babyai.pickup`).
 pub fn outgoing(state: &State, action: &str) -> Outgoing {
     let plain = Outgoing { sent: None, rule: None, list: false };
+    if speaks_for_itself(state) {
+        let sent = state.switch("pickup_alias", false).then(|| picked_up(action)).flatten();
+        return match sent {
+            None => plain,
+            sent => Outgoing { sent, rule: Some("babyai.pickup".to_owned()), list: false },
+        };
+    }
     if view(state) != View::Agentboard || thought_of(action).is_some() {
         return plain;
     }
@@ -61,6 +71,7 @@ pub fn incoming(state: &State, action: &str, turn: &Turn, admissible: &[String])
     let resets = state.open_episode().is_some_and(|e| e.reset.is_none());
     if resets {
         return match view {
+            _ if speaks_for_itself(state) => None,
             View::Raw => None,
             View::React => without_banner(raw),
             View::Agentboard => first_line(raw),
@@ -72,6 +83,7 @@ pub fn incoming(state: &State, action: &str, turn: &Turn, admissible: &[String])
     }
     match view {
         View::Raw => None,
+        _ if speaks_for_itself(state) => None,
         View::React => without_location(raw).map(str::to_owned),
         View::Agentboard => {
             let said = action.trim().trim_end_matches('.');
@@ -94,11 +106,28 @@ pub fn incoming(state: &State, action: &str, turn: &Turn, admissible: &[String])
     }
 }
 
-/// The goal sentence of a first observation, without its introduction and final dot; empty where none is stated.
-pub fn goal(observation: &str) -> String {
-    let Some((_, after)) = observation.split_once("Your task is to:") else { return String::new() };
+/// The goal of a world's first answer: what it shows as its goal, else the sentence of its observation, without introduction
+/// and final dot; empty where none is stated.
+pub fn goal(first: &Turn) -> String {
+    if let Some(goal) = first.shown.get("goal").and_then(serde_json::Value::as_str) {
+        return goal.to_owned();
+    }
+    let Some((_, after)) = first.observation.split_once("Your task is to:") else { return String::new() };
     let sentence = after.trim_start().lines().next().unwrap_or_default().trim_end();
     sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
+}
+
+/// The texts of the world are those of AgentBoard's wrapper, so no view changes them.
+fn speaks_for_itself(state: &State) -> bool {
+    state.open_episode().is_some_and(|e| e.task.env == "babyai")
+}
+
+/// `pick up X` as `pickup X`; none for any other action.
+fn picked_up(action: &str) -> Option<String> {
+    const SAID: &str = "pick up ";
+    let action = action.trim();
+    let verb = action.get(..SAID.len())?;
+    verb.eq_ignore_ascii_case(SAID).then(|| format!("pickup {}", &action[SAID.len()..]))
 }
 
 fn view(state: &State) -> View {

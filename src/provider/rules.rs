@@ -12,6 +12,7 @@ mod belief;
 mod deeds;
 mod dice;
 mod forms;
+mod grid;
 mod knowledge;
 mod mind;
 mod read;
@@ -56,6 +57,9 @@ impl Rules {
 pub fn answer(prompt: &Prompt, seed: u64) -> String {
     let knowledge = knowledge::knowledge();
     let reading = read::read(prompt);
+    if let Some(line) = grid::answer(prompt, &reading, seed) {
+        return line;
+    }
     let belief = belief::Belief::of(&reading);
     let lessons = knowledge.forms.lessons(prompt, knowledge);
     let dice = dice::Dice::new(reading.task_text, seed, reading.items.len());

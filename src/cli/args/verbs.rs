@@ -34,10 +34,10 @@ pub struct Open {
                   the reset and has goal and task as well. Playing goes on after the end; exit 0 at end of input."
 )]
 pub struct Play {
-    /// The environment: household (built in) or alfworld.
+    /// The environment: household or babyai (built in), or alfworld.
     #[arg(long, value_name = "E")]
     pub env: Option<String>,
-    /// A task, by its id; for alfworld also a game.tw-pddl or its folder.
+    /// A task, by its id; for alfworld also a game.tw-pddl or its folder, for babyai a level's number or name.
     #[arg(long, value_name = "T")]
     pub task: Option<String>,
     /// Seed of the world's own chance.
@@ -52,8 +52,8 @@ pub struct Play {
     /// How answers are shown: raw, react or agentboard.
     #[arg(long, value_name = "I")]
     pub interface: Option<String>,
-    /// A world state to begin from (BabyAI).
-    #[arg(long, value_name = "F", hide = true)]
+    /// A level file to play (babyai).
+    #[arg(long, value_name = "F")]
     pub state: Option<PathBuf>,
     /// A PDDL domain (with --problem).
     #[arg(long, value_name = "F", hide = true)]

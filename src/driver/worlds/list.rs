@@ -1,6 +1,6 @@
 //! Which tasks of an environment are meant.
 
-use super::{WorldError, WorldOptions, alfworld, household};
+use super::{WorldError, WorldOptions, alfworld, babyai, household};
 use crate::domain::Task;
 use crate::env::household::PRESELECTED;
 use serde::Deserialize;
@@ -51,7 +51,10 @@ pub(super) fn select(
         found.extend(listed(env, list, options)?);
     }
     if let Some(split) = &selection.split {
-        found.extend(alfworld::list(Some(split), options)?);
+        found.extend(match env {
+            "babyai" => babyai::split(split)?,
+            _ => alfworld::list(Some(split), options)?,
+        });
     }
     if selection.is_empty() {
         found = match (env, described) {
@@ -61,6 +64,7 @@ pub(super) fn select(
                 crate::env::household::offered().map(|id| household::task(id, String::new())).collect()
             }
             ("household", false) => vec![household::task(PRESELECTED, String::new())],
+            ("babyai", _) => babyai::select(selection, options, described)?,
             (_, true) => alfworld::list(None, options)?,
             // Without data the list says so; with them thousands are not played by accident.
             (_, false) if selection.only.is_some() || options.data.is_none() => {
@@ -76,6 +80,9 @@ pub(super) fn select(
                 *task = household::described(id)?;
             }
         }
+    }
+    if described && env == "babyai" {
+        found = found.into_iter().map(babyai::described).collect::<Result<_, _>>()?;
     }
     if found.is_empty() {
         return Err(WorldError::UnknownTask {
@@ -98,6 +105,14 @@ fn listed(env: &str, list: &str, options: &WorldOptions) -> Result<Vec<Task>, Wo
     {
         return Ok(ids.into_iter().map(|id| household::task(id, String::new())).collect());
     }
+    if env == "babyai" {
+        if list == babyai::SPLIT {
+            return babyai::split(list);
+        }
+        if let Some(tasks) = babyai::pattern(list) {
+            return Ok(tasks);
+        }
+    }
     if env == "alfworld" && alfworld::SPLITS.contains(&list) {
         return alfworld::list(Some(list), options);
     }
@@ -108,6 +123,9 @@ fn listed(env: &str, list: &str, options: &WorldOptions) -> Result<Vec<Task>, Wo
             "household" => "it is neither a file nor a set such as `normal/*/1-20` (easy|normal|hard|*, \
                             put|look|clean|heat|cool|two|*, numbers)"
                 .to_owned(),
+            "babyai" => {
+                "it is neither a file nor a set such as `test`, `GoToRedBall/0-19` or `*/7`".to_owned()
+            }
             _ => format!("it is neither a file nor a split ({})", alfworld::SPLITS.join(", ")),
         },
     })
@@ -127,8 +145,19 @@ fn from_file(env: &str, path: &Path, options: &WorldOptions) -> Result<Vec<Task>
     let broken =
         |line: usize, reason: String| WorldError::List { path: path.to_owned(), line: line + 1, reason };
     let mut found = Vec::new();
+    let mut rows = 0;
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
+        if env == "babyai" && line.starts_with('{') {
+            let value = serde_json::from_str(line).map_err(|e| broken(number, format!("no JSON: {e}")))?;
+            rows += 1;
+            if babyai::is_row(&value) {
+                found.push(babyai::row(path, rows - 1, &value).map_err(|e| broken(number, e.to_string()))?);
+                continue;
+            }
+        } else if !line.is_empty() {
+            rows += 1;
+        }
         if line.is_empty() || line.starts_with('#') {
             continue;
         }

@@ -67,7 +67,7 @@ impl Engine {
             Reply::World { call, turn, admissible } => match self.state.calls.get(call) {
                 Some(Effect::ResetWorld { .. }) => {
                     let seen = (self.policy.incoming)(&self.state, "", turn, admissible);
-                    let goal = (self.policy.goal)(&turn.observation);
+                    let goal = (self.policy.goal)(turn);
                     vec![(Cause::World, Event::WorldReset { call: *call, turn: turn.clone(), seen, goal })]
                 }
                 Some(Effect::StepWorld { .. }) => {

@@ -108,7 +108,7 @@ pub(super) fn policy_of(method: Arc<dyn Method>) -> Policy {
         read_mentor,
         outgoing: |_, _| Outgoing { sent: None, rule: None, list: false },
         incoming: |_, action, _, _| action.starts_with("think:").then(|| "OK.".to_owned()),
-        goal: |first| first.rsplit(": ").next().unwrap_or_default().to_owned(),
+        goal: |first| first.observation.rsplit(": ").next().unwrap_or_default().to_owned(),
         detect: Arc::new(|state: &State| {
             let step = state.last_step();
             let nothing = step.and_then(|s| s.answer.as_ref()).is_some_and(|a| !a.valid);

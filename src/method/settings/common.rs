@@ -140,4 +140,13 @@ pub(super) const LIST: &[SettingSpec] = &[
         range: NO_NUMBER,
         origin: SettingOrigin::Ours,
     },
+    SettingSpec {
+        name: "pickup_alias",
+        meaning: "babyai: `pick up X`, the verb of AgentBoard's prompt, is sent as `pickup X`, the verb of its world",
+        methods: &[],
+        default: Fixed::Switch(false),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Ours,
+    },
 ];

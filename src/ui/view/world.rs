@@ -1,5 +1,7 @@
 //! The world as far as the agent knows it: where it is, what it holds, what it has seen where. A key shows what is true.
 
+mod grid;
+
 use super::Scratch;
 use super::frame;
 use crate::text::{truncate, width, wrap_at_most};
@@ -41,6 +43,11 @@ pub(super) fn draw(
         titles(model, look, block, None, canvas);
         return;
     };
+    if let Some(grid) = grid::Grid::read(&episode.shown, model.truth.then_some(&episode.truth)) {
+        scratch.world_most = 0;
+        grid.draw(model, look, block, canvas);
+        return;
+    }
     let source = if model.truth { &episode.truth } else { &episode.shown };
     let known = Known::read(source);
     // What is true lists every place with all it holds; how many the agent saw is told by what was shown to it.
