@@ -2,6 +2,7 @@
 
 pub mod alfworld;
 pub mod household;
+pub mod pddl;
 
 use crate::domain::{EnvInfo, Turn};
 use std::any::Any;
