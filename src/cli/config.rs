@@ -80,7 +80,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.env",
         "the environment",
-        Sort::Word(&["household", "alfworld"]),
+        Sort::Word(&["household", "alfworld", "pddl"]),
         "household",
         "RETROSPECT_ENV",
         "--env",
@@ -162,6 +162,14 @@ pub const ENTRIES: &[Entry] = &[
         Sort::Word(&["ask", "kept", "dropped", "rewritten"]),
         "ask",
         "RETROSPECT_THOUGHT",
+        "",
+    ),
+    entry(
+        "pddl.goal",
+        "how the sentences of a PDDL goal are joined: with a comma, as AgentBoard's code does, or a blank, as its labels",
+        Sort::Word(&["comma", "blank"]),
+        "comma",
+        "RETROSPECT_PDDL_GOAL",
         "",
     ),
 ];

@@ -16,16 +16,19 @@ use std::io::stdin;
 
 /// `play`.
 pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Result<(), Fault> {
-    config.flag("run.env", args.env.as_deref())?;
+    config.flag("run.env", args.files.env(args.env.as_ref()).as_deref())?;
     config.flag("run.interface", args.interface.as_deref())?;
     let task = task(config, args)?;
+    for warning in worlds::warnings(&task) {
+        out.note(&format!("warning: {warning}"));
+    }
     let options = world_options(config);
     let broke = |e: &_| fault::world(&task, e);
     let mut world = worlds::open(&task, &options).map_err(|e| broke(&e))?;
     let interface = args.interface.as_ref().map_or("raw", |_| config.text("run.interface"));
     let mut view = View::new(&task, interface);
     let turn = world.reset().map_err(|e| broke(&e))?;
-    let goal = interface::goal(&turn.observation);
+    let goal = turn.goal().map_or_else(|| interface::goal(&turn.observation), str::to_owned);
     let turn = view.first(turn);
     reply(out, args.json, 0, None, &turn, world.as_mut(), Some((&goal, &task.id)))?;
     let mut input = stdin().lock();
@@ -62,14 +65,14 @@ fn command(line: &str, json: bool, step: u32) -> Result<String, Fault> {
 }
 
 fn task(config: &Config, args: &args::Play) -> Result<Task, Fault> {
-    if args.state.is_some() || args.domain.is_some() || args.problem.is_some() {
+    if args.state.is_some() {
         return Err(Fault::usage(
-            "--state, --domain and --problem are for worlds that this version does not have yet (babyai, pddl)",
+            "--state is for a world that this version does not have yet (babyai)",
             "choose a task with --task",
         ));
     }
     let selection = Selection {
-        tasks: args.task.clone().into_iter().collect(),
+        tasks: args.task.clone().into_iter().chain(args.files.named()).collect(),
         list: args.tasks.clone(),
         ..Selection::default()
     };

@@ -1,29 +1,34 @@
 //! Where worlds and tasks come from: the one place that turns names on the command line into files and games.
 //!
 //! A task's id stands in the journal, so it has to find the same game again: for `household` the name alone decides, for
-//! `alfworld` it is the path below the data folder (or the whole path, for a game that lies elsewhere).
+//! `alfworld` it is the path below the data folder (or the whole path, for a game that lies elsewhere), for `pddl` a name or two paths.
 
 mod alfworld;
 mod household;
 mod list;
+mod pddl;
 
 #[cfg(test)]
 mod tests;
 
 pub use list::Selection;
+pub use pddl::files as pddl_files;
 
 use crate::domain::Task;
+use crate::env::pddl::Joining;
 use crate::env::{EnvError, Environment};
 use std::path::{Path, PathBuf};
 
 /// The environments of this program, in the order in which screens list them.
-pub const NAMES: &[&str] = &["household", "alfworld"];
+pub const NAMES: &[&str] = &["household", "alfworld", "pddl"];
 
 /// What opening and listing depend on besides the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorldOptions {
     /// The folder of ALFWorld's data.
     pub data: Option<PathBuf>,
+    /// How the sentences of a PDDL goal are joined.
+    pub joining: Joining,
 }
 
 /// Why a world or a list of tasks is not to be had.
@@ -107,6 +112,7 @@ pub fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>,
     match task.env.as_str() {
         "household" => household::open(task),
         "alfworld" => alfworld::open(task, options),
+        "pddl" => pddl::open(task, options),
         other => Err(refused(&WorldError::UnknownEnv { env: other.to_owned() })),
     }
 }
@@ -119,6 +125,7 @@ pub fn find(env: &str, text: &str, options: &WorldOptions) -> Result<Task, World
     match env {
         "household" => household::find(text),
         "alfworld" => alfworld::find(text, options),
+        "pddl" => pddl::find(text, options),
         _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
     }
 }
@@ -143,6 +150,7 @@ pub fn offered(env: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldErro
             Ok(std::iter::once(preselected.clone()).chain(others).collect())
         }
         "alfworld" => alfworld::offered(options),
+        "pddl" => pddl::offered(options.joining),
         _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
     }
 }
@@ -154,6 +162,11 @@ pub fn offered(env: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldErro
 /// [`WorldError`] as [`tasks`]; also for an ALFWorld run that names no task, file or split.
 pub fn chosen(env: &str, selection: &Selection, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     list::select(env, selection, options, false)
+}
+
+/// What is odd about a task without keeping anybody from playing it, a sentence each.
+pub fn warnings(task: &Task) -> Vec<String> {
+    if task.env == "pddl" { pddl::warnings(task) } else { Vec::new() }
 }
 
 fn refused(error: &WorldError) -> EnvError {

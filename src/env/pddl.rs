@@ -10,12 +10,21 @@
 mod active;
 mod environment;
 mod game;
+mod generate;
+mod hint;
+mod id;
 mod limits;
 mod listing;
 mod wording;
 mod words;
 mod world;
 
+#[cfg(test)]
+mod tests;
+
 pub use environment::Playing;
-pub use game::{Game, Joining, Source, Subgoal, Telling};
+pub use game::{Game, Joining, Outline, Source, Subgoal, Telling};
+pub use generate::{GENERATION, GeneratedProblem, generate, offered, task, unread};
+pub use hint::Hint;
+pub use id::{BadTaskId, Difficulty, Domain, TaskId};
 pub use world::{Place, Reply, World};

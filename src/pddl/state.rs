@@ -74,6 +74,10 @@ impl State {
             .map(|(at, _)| OpId(at as u32))
     }
 
+    pub(super) fn gate_count(&self) -> usize {
+        self.unmet.len()
+    }
+
     /// Whether the goal holds.
     #[inline]
     pub fn is_goal(&self, task: &Task) -> bool {

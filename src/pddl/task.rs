@@ -119,6 +119,11 @@ impl Task {
         self.goal_parts.len()
     }
 
+    /// How many gates there are: those of the instances, then those inside conditions.
+    pub(super) fn gate_count(&self) -> usize {
+        self.initial.gate_count()
+    }
+
     /// How many objects there are, constants included.
     pub fn object_count(&self) -> usize {
         self.objects.len()

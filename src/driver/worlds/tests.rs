@@ -1,5 +1,7 @@
 //! Names, files and filters.
 
+mod pddl;
+
 use super::*;
 use std::fs;
 
@@ -30,7 +32,7 @@ fn data() -> (tempfile::TempDir, WorldOptions) {
     put("valid_unseen/AppleSliced-1/trial_1", 5, same);
     put("valid_unseen/c-1/unsolvable", 6, |s| s.replace("\"solvable\":true", "\"solvable\":false"));
     put("valid_unseen/c-1/no_key", 7, |s| s.replace("\"solvable\":true,", ""));
-    let options = WorldOptions { data: Some(dir.path().to_owned()) };
+    let options = WorldOptions { data: Some(dir.path().to_owned()), ..WorldOptions::default() };
     (dir, options)
 }
 
@@ -204,7 +206,7 @@ fn linked_game_folders_are_found_under_their_own_names() {
     fs::create_dir_all(&split).unwrap();
     std::os::unix::fs::symlink(dir.path().join("json_2.1.1/valid_seen/a-1"), split.join("linked-1")).unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), split.join("loop")).unwrap();
-    let linked = WorldOptions { data: Some(elsewhere.path().to_owned()) };
+    let linked = WorldOptions { data: Some(elsewhere.path().to_owned()), ..WorldOptions::default() };
     let seen = Selection { split: Some("valid_seen".to_owned()), ..Selection::default() };
     let found = tasks("alfworld", &seen, &linked).unwrap();
     assert_eq!(ids(&found), ["json_2.1.1/valid_seen/linked-1/trial_1"]);

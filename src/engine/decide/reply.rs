@@ -35,7 +35,8 @@ impl Engine {
             Reply::World { call, turn, admissible } => match self.state.calls.get(call) {
                 Some(Effect::ResetWorld { .. }) => {
                     let seen = (self.policy.incoming)(&self.state, "", turn, admissible);
-                    let goal = (self.policy.goal)(&turn.observation);
+                    let goal =
+                        turn.goal().map_or_else(|| (self.policy.goal)(&turn.observation), str::to_owned);
                     vec![(Cause::World, Event::WorldReset { call: *call, turn: turn.clone(), seen, goal })]
                 }
                 Some(Effect::StepWorld { .. }) => {

@@ -66,7 +66,6 @@ pub struct Game {
     pub(super) initial: Bits,
     /// What applies at the start.
     pub(super) active: Active,
-    warnings: Vec<String>,
     atoms: OnceLock<Vec<(String, FactId)>>,
 }
 
@@ -128,35 +127,84 @@ impl Facts {
     }
 }
 
+impl Source<'_> {
+    fn read(&self) -> Result<Model, EnvError> {
+        let text = |label: &str, bytes: &[u8]| {
+            if bytes.len() > limits::FILE {
+                let place = "the whole file".to_owned();
+                let reason =
+                    format!("more than {} bytes; the file is too large for this program", limits::FILE);
+                return Err(EnvError::Broken { file: label.to_owned(), place, reason });
+            }
+            // Characters outside of ASCII may stand in comments only, where it does not matter what becomes of them.
+            Ok(String::from_utf8_lossy(bytes).into_owned())
+        };
+        let domain = text(self.domain_label, self.domain)?;
+        let problem = text(self.problem_label, self.problem)?;
+        Model::read(&domain, &problem).map_err(|error| self.broken(&error))
+    }
+
+    fn broken(&self, error: &PddlError) -> EnvError {
+        let file = match error {
+            PddlError::Text { part: Part::Domain, .. } => self.domain_label,
+            PddlError::Text { part: Part::Problem, .. } | PddlError::TooLarge { .. } => self.problem_label,
+        };
+        EnvError::Broken { file: file.to_owned(), place: error.place(), reason: error.reason() }
+    }
+}
+
+/// What the two files say, without grounding the problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outline {
+    /// The domain's name, as its file has it.
+    pub domain: String,
+    /// The domain that the problem says it belongs to; empty where it says none.
+    pub problem_domain: String,
+    /// The parts of the goal, in the order written.
+    pub goal: Vec<Subgoal>,
+}
+
+impl Outline {
+    /// Reads both files.
+    ///
+    /// # Errors
+    /// [`EnvError::Broken`] with file, place and reason.
+    pub fn read(source: &Source<'_>) -> Result<Self, EnvError> {
+        Ok(Self::of(&source.read()?))
+    }
+
+    fn of(model: &Model) -> Self {
+        let name = |of: Option<_>| of.map_or("", |name| model.names.word(name)).to_owned();
+        Self {
+            domain: name(model.domain),
+            problem_domain: name(model.problem_domain),
+            goal: model.goal_parts().into_iter().map(|part| Subgoal::of(model, part)).collect(),
+        }
+    }
+
+    /// What is odd about the files without keeping anybody from playing them.
+    pub fn warnings(&self) -> Vec<String> {
+        let Self { domain, problem_domain, .. } = self;
+        if problem_domain.is_empty() || domain == problem_domain {
+            return Vec::new();
+        }
+        vec![format!("the problem is for the domain {problem_domain:?}; it is played in {domain:?}")]
+    }
+
+    /// The goal as the agent is told it: its sentences sorted by bytes.
+    pub fn goal_text(&self, joining: Joining) -> String {
+        joined(&self.goal, joining)
+    }
+}
+
 impl Game {
     /// Reads and grounds a problem.
     ///
     /// # Errors
     /// [`EnvError::Broken`] with file, place and reason.
     pub fn load(source: &Source<'_>) -> Result<Arc<Self>, EnvError> {
-        let text = |label: &str, bytes: &[u8]| {
-            let broken =
-                |place: String, reason: String| EnvError::Broken { file: label.to_owned(), place, reason };
-            if bytes.len() > limits::FILE {
-                let reason =
-                    format!("more than {} bytes; the file is too large for this program", limits::FILE);
-                return Err(broken("the whole file".to_owned(), reason));
-            }
-            // Characters outside of ASCII may stand in comments only, where it does not matter what becomes of them.
-            Ok(String::from_utf8_lossy(bytes).into_owned())
-        };
-        let domain = text(source.domain_label, source.domain)?;
-        let problem = text(source.problem_label, source.problem)?;
-        let broken = |error: PddlError| {
-            let file = match &error {
-                PddlError::Text { part: Part::Domain, .. } => source.domain_label,
-                PddlError::Text { part: Part::Problem, .. } | PddlError::TooLarge { .. } => {
-                    source.problem_label
-                }
-            };
-            EnvError::Broken { file: file.to_owned(), place: error.place(), reason: error.reason() }
-        };
-        let model = Model::read(&domain, &problem).map_err(broken)?;
+        let model = source.read()?;
+        let broken = |error| source.broken(&error);
         let task = Task::ground_with_parts(&model).map_err(broken)?;
         let said = task.fact_count() + task.op_count();
         if said > limits::SENTENCES {
@@ -164,17 +212,16 @@ impl Game {
             let place = "PDDL grounding".to_owned();
             return Err(broken(PddlError::TooLarge { place, what, limit: limits::SENTENCES as u64 }));
         }
+        if length(&task) > limits::TEXT {
+            let what = "bytes of facts and actions put into words";
+            let place = "names of the objects".to_owned();
+            return Err(broken(PddlError::TooLarge { place, what, limit: limits::TEXT }));
+        }
         Ok(Arc::new(Self::of(&model, task)))
     }
 
     fn of(model: &Model, task: Task) -> Self {
-        let name = |of: Option<_>| of.map_or("", |name| model.names.word(name)).to_owned();
-        let (domain, wanted) = (name(model.domain), name(model.problem_domain));
-        let mut warnings = Vec::new();
-        if model.problem_domain.is_some() && wanted != domain {
-            warnings.push(format!("the problem is for the domain {wanted:?}, and is played in {domain:?}"));
-        }
-        let goal = model.goal_parts().into_iter().map(|part| Subgoal::of(model, part)).collect();
+        let Outline { domain, goal, .. } = Outline::of(model);
         let facts = Facts::of(&task);
         let objects: FastMap<Arc<str>, ObjectId> =
             task.objects().map(|object| (task.object_name(object).into(), object)).collect();
@@ -194,7 +241,6 @@ impl Game {
             goal,
             facts,
             objects,
-            warnings,
             atoms: OnceLock::new(),
             task,
         }
@@ -210,11 +256,6 @@ impl Game {
         &self.goal
     }
 
-    /// What is odd about the files without keeping anybody from playing them.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
     /// The grounded problem.
     pub fn task(&self) -> &Task {
         &self.task
@@ -227,21 +268,7 @@ impl Game {
 
     /// The goal as the agent is told it: its sentences sorted by bytes.
     pub fn goal_text(&self, joining: Joining) -> String {
-        let mut sentences: Vec<&str> = self.goal.iter().map(|part| part.sentence.as_str()).collect();
-        sentences.sort_unstable();
-        let joined = match joining {
-            Joining::Comma => sentences.join(", "),
-            Joining::Blank => {
-                // A sentence that ends with a blank of its own is not given a second one.
-                let mut text =
-                    sentences.iter().map(|sentence| sentence.trim_end()).collect::<Vec<_>>().join(" ");
-                if sentences.last().is_some_and(|last| last.ends_with(' ')) {
-                    text.push(' ');
-                }
-                text
-            }
-        };
-        format!("The goal is to satisfy the following conditions: {joined}")
+        joined(&self.goal, joining)
     }
 
     /// All facts as `(name argument ...)`, sorted by bytes; made when they are first asked for.
@@ -267,6 +294,40 @@ impl Game {
         }
         text
     }
+}
+
+/// How long all facts and actions will be in words, about.
+fn length(task: &Task) -> u64 {
+    const SENTENCE: u64 = 100;
+    let word = |object: &ObjectId| task.object_name(*object).len() as u64;
+    let names = |bound: &[ObjectId]| bound.iter().map(word).sum::<u64>();
+    let facts = task.predicates().flat_map(|predicate| {
+        let name = task.predicate_name(predicate).len() as u64;
+        task.facts_of(predicate).map(move |fact| SENTENCE + name + names(task.arguments(fact)))
+    });
+    let actions = task.ops().map(|op| {
+        let name = task.action_name(task.action_of(op)).len() as u64;
+        SENTENCE + name + names(task.bound(op))
+    });
+    facts.sum::<u64>() + actions.sum::<u64>()
+}
+
+/// A goal in words.
+fn joined(goal: &[Subgoal], joining: Joining) -> String {
+    let mut sentences: Vec<&str> = goal.iter().map(|part| part.sentence.as_str()).collect();
+    sentences.sort_unstable();
+    let joined = match joining {
+        Joining::Comma => sentences.join(", "),
+        Joining::Blank => {
+            // A sentence that ends with a blank of its own is not given a second one.
+            let mut text = sentences.iter().map(|sentence| sentence.trim_end()).collect::<Vec<_>>().join(" ");
+            if sentences.last().is_some_and(|last| last.ends_with(' ')) {
+                text.push(' ');
+            }
+            text
+        }
+    };
+    format!("The goal is to satisfy the following conditions: {joined}")
 }
 
 impl Subgoal {

@@ -104,6 +104,16 @@ impl Listing {
         self.entries[op.index()] as usize
     }
 
+    /// Whether an instance belongs to a listed entry.
+    pub(super) fn is_listed(&self, op: OpId) -> bool {
+        self.action(self.entry_of(op)).is_some()
+    }
+
+    /// The text of a listed instance.
+    pub(super) fn text_of(&self, op: OpId) -> &str {
+        self.text(self.entry_of(op))
+    }
+
     /// The instances of the entry with this action and these arguments.
     pub(super) fn find(&self, action: ActionId, bound: &[ObjectId], key: &mut Vec<u16>) -> &[OpId] {
         spell(action, bound, key);

@@ -22,8 +22,7 @@ pub(super) fn plainly(text: &str, out: &mut Vec<(u32, u32)>) -> bool {
     while let Some(&byte) = bytes.get(at) {
         let cut = match byte {
             b' ' | 0x09..=0x0d | 0x1c..=0x1f => 0,
-            b';' | b'@' | b'#' | b'$' | b'%' | b'&' | b'?' | b'!' | b'*' => 1,
-            b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' => 1,
+            byte if b";@#$%&?!*()[]{}<>".contains(&byte) => 1,
             b'.' if bytes.get(at + 1) == Some(&b'.') => {
                 bytes[at..].iter().take_while(|&&byte| byte == b'.').count()
             }
