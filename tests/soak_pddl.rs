@@ -1,5 +1,10 @@
 //! Mutated PDDL files and hostile action texts: whatever comes, loading and playing end soon, with a world or with an error.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that says what it counted")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that says what it counted"
+)]
 
 #[path = "soaking/cases.rs"]
 mod cases;
@@ -90,15 +95,15 @@ fn mutate(rng: &mut Rng, text: &str) -> String {
         // Half of the changes keep the parentheses, or hardly anything would ever be played.
         if rng.once_in(2) {
             if end(at) == end(other) {
-                words[at] = words[other].clone();
+                copy(&mut words, other, at);
             }
             continue;
         }
         match rng.below(9) {
             0 => drop(words.remove(at)),
-            1 => words[at] = rng.pick(PIECES).to_owned(),
+            1 => rng.pick(PIECES).clone_into(&mut words[at]),
             2 => words.insert(at, rng.pick(PIECES).to_owned()),
-            3 => words[at] = words[other].clone(),
+            3 => copy(&mut words, other, at),
             4 => words.swap(at, other),
             5 => words.insert(at, rng.pick(PIECES).repeat(1 + rng.below(2_000))),
             6 => words.truncate(at),
@@ -115,6 +120,11 @@ fn mutate(rng: &mut Rng, text: &str) -> String {
         }
     }
     words.concat()
+}
+
+fn copy(words: &mut [String], from: usize, to: usize) {
+    let word = words[from].clone();
+    words[to] = word;
 }
 
 fn load(domain: &str, problem: &str) -> Option<Arc<Game>> {
