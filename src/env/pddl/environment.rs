@@ -37,15 +37,10 @@ impl Playing {
         Turn { observation, reward: progress, progress, done: won, won, valid, shown, truth }
     }
 
-    /// All that is known at the start, as patches onto nothing.
+    /// All that is known at the start, as patches onto nothing. The first observation tells every fact, and what an action
+    /// does is among the rules, so the facts are the agent's to know all the way; the length of a plan is not.
     fn whole(&self) -> (Value, Value) {
         let game = self.world.game();
-        let subgoals: Map<String, Value> = game
-            .goal()
-            .iter()
-            .zip(&self.world.held)
-            .map(|(part, held)| (part.sentence.trim_end().to_owned(), Value::Bool(*held)))
-            .collect();
         let task = game.task();
         let objects: Map<String, Value> = task
             .objects()
@@ -60,43 +55,41 @@ impl Playing {
             .filter(|(_, fact)| self.world.state().holds(*fact))
             .map(|(_, fact)| (game.atom(*fact), Value::Bool(true)))
             .collect();
-        let goal: Map<String, Value> = game
+        let subgoals: Map<String, Value> = game
             .goal()
             .iter()
             .zip(&self.world.held)
-            .map(|(part, held)| (part.atom.clone(), Value::Bool(*held)))
+            .map(|(part, held)| (part.atom.clone(), json!({ "text": part.sentence.trim_end(), "held": held })))
             .collect();
-        let shown =
-            json!({ "domain": game.domain(), "goal": game.goal_text(self.joining), "subgoals": subgoals });
-        let mut truth = json!({ "domain": game.domain(), "objects": objects, "facts": facts, "goal": goal });
-        if let Some(length) = self.yardstick {
-            truth["plan"] = length.into();
-        }
-        (shown, truth)
+        let shown = json!({
+            "domain": game.domain(),
+            "goal": game.goal_text(self.joining),
+            "subgoals": subgoals,
+            "objects": objects,
+            "facts": facts,
+        });
+        (shown, self.yardstick.map_or(Value::Null, |length| json!({ "plan": length })))
     }
 
     /// What the last action changed; `held` are the parts of the goal that held before.
-    fn changes(&self, held: &[bool]) -> (Value, Value) {
+    fn changes(&self, held: &[bool]) -> Value {
         let game = self.world.game();
         let mut facts = Map::new();
         for change in self.world.state().changes() {
             let now = if change.now { Value::Bool(true) } else { Value::Null };
             facts.insert(game.atom(change.fact), now);
         }
-        let mut truth = Map::new();
-        truth.insert("facts".to_owned(), facts.into());
-        let (mut subgoals, mut goal) = (Map::new(), Map::new());
-        for ((part, before), now) in game.goal().iter().zip(held).zip(&self.world.held) {
-            if before != now {
-                subgoals.insert(part.sentence.trim_end().to_owned(), Value::Bool(*now));
-                goal.insert(part.atom.clone(), Value::Bool(*now));
-            }
+        let mut shown = Map::new();
+        shown.insert("facts".to_owned(), facts.into());
+        let parts = game.goal().iter().zip(held).zip(&self.world.held);
+        let subgoals: Map<String, Value> = parts
+            .filter(|((_, before), now)| before != now)
+            .map(|((part, _), now)| (part.atom.clone(), json!({ "held": now })))
+            .collect();
+        if !subgoals.is_empty() {
+            shown.insert("subgoals".to_owned(), subgoals.into());
         }
-        if goal.is_empty() {
-            return (Value::Null, truth.into());
-        }
-        truth.insert("goal".to_owned(), goal.into());
-        (json!({ "subgoals": subgoals }), truth.into())
+        shown.into()
     }
 }
 
@@ -115,8 +108,8 @@ impl Environment for Playing {
         let held = self.world.held.clone();
         let reply = self.world.play(action);
         let (observation, valid, changed) = (reply.observation.to_owned(), reply.valid, reply.changed);
-        let (shown, truth) = if changed { self.changes(&held) } else { (Value::Null, Value::Null) };
-        Ok(self.turn(observation, valid, shown, truth))
+        let shown = if changed { self.changes(&held) } else { Value::Null };
+        Ok(self.turn(observation, valid, shown, Value::Null))
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
