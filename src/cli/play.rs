@@ -28,7 +28,7 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Res
     let interface = args.interface.as_ref().map_or("raw", |_| config.text("run.interface"));
     let mut view = View::new(&task, interface);
     let turn = world.reset().map_err(|e| broke(&e))?;
-    let goal = turn.goal().map_or_else(|| interface::goal(&turn.observation), str::to_owned);
+    let goal = interface::goal(&turn);
     let turn = view.first(turn);
     reply(out, args.json, 0, None, &turn, world.as_mut(), Some((&goal, &task.id)))?;
     let mut input = stdin().lock();

@@ -26,13 +26,6 @@ pub struct Turn {
     pub truth: Value,
 }
 
-impl Turn {
-    /// The goal in the world's own words, where a world tells it apart from its first observation (`shown.goal`).
-    pub fn goal(&self) -> Option<&str> {
-        self.shown.get("goal")?.as_str()
-    }
-}
-
 /// What an environment can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnvInfo {

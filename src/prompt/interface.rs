@@ -111,16 +111,20 @@ pub fn incoming(state: &State, action: &str, turn: &Turn, admissible: &[String])
     }
 }
 
-/// The goal sentence of a first observation, without its introduction and final dot; empty where none is stated.
-pub fn goal(observation: &str) -> String {
-    let Some((_, after)) = observation.split_once("Your task is to:") else { return String::new() };
+/// The goal of a world's first answer: what it shows as its goal, else the sentence of its observation, without introduction
+/// and final dot; empty where none is stated.
+pub fn goal(first: &Turn) -> String {
+    if let Some(goal) = first.shown.get("goal").and_then(serde_json::Value::as_str) {
+        return goal.to_owned();
+    }
+    let Some((_, after)) = first.observation.split_once("Your task is to:") else { return String::new() };
     let sentence = after.trim_start().lines().next().unwrap_or_default().trim_end();
     sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
 }
 
 fn view(state: &State) -> View {
-    // These worlds speak as AgentBoard's wrappers do by themselves; what is done to ALFWorld's texts would spoil theirs.
-    if in_world(state, "pddl") || in_world(state, "babyai") {
+    // This world speaks as AgentBoard's wrapper does by itself; what is done to ALFWorld's texts would spoil its own.
+    if in_world(state, "pddl") {
         return View::Raw;
     }
     match state.run.as_ref().map_or("raw", |r| r.interface.as_str()) {

@@ -59,7 +59,9 @@ impl Playing {
             .goal()
             .iter()
             .zip(&self.world.held)
-            .map(|(part, held)| (part.atom.clone(), json!({ "text": part.sentence.trim_end(), "held": held })))
+            .map(|(part, held)| {
+                (part.atom.clone(), json!({ "text": part.sentence.trim_end(), "held": held }))
+            })
             .collect();
         let shown = json!({
             "domain": game.domain(),

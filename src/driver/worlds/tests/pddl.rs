@@ -42,7 +42,10 @@ fn files_are_found_again_by_the_task_they_made() {
     );
     let mut world = open(&find("pddl", &task.id, &options).unwrap(), &options).unwrap();
     let first = world.reset().unwrap();
-    assert_eq!((first.goal(), first.truth["plan"].as_u64()), (Some(task.goal.as_str()), Some(1)));
+    assert_eq!(
+        (first.shown["goal"].as_str(), first.truth["plan"].as_u64()),
+        (Some(task.goal.as_str()), Some(1))
+    );
     assert!(world.step("move from rooma to roomb").unwrap().won);
     // Without a domain it has to be one of ours.
     let error = find("pddl", &pddl_files(None, &problem), &options).unwrap_err();

@@ -70,8 +70,8 @@ fn the_world_tells_goal_truth_and_yardstick() {
     let mut world = problem.open(Joining::Comma);
     let first = world.reset().unwrap();
     assert_eq!(
-        first.goal(),
-        Some("The goal is to satisfy the following conditions: b1 is on b2., b2 is on b3.")
+        first.shown["goal"],
+        "The goal is to satisfy the following conditions: b1 is on b2., b2 is on b3."
     );
     assert_eq!(first.truth["plan"], problem.plan.len());
     assert_eq!(first.shown["objects"]["b1"], "object");
