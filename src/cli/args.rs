@@ -4,6 +4,7 @@ mod verbs;
 
 pub use verbs::*;
 
+use crate::driver::worlds;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -91,10 +92,10 @@ pub enum Verb {
 /// Which world, and which tasks of it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct World {
-    /// The environment: household or babyai (built in), or alfworld.
+    /// The environment: household, babyai or pddl (built in), or alfworld.
     #[arg(long, value_name = "E")]
     pub env: Option<String>,
-    /// A task, by its id; may be given several times. For alfworld also a game.tw-pddl or its folder, for babyai a level's number or name.
+    /// A task, by its id; may be given several times. For alfworld also a game.tw-pddl or its folder, for babyai a level's number or name, for pddl `gripper/3`.
     #[arg(long = "task", value_name = "T")]
     pub task: Vec<String>,
     /// Tasks of a file (an id a line, or JSON lines with `task`), or of a set by name, such as `normal/*/1-20`.
@@ -106,6 +107,31 @@ pub struct World {
     /// A split: train, valid_seen, valid_unseen (alfworld), test (babyai).
     #[arg(long, value_name = "S")]
     pub split: Option<String>,
+    #[command(flatten)]
+    pub files: PddlFiles,
+}
+
+/// A PDDL problem in files.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PddlFiles {
+    /// A PDDL domain (with --problem).
+    #[arg(long, value_name = "F", requires = "problem")]
+    pub domain: Option<PathBuf>,
+    /// A PDDL problem; without --domain one of a built-in domain.
+    #[arg(long, value_name = "F")]
+    pub problem: Option<PathBuf>,
+}
+
+impl PddlFiles {
+    /// The files as the name of a task.
+    pub fn named(&self) -> Option<String> {
+        self.problem.as_deref().map(|problem| worlds::pddl_files(self.domain.as_deref(), problem))
+    }
+
+    /// The environment that is meant: files are of `pddl`, unless another is asked for.
+    pub fn env(&self, asked: Option<&String>) -> Option<String> {
+        asked.cloned().or_else(|| self.problem.as_ref().map(|_| "pddl".to_owned()))
+    }
 }
 
 /// What is done with the tasks.

@@ -171,6 +171,14 @@ pub const ENTRIES: &[Entry] = &[
         "RETROSPECT_THOUGHT",
         "",
     ),
+    entry(
+        "pddl.goal",
+        "how the sentences of a PDDL goal are joined: with a comma, as AgentBoard's code does, or a blank, as its labels",
+        Sort::Word(&["comma", "blank"]),
+        "comma",
+        "RETROSPECT_PDDL_GOAL",
+        "",
+    ),
 ];
 
 const fn entry(

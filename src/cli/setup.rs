@@ -8,6 +8,7 @@ use crate::domain::{Autonomy, RunSpec, SettingOrigin, Settings, Task};
 use crate::driver::worlds::{self, Selection, WorldOptions};
 use crate::driver::{self, DriverError, Launch, OpenWorld};
 use crate::engine::LessonWish;
+use crate::env::pddl::Joining;
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode, SETTINGS};
 use crate::prompt::Templates;
@@ -28,7 +29,7 @@ pub(super) struct Plan {
 /// Puts a run together.
 pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan, Fault> {
     for (name, text) in [
-        ("run.env", &world.env),
+        ("run.env", &world.files.env(world.env.as_ref())),
         ("run.method", &how.method),
         ("run.actor", &how.actor),
         ("run.mentor", &how.mentor),
@@ -66,8 +67,9 @@ pub(super) fn playable(plan: &Plan) -> Result<(), Fault> {
 
 /// Which tasks are meant.
 pub(super) fn selection(world: &World) -> Selection {
+    let files = world.files.named();
     Selection {
-        tasks: world.task.clone(),
+        tasks: world.task.iter().cloned().chain(files).collect(),
         list: world.tasks.clone(),
         split: world.split.clone(),
         only: world.only,
@@ -76,7 +78,8 @@ pub(super) fn selection(world: &World) -> Selection {
 
 /// Where worlds are looked for.
 pub(super) fn world_options(config: &Config) -> WorldOptions {
-    WorldOptions { data: config.path("data"), seed: config.number("run.seed") }
+    let joining = if config.text("pddl.goal") == "blank" { Joining::Blank } else { Joining::Comma };
+    WorldOptions { data: config.path("data"), seed: config.number("run.seed"), joining }
 }
 
 fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> {

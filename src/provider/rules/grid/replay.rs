@@ -115,7 +115,7 @@ impl<'a> Replay<'a> {
                 ("locked", None) => self.locked.push(spot.colour),
                 // Opened with the key that is in the hand.
                 ("open", Some(at)) if view.carrying == Some((spot.colour, "key")) => {
-                    drop(self.locked.remove(at))
+                    self.locked.remove(at);
                 }
                 _ => {}
             }
