@@ -113,12 +113,18 @@ fn value(config: &Config, name: &str) -> String {
     }
 }
 
+/// These words, and what is set where it is none of them (`openai:MODEL`, a recording).
+fn choices(config: &Config, name: &str, words: &[&str]) -> Vec<String> {
+    let set = Some(config.text(name)).filter(|set| !words.contains(set));
+    words.iter().copied().chain(set).map(str::to_owned).collect()
+}
+
 fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
     let words = |name: &str| match ENTRIES.iter().find(|e| e.name == name).map(|e| e.sort) {
         Some(Sort::Word(words)) => words.iter().map(|w| (*w).to_owned()).collect(),
         _ => match name {
-            "run.actor" => vec!["rules".to_owned(), "human".to_owned()],
-            "run.mentor" => vec!["symbolic".to_owned(), "none".to_owned()],
+            "run.actor" => choices(config, name, &["rules", "human"]),
+            "run.mentor" => choices(config, name, &["symbolic", "none"]),
             _ => Vec::new(),
         },
     };

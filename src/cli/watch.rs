@@ -203,6 +203,7 @@ pub(super) fn tell_news(
     breaks: &[Break],
 ) -> Result<Option<Break>, Fault> {
     let fresh = handle.store.timeline().since(teller.since());
+    teller.signals(&handle.store);
     let mut held = None;
     for envelope in fresh {
         teller.event(&envelope)?;

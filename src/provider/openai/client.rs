@@ -136,6 +136,9 @@ fn address(base: &str, path: &str) -> Result<Url, ProviderError> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(setup("it holds a name or password; put it into a header of the endpoint's profile"));
     }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(setup("it holds a query; put it into `query` of the endpoint's profile"));
+    }
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().extend(path.split('/'));
     }

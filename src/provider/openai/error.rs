@@ -154,7 +154,9 @@ fn key_advice(endpoint: &Endpoint) -> String {
     if endpoint.key.is_some() {
         "check the key: the server does not take the one it got".to_owned()
     } else {
-        "no key was sent: set OPENAI_API_KEY, or key_env in the endpoint's profile".to_owned()
+        "no key was sent: set OPENAI_API_KEY (for a server given with --base-url or OPENAI_BASE_URL), or key_env in its \
+         profile"
+            .to_owned()
     }
 }
 

@@ -181,21 +181,14 @@ impl Profile {
         }
     }
 
-    /// The endpoint it describes. `variable` reads the environment; `base_url` and `model` are those that count where the
-    /// profile has none.
+    /// The endpoint it describes; `variable` reads the environment.
     ///
     /// # Errors
-    /// [`ProfileError`] when a value cannot be, or a key is not where it should be.
-    pub fn endpoint(
-        &self,
-        base_url: &str,
-        model: &str,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Endpoint, ProfileError> {
-        let mut endpoint = Endpoint::new(
-            self.base_url.as_deref().unwrap_or(base_url),
-            self.model.as_deref().unwrap_or(model),
-        );
+    /// [`ProfileError`] when it has no base URL, a value cannot be, or a key is not where it should be.
+    pub fn endpoint(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Endpoint, ProfileError> {
+        let base_url =
+            self.base_url.as_deref().ok_or_else(|| wrong("there is no base_url", "set it in the profile"))?;
+        let mut endpoint = Endpoint::new(base_url, self.model.as_deref().unwrap_or(""));
         endpoint.api = match self.api.as_deref() {
             None | Some("chat") => Api::Chat,
             Some("completions") => Api::Completions,
@@ -338,22 +331,28 @@ mod tests {
 
     const NONE: &dyn Fn(&str) -> Option<String> = &|_| None;
 
+    fn somewhere() -> Profile {
+        Profile { base_url: Some("http://h".to_owned()), ..Profile::default() }
+    }
+
     #[test]
     fn every_shipped_profile_is_one_and_every_key_is_described() {
         let all: BTreeMap<String, Profile> = toml::from_str(SHIPPED).unwrap();
         assert!(all.contains_key("paper") && all.len() > 8);
         for (name, profile) in &all {
-            let endpoint = profile.endpoint("http://h", "m", &|_| Some("secret-key".to_owned())).unwrap();
+            let endpoint =
+                profile.clone().over(somewhere()).endpoint(&|_| Some("secret-key".to_owned())).unwrap();
             assert!(!format!("{endpoint:?}{profile:?}").contains("secret-key"), "{name}");
         }
         let full = Profile::shipped("paper").unwrap().over(Profile::shipped("ollama").unwrap());
-        let endpoint = full.endpoint("", "m", NONE).unwrap();
+        let endpoint = full.endpoint(NONE).unwrap();
         assert_eq!(
             (endpoint.sampling.top_k, endpoint.base_url.as_str()),
             (Some(50), "http://127.0.0.1:11434/v1")
         );
         assert!(endpoint.unsent().is_empty());
-        assert_eq!(Endpoint::new("http://h", "m").unsent().len(), 2);
+        assert_eq!(somewhere().endpoint(NONE).unwrap().unsent().len(), 2);
+        assert!(Profile::default().endpoint(NONE).is_err());
         // The reader lists the keys it knows when it meets one it does not know.
         let words = serde_json::from_value::<Profile>(json!({"?": 1})).unwrap_err().to_string();
         let mut known: Vec<&str> = words.split('`').skip(3).step_by(2).collect();
@@ -381,8 +380,8 @@ mod tests {
             ),
         ];
         for (table, want) in cases {
-            let error =
-                Profile::read(&table).and_then(|p| p.endpoint("http://h", "m", NONE).map(drop)).unwrap_err();
+            let read = Profile::read(&table);
+            let error = read.and_then(|p| p.over(somewhere()).endpoint(NONE).map(drop)).unwrap_err();
             assert!(error.what.starts_with(want), "{}", error.what);
             assert!(!format!("{error:?}").contains("sk-secret"));
         }
