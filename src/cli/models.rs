@@ -69,12 +69,17 @@ fn endpoint_of(
     if !model.is_empty() {
         profile.model = Some(model.to_owned());
     }
-    // A flag before a profile, a profile before what is set for every run.
-    let own = mentor && !config.text("run.mentor_base_url").is_empty();
-    let name = if own { "run.mentor_base_url" } else { "run.base_url" };
+    // A flag before a profile, a profile before what is set for every run; and what is the mentor's own before what both share.
+    let own_address = mentor && !config.text("run.mentor_base_url").is_empty();
+    let own_profile = mentor && !config.text("run.mentor_profile").is_empty();
+    let name = if own_address { "run.mentor_base_url" } else { "run.base_url" };
+    let over_profile = if own_address {
+        flagged(config, name) || !own_profile
+    } else {
+        flagged(config, name) && !own_profile
+    };
     let set = config.text(name);
-    let of_profile =
-        profile.base_url.clone().filter(|_| !flagged(config, name) && !(own && names == profiles_of(config)));
+    let of_profile = profile.base_url.clone().filter(|_| !over_profile);
     let from_profile = of_profile.is_some();
     let key = variable("OPENAI_API_KEY").filter(|k| !k.trim().is_empty());
     let here = of_profile.or_else(|| (!set.is_empty()).then(|| set.to_owned()));
@@ -119,14 +124,10 @@ fn flagged(config: &Config, name: &str) -> bool {
     matches!(config.from(name), From::Flag(_))
 }
 
-fn profiles_of(config: &Config) -> &str {
-    config.text("run.profile")
-}
-
 /// The names of a role's profiles.
 fn profiles(config: &Config, asked: Asked) -> &str {
     let mentors = config.text("run.mentor_profile");
-    if asked == Asked::Mentor && !mentors.is_empty() { mentors } else { profiles_of(config) }
+    if asked == Asked::Mentor && !mentors.is_empty() { mentors } else { config.text("run.profile") }
 }
 
 fn word(asked: Asked) -> &'static str {

@@ -126,7 +126,7 @@ fn failure(error: &ProviderError, place: String) -> Failure {
     if letters > 0 {
         let more = if letters > KEPT { "..." } else { "" };
         let last: String = error.partial.chars().skip(letters.saturating_sub(KEPT)).collect();
-        what.push_str(&format!("; it had said: {more}{last}"));
+        what = format!("{what}; it had said: {more}{last}");
     }
     Failure { what, place, next: error.next.clone() }
 }

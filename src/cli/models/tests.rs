@@ -71,6 +71,16 @@ fn the_mentor_may_have_a_server_of_its_own() {
     assert_eq!(of(Asked::Actor, &both), "http://small/v1");
     assert_eq!(of(Asked::Mentor, &both), "http://big/v1");
     assert_eq!(of(Asked::Mentor, &both[..1]), "http://small/v1");
+    let local = [("run.base_url", "http://a/v1"), both[1]];
+    assert_eq!(
+        (of(Asked::Actor, &local), of(Asked::Mentor, &local)),
+        ("http://a/v1".into(), "http://big/v1".into())
+    );
+    let moved = [both[0], ("run.mentor_base_url", "http://b/v1")];
+    assert_eq!(
+        (of(Asked::Actor, &moved), of(Asked::Mentor, &moved)),
+        ("http://small/v1".into(), "http://b/v1".into())
+    );
     let address = [("run.base_url", "http://a/v1"), ("run.mentor_base_url", "http://b/v1")];
     assert_eq!(
         (of(Asked::Actor, &address), of(Asked::Mentor, &address)),
