@@ -161,7 +161,7 @@ fn read_an_event(bencher: Bencher) {
         at: jiff::Timestamp::UNIX_EPOCH,
         cause: retrospect::engine::Cause::Policy,
         more: false,
-        event: Event::PromptSent { prompt: Box::new(record) },
+        event: Event::PromptSent { prompt: Arc::new(record) },
     };
     let line = serde_json::to_string(&envelope).unwrap();
     bencher.bench(|| serde_json::from_str::<Envelope>(divan::black_box(&line)).unwrap());

@@ -192,13 +192,8 @@ fn run(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<Epis
     let pool = lessons
         .iter()
         .map(|text| {
-            let wish = LessonWish::Add {
-                kind: Kind::Abstract,
-                scope: Scope::Environment,
-                text: LessonText::plain(text),
-                rule: None,
-                evidence: String::new(),
-            };
+            let wish =
+                LessonWish::add(Kind::Abstract, Scope::Environment, LessonText::plain(text), String::new());
             ("typed".to_owned(), wish)
         })
         .collect();

@@ -20,10 +20,12 @@ pub use advance::end as episode_end;
 pub use command::{Command, Input, LessonWish, Refusal};
 pub use effect::{Effect, effect_of};
 pub use event::{Cause, Envelope, Event, Failure, PauseReason};
-pub use policy::{Ask, Detect, Draft, Drafter, Method, Outgoing, Policy, Reading, Want};
+pub use policy::{
+    Ask, Detect, Draft, Drafter, Heard, MentorReading, Method, Outgoing, Policy, Reading, Want, keep,
+};
 pub use pool::Pool;
 pub use seed::request_seed;
-pub use state::{Episode, Grant, NoteTally, Pace, State, UndoEntry};
+pub use state::{Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
 
 mod reply;
 pub use reply::Reply;

@@ -43,13 +43,7 @@ fn corpus() -> Vec<Vec<Vec<u8>>> {
 fn played(method: &str, interface: &str, id: &str) -> Rig {
     let mut rig = Rig::new(spec(method, interface, &[id, id]));
     let add = |text: &str, kind| {
-        Command::Lesson(LessonWish::Add {
-            kind,
-            scope: Scope::Environment,
-            text: LessonText::plain(text),
-            rule: None,
-            evidence: String::new(),
-        })
+        Command::Lesson(LessonWish::add(kind, Scope::Environment, LessonText::plain(text), String::new()))
     };
     let wishes = [
         Command::Step,

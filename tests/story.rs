@@ -90,13 +90,7 @@ fn play(teach_at: u32, lesson: Option<(Kind, LessonText)>) -> Arc<State> {
         }
     }
     if let Some((kind, text)) = lesson {
-        handle.send(Command::Lesson(LessonWish::Add {
-            kind,
-            scope: Scope::Environment,
-            text,
-            rule: None,
-            evidence: String::new(),
-        }));
+        handle.send(Command::Lesson(LessonWish::add(kind, Scope::Environment, text, String::new())));
     }
     handle.send(Command::Run);
     until(&handle, |s| s.over || s.trouble.is_some());

@@ -83,7 +83,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.method",
         "the method",
-        Sort::Word(&["react", "omnireflect"]),
+        Sort::Word(crate::method::NAMES),
         "omnireflect",
         "RETROSPECT_METHOD",
         "--method",
@@ -107,7 +107,14 @@ pub const ENTRIES: &[Entry] = &[
         "--as",
     ),
     entry("run.seed", "seed of every chance in a run", Sort::Number(0), "0", "RETROSPECT_SEED", "--seed"),
-    entry("run.trials", "trials a task gets at most", Sort::Number(1), "1", "RETROSPECT_TRIALS", "--trials"),
+    entry(
+        "run.trials",
+        "trials a task gets at most; where it is not set, as many as the method has",
+        Sort::Number(1),
+        "1",
+        "RETROSPECT_TRIALS",
+        "--trials",
+    ),
     entry(
         "run.on_error",
         "without a screen, when a call fails",

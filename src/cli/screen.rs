@@ -6,13 +6,14 @@ use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::outside::around;
 use super::place::{self, Opened};
-use super::setup::{Plan, launch, meta};
+use super::setup::{Plan, launch, meta, templates};
 pub(super) use super::start::choose;
 use super::watch::Shown;
 use super::{args, watch};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Signal, Store, TYPING};
 use crate::engine::Command;
+use crate::prompt::Templates;
 use crate::report::{At, SvgColors, svg};
 use crate::timeline::Timeline;
 use crate::ui::keymap::Keymap;
@@ -53,7 +54,8 @@ pub(super) fn show(
 ) -> Result<(), Fault> {
     let Shown { handle, thread, dir, at, breaks } = shown;
     let moment = at.and_then(|at| moment_of(&handle.store.timeline(), at));
-    let (options, problems) = options(config, look, dir, moment)?;
+    let (mut options, problems) = options(config, look, dir, moment)?;
+    options.templates = templates_of(config, handle, thread.is_some());
     // All of them on standard error, which is there before and after the screen. The screen has one line, and there the
     // first counts: later ones often follow from it.
     for problem in &problems {
@@ -76,6 +78,8 @@ pub(super) fn show(
         handle.quit();
         // A driver that panicked has said so itself; what it wrote is whole.
         let _ = thread.join();
+    }
+    if !dir.as_os_str().is_empty() {
         out.note(&format!("go on with: {}", resume_command(&dir.display().to_string())));
     }
     match left {
@@ -87,6 +91,15 @@ pub(super) fn show(
             "use --plain, or another terminal",
         )),
     }
+}
+
+/// The templates that the session's next prompt is made of: those in force here, where a driver takes them or the session
+/// was begun with them.
+fn templates_of(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Templates>> {
+    let here = templates(config.path("run.prompts").as_deref()).ok()?;
+    let head = handle.store.head();
+    let same = driven || head.run.as_ref().is_some_and(|r| r.settings.word("templates", "") == here.hash());
+    same.then(|| Arc::new(here))
 }
 
 /// Pauses the session where a condition holds. Ends only with the screen.
@@ -125,11 +138,19 @@ pub(super) fn options(
         keymap,
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
         mouse: config.switch("screen.mouse"),
+        motion: may_move(config, ability),
         hints: config.switch("screen.hints"),
         at: at.map_or(Cursor::Live, Cursor::At),
         outside: Some(around(dir)),
+        resume: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
+        templates: None,
     };
     Ok((options, problems))
+}
+
+/// Marks may move unless the configuration or the environment says no.
+fn may_move(config: &Config, ability: Ability) -> bool {
+    config.switch("screen.motion") && !ability.reduced_motion
 }
 
 /// A theme that is not there is an error where nothing will be drawn as well.
@@ -293,5 +314,28 @@ fn colors(theme: &Theme) -> SvgColors {
             colors
         }
         _ => SvgColors::dark(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both were read, and nothing obeyed them.
+    #[test]
+    fn either_way_of_wanting_no_motion_reaches_the_screen() {
+        let cases = [
+            (&[][..], true),
+            (&[("RETROSPECT_MOTION", "false")], false),
+            (&[("RETROSPECT_REDUCED_MOTION", "1")], false),
+            (&[("RETROSPECT_REDUCED_MOTION", "0")], true),
+            (&[("TERM", "dumb")], false),
+        ];
+        for (set, moves) in cases {
+            let variable =
+                |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+            let config = Config::without_file(None, variable);
+            assert_eq!(may_move(&config, Ability::detect(variable)), moves, "{set:?}");
+        }
     }
 }

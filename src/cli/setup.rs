@@ -89,7 +89,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     if let Some(steps) = how.max_steps {
         limits.steps = steps;
     }
-    let mentor = config.text("run.mentor").to_owned();
+    let mentor = mentor(config, &method, &settings)?;
     if mentor == "none" && method == "omnireflect" {
         settings.set("reflect", "never", origin(config.from("run.mentor")));
     }
@@ -107,17 +107,42 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     models::note_down(config, &actor, &mentor, &mut settings)?;
     Ok(RunSpec {
         autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
-        method,
         actor,
         mentor,
         interface: config.text("run.interface").to_owned(),
         tasks,
-        trials: u32::try_from(config.number("run.trials")).unwrap_or(u32::MAX),
+        trials: match config.from("run.trials") {
+            From::Default => method::trials(&method),
+            _ => u32::try_from(config.number("run.trials")).unwrap_or(u32::MAX),
+        },
         seed: config.number("run.seed"),
         limits,
         loop_detector,
         settings,
+        method,
     })
+}
+
+/// Who reflects. Where nobody says it, a model that acts also reflects (self-sustaining), and the rules do otherwise.
+fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, Fault> {
+    let (named, actor) = (config.text("run.mentor"), config.text("run.actor"));
+    let by_model = method == "omnireflect" && settings.word("generation", "symbolic") != "symbolic";
+    let wants_model = by_model || !matches!(method, "omnireflect" | "react");
+    let own =
+        matches!(config.from("run.mentor"), From::Default) && wants_model && actor.starts_with("openai:");
+    if own {
+        return Ok(actor.to_owned());
+    }
+    if by_model && matches!(named, "symbolic" | "none") {
+        return Err(Fault::usage(
+            format!(
+                "generation={} needs a mentor that is asked, and the mentor is {named}",
+                settings.word("generation", "")
+            ),
+            "name one with --mentor openai:MODEL or --mentor recorded:PATH, or set generation=symbolic",
+        ));
+    }
+    Ok(named.to_owned())
 }
 
 /// A value as it is typed: a number, a switch or a word.
@@ -236,7 +261,8 @@ fn is_builtin(folder: &Path) -> bool {
     folder == Path::new("builtin")
 }
 
-fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
+/// The prompt templates in force: the built-in ones, with those of a folder over them.
+pub(super) fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
     let Some(folder) = folder.filter(|f| !is_builtin(f)) else { return Ok(Templates::builtin()) };
     let mut files = Vec::new();
     let entries =

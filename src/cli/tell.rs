@@ -32,7 +32,7 @@ pub(super) struct Teller {
     out: Arc<Mutex<Out>>,
     transcript: Transcript,
     lines: Lines,
-    path: String,
+    pub(super) path: String,
     /// The last signal that was told.
     heard: u64,
     shadow: Shadow,

@@ -209,9 +209,23 @@ impl Driver {
                 inbox.recv().await
             };
             let Some(message) = message else { break };
-            self.take(message);
+            self.take_all(message, &mut inbox);
         }
         self.finish();
+    }
+
+    /// Takes a message and those that wait behind it, up to a measure; then the readers are told.
+    fn take_all(&mut self, message: Message, inbox: &mut UnboundedReceiver<Message>) {
+        const AT_ONCE: usize = 64;
+        let store = self.store.clone();
+        let _told_at_the_end = store.hold_news();
+        self.take(message);
+        for _ in 1..AT_ONCE {
+            match inbox.try_recv() {
+                Ok(message) if !self.quit => self.take(message),
+                _ => break,
+            }
+        }
     }
 
     fn finish(&mut self) {

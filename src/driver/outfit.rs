@@ -4,7 +4,7 @@ use super::{DriverError, Launch, OpenWorld, open_read_only};
 use crate::domain::{Asked, RunSpec, Seq};
 use crate::engine::Envelope;
 use crate::method;
-use crate::prompt::{self, Templates};
+use crate::prompt::{self, Desk, Templates};
 use crate::provider::rules::Rules;
 use crate::provider::{Provider, Recorded};
 use std::path::Path;
@@ -66,7 +66,8 @@ impl Launch {
             (_, Some(model)) => Some(serve(Asked::Mentor, model)?),
             (other, None) => return Err(unknown("mentor", other, MENTORS)),
         };
-        let policy = method::policy(spec, templates).map_err(|e| {
+        let desk = Arc::new(Desk::new(templates));
+        let policy = method::policy_at(spec, desk.clone()).map_err(|e| {
             DriverError::Refused(e.to_string(), format!("choose one of: {}", method::NAMES.join(", ")))
         })?;
         let actor: Arc<dyn Provider> = match spec.actor.as_str() {
@@ -78,7 +79,8 @@ impl Launch {
                 (None, None) => return Err(unknown("actor", other, ACTORS)),
             },
         };
-        Ok(Self { policy, render: prompt::render, actor, mentor, open })
+        let render = Arc::new(move |state: &_, record: &_| desk.render(state, record));
+        Ok(Self { policy, render, actor, mentor, open })
     }
 }
 

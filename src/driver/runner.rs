@@ -47,11 +47,8 @@ impl Runner {
             asked: record.asked,
             prompt: Arc::new(prompt),
             seed: record.seed,
-            // An actor answers with one line; a mentor writes until it is done.
-            stop: match record.asked {
-                Asked::Actor => vec!["\n".to_owned()],
-                Asked::Mentor => Vec::new(),
-            },
+            // One line is a step; a mentor may take as many as it needs.
+            stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
             ..Request::default()
         };
         let task = tokio::spawn(async move {

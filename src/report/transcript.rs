@@ -85,7 +85,10 @@ impl Transcript {
             Event::ProposalRejected { step, was, reason } => {
                 line(out, &format!("{step:>3} rejected  "), &format!("{was}: {reason}"));
             }
-            Event::AskedAgain { step } => line(out, &format!("{step:>3} "), "asked again"),
+            Event::AskedAgain { step, unusable } => {
+                let why = unusable.as_ref().map_or(String::new(), |why| format!(": {why}"));
+                line(out, &format!("{step:>3} "), &format!("asked again{why}"));
+            }
             Event::ActionTaken { step, executed, .. } => {
                 if !executed.action.trim_start().starts_with("think:") || executed.by == By::Person {
                     let by = if executed.by == By::Person { "  (by you)" } else { "" };
@@ -170,6 +173,7 @@ impl Transcript {
             | Event::StageGranted
             | Event::CallCancelled { .. }
             | Event::Retried { .. }
+            | Event::GivenUp { .. }
             | Event::Closed
             | Event::Reopened => {}
         }

@@ -1,12 +1,15 @@
 //! From notes to reflections. A rule speaks only when a detector noted its evidence in this trajectory, and every lesson
 //! carries that evidence. Equal lessons are one lesson that recurs; what a person deleted is not drawn again.
 
+mod answer;
 mod sentences;
+
+pub use answer::answer;
 
 use super::detect::{known, reached};
 use super::goal::Goal;
 use crate::domain::{
-    Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Reflection, Scope,
+    Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Purpose, Reflection, Scope,
 };
 use crate::engine::{Episode, LessonWish, State, Want};
 
@@ -126,7 +129,12 @@ fn keep(
         if recurs && (since == Since::Begin || again.contains(&lesson.rule)) {
             continue;
         }
-        items.push(Item { text: lesson.text, rule: Some(lesson.rule), evidence: lesson.evidence });
+        items.push(Item {
+            text: lesson.text,
+            rule: Some(lesson.rule),
+            evidence: lesson.evidence,
+            moment: None,
+        });
         wishes.push(Want::Lesson(wish));
     }
     if items.is_empty() {
@@ -137,7 +145,10 @@ fn keep(
         author: Author::Symbolic,
         episode: episode.number,
         step: episode.answered(),
+        purpose: Purpose::Reflect,
         items,
+        complaints: Vec::new(),
+        call: None,
         seq: crate::domain::Seq::default(),
     };
     std::iter::once(Want::Reflect(Box::new(reflection))).chain(wishes).collect()
@@ -172,6 +183,8 @@ fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonWish> {
         text: drawn.text.clone(),
         rule: Some(drawn.rule.clone()),
         evidence: drawn.evidence.clone(),
+        parents: Vec::new(),
+        moment: None,
     })
 }
 

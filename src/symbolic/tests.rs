@@ -15,7 +15,9 @@ fn play(goal: &str, actions: &[&str]) -> Play {
 }
 
 fn played(mut house: House, method: &str, actions: &[&str]) -> Play {
-    let mut play = Play::new(spec(method, &[("kitchen-1", "")]));
+    let mut run = spec(method, &[("kitchen-1", "")]);
+    run.settings.set("ask_again", 0, crate::domain::SettingOrigin::Flag);
+    let mut play = Play::new(run);
     play.script(&mut house, actions);
     play
 }
@@ -271,7 +273,7 @@ fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
         }
     }
     let heat = state.pool.of(Kind::Error).nth(1).unwrap();
-    assert_eq!(heat.evidence, "heat apple 2 with stoveburner 1 -> Nothing happens.");
+    assert_eq!(&*heat.evidence, "heat apple 2 with stoveburner 1 -> Nothing happens.");
 }
 
 #[test]
@@ -294,13 +296,12 @@ fn equal_lessons_recur_and_a_deleted_one_stays_away() {
 fn a_sentence_that_a_person_typed_is_not_said_twice() {
     let mut house = House::kitchen(HEAT);
     let mut run = Play::new(spec("omnireflect", &[("kitchen-1", "")]));
-    run.command(Command::Lesson(LessonWish::Add {
-        kind: Kind::Error,
-        scope: crate::domain::Scope::Environment,
-        text: crate::domain::LessonText::plain("go to a place before you act on it"),
-        rule: None,
-        evidence: String::new(),
-    }));
+    run.command(Command::Lesson(LessonWish::add(
+        Kind::Error,
+        crate::domain::Scope::Environment,
+        crate::domain::LessonText::plain("go to a place before you act on it"),
+        String::new(),
+    )));
     run.script(&mut house, &["open fridge 1"]);
     assert_eq!(run.state().pool.of(Kind::Error).map(|l| l.recurred).collect::<Vec<_>>(), [1]);
 }

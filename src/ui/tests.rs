@@ -166,8 +166,11 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
     bytes
 }
 
+mod ahead;
 mod boxes;
+mod everywhere;
 mod keys;
+mod mended;
 mod overlays;
 mod pictures;
 mod safety;

@@ -14,13 +14,8 @@ fn proposed(action: &str) -> Bench {
 }
 
 fn lesson(text: &str) -> Command {
-    Command::Lesson(LessonWish::Add {
-        kind: Kind::Error,
-        scope: Scope::Environment,
-        text: LessonText::plain(text),
-        rule: None,
-        evidence: String::new(),
-    })
+    let text = LessonText::plain(text);
+    Command::Lesson(LessonWish::add(Kind::Error, Scope::Environment, text, String::new()))
 }
 
 #[test]
@@ -296,13 +291,12 @@ fn a_task_can_be_begun_again_after_the_run() {
 #[test]
 fn a_loaded_pool_is_no_persons_hand_and_cannot_be_undone() {
     let mut bench = Bench::new();
-    let wish = LessonWish::Add {
-        kind: Kind::Error,
-        scope: Scope::Environment,
-        text: LessonText::plain("Heat food in a microwave only."),
-        rule: None,
-        evidence: String::new(),
-    };
+    let wish = LessonWish::add(
+        Kind::Error,
+        Scope::Environment,
+        LessonText::plain("Heat food in a microwave only."),
+        String::new(),
+    );
     let pool = vec![("pool.jsonl".to_owned(), wish.clone()), ("pool.jsonl".to_owned(), wish)];
     bench.wish(Command::Start { session: "s".to_owned(), spec: Box::new(spec(1, 50)), pool }).unwrap();
     let ids: Vec<_> = bench.state().pool.all().map(|l| l.id.clone()).collect();
