@@ -84,6 +84,9 @@ fn sent(bytes: &[u8]) -> Act {
     Act::Send(bytes.to_vec())
 }
 
+/// What llama.cpp's server says of a prompt that is too long, where it says anything.
+const OVERFLOW: &str = r#"{"error":{"message":"This model's maximum context length is 512 tokens. However, you requested 2065 tokens (2053 in the messages, 12 in the completion). Please reduce the length of the messages or completion.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#;
+
 /// The streams that real servers sent, as they were captured.
 #[test]
 fn answers_of_real_servers() {
@@ -141,10 +144,26 @@ fn answers_of_real_servers() {
         ),
         case("azure: empty choices", chunked(&[azure.as_bytes()], true), Says("go", "", 1)),
         case("openrouter: comments", chunked(&[router.as_bytes()], true), Says("go", "", 1)),
+        Case {
+            scripts: vec![chunked(&[], true), plain(200, "", whole)],
+            ..case(
+                "no event at all, and an answer without a stream",
+                Vec::new(),
+                Says("iheIinalS\u{10} sameut {\"=", "", 2),
+            )
+        },
+        Case {
+            scripts: vec![chunked(&[], true), plain(400, "", OVERFLOW)],
+            ..case(
+                "overflow: no event at all, and words without a stream",
+                Vec::new(),
+                Fail(FailureKind::TooLong, "maximum context length is 512", 2, ""),
+            )
+        },
         case(
             "overflow: no event at all",
             chunked(&[], true),
-            Fail(FailureKind::Empty, "longer than its context", 1, ""),
+            Fail(FailureKind::Empty, "longer than its context", 2, ""),
         ),
         case(
             "overflow behind litellm: an end without a word",
@@ -153,11 +172,7 @@ fn answers_of_real_servers() {
         ),
         case(
             "overflow in words",
-            plain(
-                400,
-                "",
-                r#"{"error":{"message":"This model's maximum context length is 512 tokens. However, you requested 2065 tokens (2053 in the messages, 12 in the completion). Please reduce the length of the messages or completion.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#,
-            ),
+            plain(400, "", OVERFLOW),
             Fail(FailureKind::TooLong, "maximum context length is 512", 1, ""),
         ),
         case(
@@ -513,7 +528,7 @@ fn statuses() {
             )],
             Fail(FailureKind::Odd, "packed", 1, ""),
         ),
-        case("nothing, with success", plain(200, "", ""), Fail(FailureKind::Empty, "without a word", 1, "")),
+        case("nothing, with success", plain(200, "", ""), Fail(FailureKind::Empty, "without a word", 2, "")),
         case("204", vec![sent(b"HTTP/1.1 204 No Content\r\n\r\n")], Fail(FailureKind::Refused, "204", 1, "")),
     ]);
 }
@@ -594,8 +609,8 @@ fn bodies() {
             stream(format!("{go}data: [DONE]\n\n").as_bytes()),
             Says("go", "", 1),
         ),
-        case("only [DONE]", stream(b"data: [DONE]\n\n"), Fail(FailureKind::Empty, "without a word", 1, "")),
-        case("only comments", stream(b": a\n\n: b\n\n"), Fail(FailureKind::Empty, "without a word", 1, "")),
+        case("only [DONE]", stream(b"data: [DONE]\n\n"), Fail(FailureKind::Empty, "without a word", 2, "")),
+        case("only comments", stream(b": a\n\n: b\n\n"), Fail(FailureKind::Empty, "without a word", 2, "")),
         case(
             "breaks after its end",
             chunked(&[format!("{go}{}", ends("stop")).as_bytes()], false)

@@ -117,7 +117,7 @@ pub struct How {
     /// Who acts: openai:MODEL, rules (built in), human, or recorded:SESSION.
     #[arg(long, value_name = "A", help_heading = "Method")]
     pub actor: Option<String>,
-    /// Who reflects: openai:MODEL, symbolic (rules) or none.
+    /// Who reflects: openai:MODEL, symbolic (rules), recorded:SESSION or none.
     #[arg(long, value_name = "R", help_heading = "Method")]
     pub mentor: Option<String>,
     /// Seed of every chance in the run.

@@ -18,7 +18,7 @@ pub const TYPING: Duration = Duration::from_millis(12);
 const ACTORS: &str = "openai:MODEL, rules (built in), human, and recorded:SESSION";
 
 /// The mentors of this version, for messages.
-const MENTORS: &str = "openai:MODEL, symbolic (rules) and none";
+const MENTORS: &str = "openai:MODEL, symbolic (rules), recorded:SESSION and none";
 
 /// A recorded session: its name and its events.
 pub type Recording = (String, Vec<Arc<Envelope>>);
@@ -58,13 +58,16 @@ impl Launch {
         templates: Arc<Templates>,
         open: OpenWorld,
         typing: Duration,
-        find: impl FnOnce(&str) -> Result<Recording, DriverError>,
+        mut find: impl FnMut(&str) -> Result<Recording, DriverError>,
         mut serve: impl FnMut(Asked, &str) -> Result<Arc<dyn Provider>, DriverError>,
     ) -> Result<Self, DriverError> {
-        let mentor = match (spec.mentor.as_str(), spec.mentor.strip_prefix("openai:")) {
-            ("symbolic" | "none", _) => None,
-            (_, Some(model)) => Some(serve(Asked::Mentor, model)?),
-            (other, None) => return Err(unknown("mentor", other, MENTORS)),
+        let mentor: Option<Arc<dyn Provider>> = match spec.mentor.as_str() {
+            "symbolic" | "none" => None,
+            other => match (other.strip_prefix("openai:"), other.strip_prefix("recorded:")) {
+                (Some(model), _) => Some(serve(Asked::Mentor, model)?),
+                (None, Some(name)) => Some(Arc::new(recorded("mentor", name, &mut find)?)),
+                (None, None) => return Err(unknown("mentor", other, MENTORS)),
+            },
         };
         let desk = Arc::new(Desk::new(templates));
         let policy = method::policy_at(spec, desk.clone()).map_err(|e| {
@@ -75,7 +78,7 @@ impl Launch {
             "rules" | "human" => Arc::new(Rules::with_delay(typing)),
             other => match (other.strip_prefix("openai:"), other.strip_prefix("recorded:")) {
                 (Some(model), _) => serve(Asked::Actor, model)?,
-                (None, Some(name)) => Arc::new(recorded(name, find)?),
+                (None, Some(name)) => Arc::new(recorded("actor", name, &mut find)?),
                 (None, None) => return Err(unknown("actor", other, ACTORS)),
             },
         };
@@ -85,15 +88,16 @@ impl Launch {
 }
 
 fn recorded(
+    role: &str,
     name: &str,
-    find: impl FnOnce(&str) -> Result<Recording, DriverError>,
+    find: &mut impl FnMut(&str) -> Result<Recording, DriverError>,
 ) -> Result<Recorded, DriverError> {
     let (session, events) = find(name)?;
     let recorded = Recorded::of(&session, &events, prompt::render);
     if recorded.is_empty() {
         return Err(DriverError::Refused(
-            format!("--actor recorded:{name}: no model answered anything in this session"),
-            "choose a session in which an actor was asked".to_owned(),
+            format!("--{role} recorded:{name}: no model answered anything in this session"),
+            format!("choose a session in which this {role} was asked"),
         ));
     }
     Ok(recorded)

@@ -5,7 +5,7 @@ use super::client::Http;
 use super::endpoint::Endpoint;
 use super::error;
 use super::key::Redactor;
-use super::memory::Memory;
+use super::memory::{Learnt, Memory};
 use super::objection::Change;
 use super::request;
 use super::retry;
@@ -13,7 +13,7 @@ use crate::domain::Usage;
 use crate::provider::{Delta, FailureKind, Phase, ProviderError, Request};
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
@@ -82,6 +82,9 @@ impl Call {
                 }
                 continue;
             }
+            if failed.error.kind == FailureKind::Empty {
+                return self.without_stream(failed.error).await;
+            }
             attempt += 1;
             let most = if failed.error.status == Some(500) { policy.after_500 } else { policy.times };
             if !failed.again || attempt > most {
@@ -106,16 +109,20 @@ impl Call {
 
     /// One request and its answer.
     async fn once(&self) -> Result<Whole, Failed> {
-        let endpoint = &*self.endpoint;
         let learnt = self.memory.learnt();
-        let body = request::body(endpoint, &learnt, &self.request);
+        let body = request::body(&self.endpoint, &learnt, &self.request);
+        self.send(&learnt, &body).await
+    }
+
+    async fn send(&self, learnt: &Learnt, body: &Map<String, Value>) -> Result<Whole, Failed> {
+        let endpoint = &*self.endpoint;
         let _ = self.tell.send(Delta::Phase(Phase::Connecting));
         let response = self.http.ask(endpoint, Value::Object(body.clone()).to_string(), &self.tell).await;
         let response = response
             .map_err(|error| Failed { again: error.kind == FailureKind::Unreachable, ..error.into() })?;
         let status = response.status().as_u16();
         if status != 200 {
-            return Err(self.refusal(response, &body).await);
+            return Err(self.refusal(response, body).await);
         }
         if let Some(how) = response.headers().get(CONTENT_ENCODING).filter(|h| *h != "identity") {
             let what = format!("{} answers packed ({how:?}), which was not asked for", endpoint.host());
@@ -130,7 +137,7 @@ impl Call {
         let most = request::max_tokens(endpoint, &self.request);
         let counted_by_proxy = response.headers().keys().any(|name| name.as_str().starts_with("x-litellm-"));
         let mut answer =
-            Answer::new(endpoint, &learnt, stops, most, learnt.scaled(self.estimate()), &self.tell);
+            Answer::new(endpoint, learnt, stops, most, learnt.scaled(self.estimate()), &self.tell);
         let read = answer.read(response).await;
         let shown = answer.shown();
         match read {
@@ -144,8 +151,34 @@ impl Call {
         }
     }
 
+    /// A server that says nothing in a stream may say why outside of one, or even answer there.
+    async fn without_stream(&self, empty: ProviderError) -> Result<Whole, ProviderError> {
+        let learnt = self.memory.learnt();
+        let mut body = request::body(&self.endpoint, &learnt, &self.request);
+        body.insert("stream".to_owned(), Value::Bool(false));
+        body.remove("stream_options");
+        let mut answered = self.send(&learnt, &body).await;
+        // Such a server has often closed the connection behind its silence.
+        if answered.as_ref().is_err_and(|failed| failed.error.kind == FailureKind::Unreachable) {
+            tokio::time::sleep(self.endpoint.retry.first).await;
+            answered = self.send(&learnt, &body).await;
+        }
+        match answered {
+            Ok(whole) => {
+                self.notice(format!(
+                    "{} says nothing in a stream; it was asked without one",
+                    self.endpoint.host()
+                ));
+                self.finish(&whole);
+                Ok(whole)
+            }
+            Err(failed) if failed.error.status.is_some() => Err(failed.error),
+            Err(_) => Err(empty),
+        }
+    }
+
     /// An answer with a status other than success.
-    async fn refusal(&self, mut response: Response, sent: &serde_json::Map<String, Value>) -> Failed {
+    async fn refusal(&self, mut response: Response, sent: &Map<String, Value>) -> Failed {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let header = |name: &str| headers.get(name).and_then(|v| v.to_str().ok());

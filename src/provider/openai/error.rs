@@ -146,7 +146,7 @@ pub(super) fn refused(endpoint: &Endpoint, status: u16, body: &[u8], asked: u64)
 /// What to do about a prompt that is too long; `asked` is our estimate of its tokens.
 pub(super) fn too_long_advice(asked: u64) -> String {
     format!(
-        "this prompt has about {asked} tokens: lower its budget (--set context_tokens=N), or give the server a larger context"
+        "this prompt has about {asked} tokens: lower its budget (--set context_tokens=N) or the answer's (max_tokens of the profile), or give the server a larger context"
     )
 }
 
