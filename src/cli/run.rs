@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// `run`.
 pub(super) fn run(mut config: Config, args: &args::Run, mut out: Out) -> Result<(), Fault> {
     config.flag("run.on_error", args.drive.on_error.map(policy_word))?;
+    super::models::flags(&mut config, &args.models)?;
     let plan = plan(&mut config, &args.world, &args.how)?;
     for warning in plan.spec.tasks.iter().flat_map(worlds::warnings) {
         out.note(&format!("warning: {warning}"));

@@ -3,7 +3,7 @@
 use super::args::{How, World};
 use super::config::{Config, From};
 use super::fault::{Fault, FaultKind};
-use super::{place, pool};
+use super::{models, place, pool};
 use crate::domain::{Autonomy, RunSpec, SettingOrigin, Settings, Task};
 use crate::driver::worlds::{self, Selection, WorldOptions};
 use crate::driver::{self, DriverError, Launch, OpenWorld};
@@ -117,6 +117,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     let prompts = templates(config.path("run.prompts").as_deref())?;
     settings.set("templates", prompts.hash(), origin(config.from("run.prompts")));
     let actor = config.text("run.actor").to_owned();
+    models::note_down(config, &actor, &mentor, &mut settings)?;
     Ok(RunSpec {
         autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
         actor,
@@ -215,8 +216,16 @@ pub(super) fn launch(
                 Err(refused)
             }
         };
-    let launch = Launch::with(spec, templates, open, typing, find);
-    launch.map_err(|error| match (unfound, error) {
+    let mut unserved = None;
+    let serve = |asked, model: &str| {
+        models::provider(config, asked, model, Some(&spec.settings)).map_err(|fault| {
+            let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
+            unserved = Some(fault);
+            refused
+        })
+    };
+    let launch = Launch::with(spec, templates, open, typing, find, serve);
+    launch.map_err(|error| match (unfound.or(unserved), error) {
         (Some(fault), _) => fault,
         (None, DriverError::Refused(why, next)) => Fault::usage(why, next),
         (None, other) => other.into(),

@@ -323,6 +323,9 @@ impl Driver {
     }
 
     fn delta(&self, call: CallId, delta: Delta) {
+        if let Delta::Notice(words) = delta {
+            return self.store.signal(Signal::Said(words));
+        }
         self.store.edit_live(|live| {
             let Some(of) = live.calls.iter_mut().find(|c| c.call == call) else { return };
             match delta {
@@ -337,7 +340,11 @@ impl Driver {
                     of.pieces += 1;
                     of.text.push_str(&piece);
                 }
-                Delta::Usage(_) => {}
+                Delta::WasReasoning => {
+                    let was = std::mem::take(&mut of.text);
+                    of.reasoning.push_str(&was);
+                }
+                Delta::Usage(_) | Delta::Notice(_) => {}
             }
         });
     }

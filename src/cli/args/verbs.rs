@@ -220,6 +220,14 @@ pub struct Export {
 
 #[derive(Debug, Args)]
 pub struct Doctor {
+    /// Check the server of this actor: openai:MODEL.
+    #[arg(long, value_name = "A")]
+    pub actor: Option<String>,
+    /// Check the server of this mentor: openai:MODEL.
+    #[arg(long, value_name = "R")]
+    pub mentor: Option<String>,
+    #[command(flatten)]
+    pub models: super::Models,
     /// One JSON object.
     #[arg(long)]
     pub json: bool,
