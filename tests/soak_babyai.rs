@@ -82,7 +82,7 @@ fn described(start: &Start, d: &Description) -> Value {
     ids.extend(d.walls.iter().map(|_| -1));
     places.extend(&d.walls);
     json!({
-        "type": d.kind.map(|k| k.word()), "color": d.colour.map(|c| c.word()), "loc": d.side.map(|s| s.word()),
+        "type": d.kind.map(retrospect::env::babyai::Kind::word), "color": d.colour.map(retrospect::env::babyai::Colour::word), "loc": d.side.map(retrospect::env::babyai::Side::word),
         "obj_set": ids, "obj_poss": places,
     })
 }

@@ -1,6 +1,7 @@
 //! The configuration: one table of entries, filled in layers (default, file, environment variable, flag), each value
 //! with its origin. The reference (`docs/CONFIG.md`), the file that `config init` writes and all errors come from the table.
 
+mod named;
 mod read;
 mod reference;
 mod show;
@@ -351,38 +352,6 @@ impl Config {
     /// Where a value comes from.
     pub fn from(&self, name: &str) -> &From {
         self.values.get(name).map_or(&From::Default, |v| &v.1)
-    }
-
-    /// A profile by name: one of the file, else a shipped one.
-    ///
-    /// # Errors
-    /// A usage [`Fault`] when there is none of this name.
-    pub fn profile(&self, name: &str) -> Result<Profile, Fault> {
-        let found = self.models.get(name).cloned().or_else(|| Profile::shipped(name));
-        found.ok_or_else(|| {
-            let known = self.models.keys().cloned().chain(Profile::shipped_names()).collect::<Vec<_>>();
-            Fault::usage(
-                format!("there is no profile {name:?}; there are {}", known.join(", ")),
-                format!("write one as a table [models.{name}] of {}", self.file.display()),
-            )
-        })
-    }
-
-    /// The settings of a preset.
-    ///
-    /// # Errors
-    /// A usage [`Fault`] when the file has no such preset.
-    pub fn preset(&self, name: &str) -> Result<&[(String, Value)], Fault> {
-        self.presets.get(name).map(Vec::as_slice).ok_or_else(|| {
-            let known = self.presets.keys().cloned().collect::<Vec<_>>().join(", ");
-            let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {known}") };
-            Fault::usage(
-                format!("{}: there is no preset {name:?}; {known}", self.file.display()),
-                format!(
-                    "write one as a table [preset.{name}] of settings; `retrospect config show` lists them"
-                ),
-            )
-        })
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Message, Store};
 use crate::domain::{Asked, CallId, Prompt, PromptRecord, Usage};
 use crate::driver::LiveCall;
 use crate::engine::{Failure, Reply};
-use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
+use crate::provider::{Delta, Phase, Provider, ProviderError, Request, SamplingWish};
 use futures_util::StreamExt as _;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -49,6 +49,7 @@ impl Runner {
             seed: record.seed,
             // One line is a step; a mentor may take as many as it needs.
             stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
+            wish: warmer(record.rung),
             ..Request::default()
         };
         let task = tokio::spawn(async move {
@@ -83,6 +84,11 @@ impl Runner {
     pub(super) fn answered(&mut self, call: CallId) {
         self.calls.remove(&call);
     }
+}
+
+/// The temperature of a rung of the ladder: 0.2 for each (Reflexion's public code); none on the first, which is the run's own.
+fn warmer(rung: u32) -> SamplingWish {
+    SamplingWish { temperature: (rung > 0).then(|| f64::from(rung.min(5)) / 5.0), ..SamplingWish::default() }
 }
 
 async fn collect(

@@ -35,7 +35,7 @@ pub(super) fn select(
         return Err(WorldError::UnknownEnv { env: env.to_owned() });
     }
     if let Some(split) = &selection.split
-        && env != "alfworld"
+        && matches!(env, "household" | "pddl")
     {
         let why = match env {
             "household" => "the built-in world has no splits; use --tasks 'normal/*/1-20' for a set",
