@@ -34,7 +34,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     },
     SettingSpec {
         name: "thoughts_count",
-        meaning: "a step that only thinks counts against the cap",
+        meaning: "a step that only thinks counts against the cap; where it does not, four times the cap is the end all the same",
         methods: &[],
         default: Fixed::Switch(true),
         code: None,
