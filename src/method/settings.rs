@@ -179,6 +179,14 @@ pub const SETTINGS: &[SettingSpec] = &[
         origin: SettingOrigin::Ours,
     },
     SettingSpec {
+        name: "circle_turns",
+        meaning: "turns the same way, one after the other, that are called going in circles (babyai)",
+        methods: &[],
+        default: Fixed::Number(thresholds::CIRCLE_TURNS),
+        range: (2, MOST),
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
         name: "circle_window",
         meaning: "steps without progress before going in circles can be noted",
         methods: &[],

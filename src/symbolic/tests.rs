@@ -7,6 +7,7 @@ use crate::method::fixture::{House, Play, spec};
 use proptest::prelude::*;
 
 mod golden;
+mod grid;
 
 const HEAT: &str = "put a hot apple in garbagecan";
 

@@ -1,8 +1,7 @@
 //! What can be known from the steps so far: which way one looks since one last walked, what was seen there, what is done.
 
 use super::super::read::{Item, Reading};
-use super::goal::{Clause, clauses};
-use super::seen::View;
+use crate::symbolic::grid::{Clause, Spot, View, clauses};
 
 /// The past, replayed.
 #[derive(Debug)]
@@ -115,7 +114,7 @@ impl<'a> Replay<'a> {
                 ("locked", None) => self.locked.push(spot.colour),
                 // Opened with the key that is in the hand.
                 ("open", Some(at)) if view.carrying == Some((spot.colour, "key")) => {
-                    drop(self.locked.remove(at))
+                    self.locked.remove(at);
                 }
                 _ => {}
             }
@@ -134,7 +133,7 @@ impl<'a> Replay<'a> {
                     line == "toggle" && now.ahead().is_some_and(|s| s.leaf == "open" && wanted.is(s))
                 }
                 Clause::PutNext(moved, fixed) => {
-                    let beside = |s: &&super::seen::Spot<'_>| (s.ahead - 1).abs() + s.right.abs() == 1;
+                    let beside = |s: &&Spot<'_>| (s.ahead - 1).abs() + s.right.abs() == 1;
                     line == "drop"
                         && before.carrying.is_some_and(|(c, k)| moved.means(c, k))
                         && now.spots.iter().filter(beside).any(|s| fixed.is(s))
