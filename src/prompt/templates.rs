@@ -18,6 +18,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("react.toml", include_str!("templates/react.toml")),
     ("omnireflect.toml", include_str!("templates/omnireflect.toml")),
     ("household.toml", include_str!("templates/household.toml")),
+    ("babyai.toml", include_str!("templates/babyai.toml")),
     ("any.toml", include_str!("templates/any.toml")),
     ("put.txt", include_str!("examples/put.txt")),
     ("clean.txt", include_str!("examples/clean.txt")),
@@ -25,6 +26,8 @@ const BUILTIN: &[(&str, &str)] = &[
     ("cool.txt", include_str!("examples/cool.txt")),
     ("examine.txt", include_str!("examples/examine.txt")),
     ("puttwo.txt", include_str!("examples/puttwo.txt")),
+    ("door.txt", include_str!("examples/door.txt")),
+    ("key.txt", include_str!("examples/key.txt")),
 ];
 
 /// All templates of a run.

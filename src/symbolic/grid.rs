@@ -87,7 +87,11 @@ impl Found<'_> {
         let held = format!("{colour} {kind}");
         if kind == "key" && self.action.starts_with("pickup") {
             self.note("took_key", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
-        } else if self.action.contains("go through") && self.action.contains(" locked ") {
+        } else if self.action.contains("go through")
+            && self.action.contains(" locked ")
+            // A walk that ended on the way has opened nothing.
+            && !view.spots.iter().any(|spot| spot.leaf == "locked" && spot.colour == colour)
+        {
             self.note("unlocked", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
         }
         let other = !wanted.iter().any(|wanted| wanted.means(colour, kind)) && kind != "key";

@@ -97,8 +97,10 @@ impl<'a> Replay<'a> {
         }
         if let Some((_, door)) = line.split_once("go through ") {
             let colour = door.split(' ').next();
-            self.passed.extend(colour);
-            if line.contains(" locked ") {
+            // A walk that ended on the way has passed nothing, and the door is still as it was.
+            let there = |spot: &Spot<'_>| spot.name == door && spot.leaf != "open";
+            self.passed.extend(colour.filter(|_| !view.spots.iter().any(there)));
+            if line.contains(" locked ") && !view.spots.iter().any(there) {
                 self.locked.retain(|locked| Some(*locked) != colour);
             }
         }
