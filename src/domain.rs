@@ -14,7 +14,7 @@ pub use id::{BranchId, CallId, LessonId, Seq, hex};
 pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, Scope};
 pub use note::{Note, NoteKind};
 pub use prompt::{Asked, Dropped, Label, Origin, Prompt, PromptRecord, Segment, SegmentRecord, Speaker};
-pub use reflection::{Author, Item, Kind, Reflection};
+pub use reflection::{Author, Item, Kind, Moment, Purpose, Question, Reflection};
 pub use run::{
     Autonomy, EndReason, EpisodeSummary, Limits, RunSpec, Setting, SettingOrigin, Settings, Usage,
 };

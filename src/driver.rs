@@ -6,6 +6,7 @@
 
 mod commit;
 mod host;
+mod keeper;
 mod launch;
 mod outfit;
 mod runner;
@@ -25,7 +26,9 @@ pub type OpenWorld = std::sync::Arc<
 >;
 
 /// Rebuilds the exact prompt of a record from a state.
-pub type Render = fn(&crate::engine::State, &crate::domain::PromptRecord) -> crate::domain::Prompt;
+pub type Render = std::sync::Arc<
+    dyn Fn(&crate::engine::State, &crate::domain::PromptRecord) -> crate::domain::Prompt + Send + Sync,
+>;
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 
 mod advance;
 mod apply;
+mod clock;
 mod command;
 mod decide;
 mod effect;
@@ -17,16 +18,21 @@ mod seed;
 mod state;
 
 pub use advance::end as episode_end;
+pub use clock::Clock;
 pub use command::{Command, Input, LessonWish, Refusal};
 pub use effect::{Effect, effect_of};
 pub use event::{Cause, Envelope, Event, Failure, PauseReason};
-pub use policy::{Ask, Detect, Draft, Drafter, Method, Outgoing, Policy, Reading, Want};
+pub use policy::{
+    Ask, Detect, Draft, Drafter, Heard, MentorReading, Method, Outgoing, Policy, Reading, Want, keep,
+};
 pub use pool::Pool;
 pub use seed::request_seed;
-pub use state::{Episode, Grant, NoteTally, Pace, State, UndoEntry};
+pub use state::{Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
 
 mod reply;
 pub use reply::Reply;
+
+use crate::domain::BranchId;
 
 /// The state, and the pure policy it is run by.
 pub struct Engine {
@@ -34,17 +40,19 @@ pub struct Engine {
     pub state: State,
     /// What decides on the next move.
     pub policy: Policy,
+    /// The branch its events are written to: part of the id of every lesson that begins there.
+    pub branch: BranchId,
 }
 
 impl Engine {
-    /// An engine before its first event.
+    /// An engine before its first event, on the trunk.
     pub fn new(policy: Policy) -> Self {
-        Self { state: State::default(), policy }
+        Self::resume(State::default(), policy, BranchId::trunk())
     }
 
-    /// An engine that goes on from a folded state.
-    pub fn resume(state: State, policy: Policy) -> Self {
-        Self { state, policy }
+    /// An engine that goes on from a folded state, on a branch.
+    pub fn resume(state: State, policy: Policy, branch: BranchId) -> Self {
+        Self { state, policy, branch }
     }
 }
 

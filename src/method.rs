@@ -3,21 +3,29 @@
 //! A method is found by its name on the command line ([`policy`]); what it obeys besides is listed once, in [`SETTINGS`].
 
 mod agenda;
+mod constitution;
+mod fcrf;
+mod mentor;
 mod omnireflect;
 mod react;
+mod reflexion;
 mod settings;
+mod sweet_sour;
 
+pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use omnireflect::OmniReflect;
 pub use react::ReAct;
-pub use settings::{Fixed, PaperOrCode, SETTINGS, SettingSpec, bind, defaults};
+pub use reflexion::Reflexion;
+pub use settings::{Fixed, PaperOrCode, SETTINGS, SettingSpec, bind, defaults, trials};
+pub use sweet_sour::SweetSour;
 
 use crate::domain::RunSpec;
 use crate::engine::{Method, Policy};
-use crate::prompt::{self, Templates};
+use crate::prompt::{self, Desk, Templates};
 use std::sync::Arc;
 
 /// The names of all methods, in the order in which screens list them.
-pub const NAMES: &[&str] = &["react", "omnireflect"];
+pub const NAMES: &[&str] = &["react", "omnireflect", "reflexion", "fcrf", "sweet_sour"];
 
 /// A method that this program does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +34,7 @@ pub enum UnknownMethod {
     #[error("there is no method {0:?}; there are {list}", list = NAMES.join(", "))]
     Name(String),
     /// The method is there, but not with this generation of reflections.
-    #[error("OmniReflect has no {0:?} generation here; there is symbolic")]
+    #[error("OmniReflect has no {0:?} generation; there are symbolic, neural and neuro-symbolic")]
     Generation(String),
 }
 
@@ -35,18 +43,30 @@ pub enum UnknownMethod {
 /// # Errors
 /// [`UnknownMethod`] when the run names a method or a generation that is not there.
 pub fn policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, UnknownMethod> {
+    policy_at(spec, Arc::new(Desk::new(templates)))
+}
+
+/// As [`policy`], with prompts drafted at this desk, so that their sender can have them from it.
+///
+/// # Errors
+/// As for [`policy`].
+pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMethod> {
     let method: Arc<dyn Method> = match spec.method.as_str() {
         "react" => Arc::new(ReAct),
         "omnireflect" => match spec.settings.word("generation", "symbolic") {
-            "symbolic" => Arc::new(OmniReflect),
+            "symbolic" | "neural" | "neuro-symbolic" => Arc::new(OmniReflect),
             other => return Err(UnknownMethod::Generation(other.to_owned())),
         },
+        "reflexion" => Arc::new(Reflexion),
+        "fcrf" => Arc::new(Fcrf),
+        "sweet_sour" => Arc::new(SweetSour),
         other => return Err(UnknownMethod::Name(other.to_owned())),
     };
     Ok(Policy {
         method,
-        draft: Arc::new(move |state, ask| prompt::draft(state, ask, &templates)),
+        draft: Arc::new(move |state, ask| desk.draft(state, ask)),
         read: prompt::read,
+        read_mentor: prompt::read_mentor,
         outgoing: prompt::interface::outgoing,
         incoming: prompt::interface::incoming,
         goal: prompt::interface::goal,

@@ -15,7 +15,7 @@ mod words;
 
 pub use detect::detect;
 pub use goal::{Goal, Rung, Treatment};
-pub use rules::{Since, reflect};
+pub use rules::{Since, answer, reflect};
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 
 pub mod app;
 pub mod canvas;
+pub mod find;
 pub mod glyphs;
 pub mod keymap;
 pub mod layout;
@@ -13,6 +14,7 @@ pub mod look;
 pub mod model;
 pub mod msg;
 pub mod overlay;
+mod signals;
 pub mod source;
 pub mod start;
 pub mod terminal;

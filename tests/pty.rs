@@ -24,13 +24,32 @@ struct Window {
 
 impl Window {
     fn open(columns: u16, rows: u16) -> Self {
+        Self::of(CommandBuilder::new(PROGRAM), columns, rows)
+    }
+
+    /// Of a command that is given the program's arguments.
+    fn of(mut command: CommandBuilder, columns: u16, rows: u16) -> Self {
+        command.args(["run", "--env", "household"]);
+        Self::with(command, columns, rows, None)
+    }
+
+    /// Without a verb, and with the configuration of this folder.
+    fn start_screen(columns: u16, rows: u16, configuration: &std::path::Path) -> Self {
+        Self::with(CommandBuilder::new(PROGRAM), columns, rows, Some(configuration))
+    }
+
+    fn with(
+        mut command: CommandBuilder,
+        columns: u16,
+        rows: u16,
+        configuration: Option<&std::path::Path>,
+    ) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pty = native_pty_system().openpty(size).unwrap();
         let sessions = tempfile::tempdir().unwrap();
-        let mut command = CommandBuilder::new(PROGRAM);
-        command.args(["run", "--env", "household"]);
         command.env("RETROSPECT_SESSIONS", sessions.path());
-        command.env("XDG_CONFIG_HOME", sessions.path().join("none"));
+        let none = sessions.path().join("none");
+        command.env("XDG_CONFIG_HOME", configuration.unwrap_or(&none));
         command.env("TERM", "xterm-256color");
         command.env("LANG", "C.UTF-8");
         let child = pty.slave.spawn_command(command).unwrap();
@@ -69,8 +88,14 @@ impl Window {
     }
 
     fn signal(&self, name: &str) {
-        let pid = self.child.process_id().unwrap().to_string();
-        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+        kill(name, self.child.process_id().unwrap());
+    }
+
+    /// The processes that this terminal's first one has started.
+    fn children(&self) -> Vec<u32> {
+        let parent = self.child.process_id().unwrap().to_string();
+        let listed = Command::new("pgrep").args(["-P", &parent]).output().unwrap();
+        String::from_utf8_lossy(&listed.stdout).split_whitespace().map(|pid| pid.parse().unwrap()).collect()
     }
 
     /// Waits for the end and gives its status.
@@ -95,6 +120,10 @@ impl Window {
         assert!(!screen.hide_cursor(), "the cursor was left hidden");
         assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
     }
+}
+
+fn kill(name: &str, pid: u32) {
+    assert!(Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap().success());
 }
 
 impl Drop for Window {
@@ -151,6 +180,52 @@ fn ctrl_z_without_a_shell_comes_back() {
     window.assert_given_back();
 }
 
+/// `kill -TSTP` from outside stopped it with the terminal still taken, so that the shell's prompt stood in the picture.
+#[test]
+fn stopped_from_outside_it_gives_the_terminal_back_and_takes_it_again() {
+    // A shell with jobs, which goes on when its job stops, and brings it back after a line of input.
+    let script =
+        r#"set -m; "$@"; echo "the job stands"; read -r line; fg >/dev/null; echo "the job has ended""#;
+    for key in [None, Some("\x1a")] {
+        let mut shell = CommandBuilder::new("bash");
+        shell.args(["-c", script, "_", PROGRAM]);
+        let mut window = Window::of(shell, 80, 24);
+        window.wait_for("PAUSED · your turn");
+        if let Some(key) = key {
+            window.press(key);
+        } else {
+            let children = window.children();
+            assert_eq!(children.len(), 1, "{children:?}");
+            kill("TSTP", children[0]);
+        }
+        window.wait_for("the job stands");
+        window.assert_given_back();
+        window.press("go on\r");
+        window.wait_for("PAUSED · your turn");
+        assert!(window.terminal.lock().unwrap().screen().alternate_screen());
+        window.press("n");
+        window.wait_for("turn 2/");
+        window.press("q");
+        window.wait_for("the job has ended");
+        assert_eq!(window.end(), 0);
+        window.assert_given_back();
+    }
+}
+
+/// The same where there is no shell: it must not freeze.
+#[test]
+fn stopped_from_outside_without_a_shell_it_goes_on() {
+    let mut window = Window::open(80, 24);
+    window.wait_for("PAUSED · your turn");
+    window.signal("TSTP");
+    std::thread::sleep(Duration::from_millis(200));
+    window.press("n");
+    window.wait_for("turn 2/");
+    window.press("q");
+    assert_eq!(window.end(), 0);
+    window.assert_given_back();
+}
+
 #[test]
 fn an_idle_screen_writes_nothing() {
     let mut window = Window::open(200, 60);
@@ -164,4 +239,51 @@ fn an_idle_screen_writes_nothing() {
     window.press("\x03\x03");
     assert_eq!(window.end(), 0);
     window.assert_given_back();
+}
+
+/// What is wrong with a file of keys was told before the start screen and once more after it.
+#[test]
+fn what_is_wrong_with_the_keys_is_told_once_after_the_start_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("retrospect");
+    std::fs::create_dir(&own).unwrap();
+    std::fs::write(own.join("keys.toml"), "[[main]]\non = \"f6\"\nrun = \"stepp\"\n").unwrap();
+    let words = "no action is called";
+    // Left at once, and left after a session.
+    for starts in [false, true] {
+        let mut window = Window::start_screen(100, 30, folder.path());
+        window.wait_for("Settings");
+        assert_eq!(window.text().matches(words).count(), 1, "{}", window.text());
+        if starts {
+            window.press("\r");
+            window.wait_for("PAUSED · your turn");
+            window.press("q");
+        } else {
+            window.press("\x1b");
+        }
+        assert_eq!(window.end(), 0);
+        window.assert_given_back();
+        assert_eq!(window.text().matches(words).count(), 1, "{starts}: {}", window.text());
+    }
+}
+
+/// A session that was only looked at was named by its last name alone, which leads nowhere for one in another folder.
+#[test]
+fn a_session_that_was_only_read_is_left_with_the_command_that_goes_on_with_it() {
+    let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
+    let mut all: Vec<_> = std::fs::read_dir(&examples).unwrap().map(|e| e.unwrap().path()).collect();
+    all.retain(|path| path.join("meta.toml").is_file());
+    all.sort();
+    let path = all[0].display().to_string();
+    let mut command = CommandBuilder::new(PROGRAM);
+    command.args(["open", &path]);
+    let mut window = Window::with(command, 200, 30, None);
+    window.wait_for("READING");
+    window.wait_for("C result card");
+    window.press("n");
+    window.wait_for(&format!("read-only; to go on: {PROGRAM} resume {path}"));
+    window.press("q");
+    assert_eq!(window.end(), 0);
+    window.assert_given_back();
+    assert!(window.text().contains(&format!("resume {path}")), "{}", window.text());
 }

@@ -16,7 +16,7 @@ mod rig;
 mod wreck;
 
 use cases::{Rng, Soak};
-use retrospect::domain::{EndReason, Fate, Kind, LessonText, PromptRecord, Scope, Seq, ShownAs};
+use retrospect::domain::{BranchId, EndReason, Fate, Kind, LessonText, PromptRecord, Scope, Seq, ShownAs};
 use retrospect::engine::{Command, Engine, Envelope, Event, Input, LessonWish, State};
 use retrospect::journal::{Session, fold, read_bytes};
 use retrospect::method;
@@ -43,13 +43,7 @@ fn corpus() -> Vec<Vec<Vec<u8>>> {
 fn played(method: &str, interface: &str, id: &str) -> Rig {
     let mut rig = Rig::new(spec(method, interface, &[id, id]));
     let add = |text: &str, kind| {
-        Command::Lesson(LessonWish::Add {
-            kind,
-            scope: Scope::Environment,
-            text: LessonText::plain(text),
-            rule: None,
-            evidence: String::new(),
-        })
+        Command::Lesson(LessonWish::add(kind, Scope::Environment, LessonText::plain(text), String::new()))
     };
     let wishes = [
         Command::Step,
@@ -164,7 +158,7 @@ fn taken_up(state: &State) {
     else {
         return;
     };
-    let mut engine = Engine::resume(state.clone(), policy);
+    let mut engine = Engine::resume(state.clone(), policy, BranchId::trunk());
     for wish in [Command::Reopen, Command::Step, Command::Run] {
         let mut events = engine.decide(&Input::Command(wish)).unwrap_or_default();
         // What a driver would do forever must come to rest here: no outside answers.

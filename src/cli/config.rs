@@ -88,7 +88,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.method",
         "the method",
-        Sort::Word(&["react", "omnireflect"]),
+        Sort::Word(crate::method::NAMES),
         "omnireflect",
         "RETROSPECT_METHOD",
         "--method",
@@ -112,7 +112,14 @@ pub const ENTRIES: &[Entry] = &[
         "--as",
     ),
     entry("run.seed", "seed of every chance in a run", Sort::Number(0), "0", "RETROSPECT_SEED", "--seed"),
-    entry("run.trials", "trials a task gets at most", Sort::Number(1), "1", "RETROSPECT_TRIALS", "--trials"),
+    entry(
+        "run.trials",
+        "trials a task gets at most; where it is not set, as many as the method has",
+        Sort::Number(1),
+        "1",
+        "RETROSPECT_TRIALS",
+        "--trials",
+    ),
     entry(
         "run.on_error",
         "without a screen, when a call fails",
@@ -214,7 +221,7 @@ impl Config {
         };
         let path = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
         let mut config = Self { values: defaults(), presets: BTreeMap::new(), file: path.clone(), folder };
-        match std::fs::read_to_string(&path) {
+        match super::bounded::text(&path) {
             Ok(text) => read::fill(&mut config, &path, &text)?,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound && file.is_none() => {}
             Err(e) => return Err(Fault::file(&path, "the configuration could not be read", &e)),

@@ -55,7 +55,9 @@ pub(super) fn doctor(
     ];
     for (name, complaints) in super::screen::complaints(config) {
         if complaints.is_empty() {
-            lines.push(line(name, State::Ok, format!("in {}", config.folder.display()), ""));
+            let own = config.folder.join(if name == "keys" { "keys.toml" } else { "themes" });
+            let whose = if own.exists() { "yours are in" } else { "the shipped ones; yours would be in" };
+            lines.push(line(name, State::Ok, format!("{whose} {}", own.display()), ""));
         }
         lines.extend(
             complaints.into_iter().map(|what| {
@@ -63,7 +65,8 @@ pub(super) fn doctor(
             }),
         );
     }
-    lines.extend([sessions(config), household(), alfworld(config)]);
+    lines.extend(sessions(config));
+    lines.extend([household(), alfworld(config)]);
     if args.json {
         #[derive(Serialize)]
         struct Report<'a> {
@@ -133,25 +136,29 @@ fn settings(config: &Config) -> Line {
     }
 }
 
-fn sessions(config: &Config) -> Line {
+/// Broken sessions that are told one by one.
+const TOLD: usize = 5;
+
+fn sessions(config: &Config) -> Vec<Line> {
     let root = place::root(config);
     let found = list(&root);
-    let broken = found.iter().filter(|f| f.1.is_err()).count();
+    let broken: Vec<_> = found.iter().filter_map(|(dir, read)| Some((dir, read.as_ref().err()?))).collect();
     let crashed = found
         .iter()
         .filter_map(|f| f.1.as_ref().ok())
         .filter(|(session, summary)| summary.standing(session) == Standing::Crashed)
         .count();
     let told = format!(
-        "{} in {}, {crashed} crashed (they can be resumed), {broken} broken",
+        "{} in {}, {crashed} crashed (they can be resumed), {} broken",
         found.len(),
-        root.display()
+        root.display(),
+        broken.len()
     );
     let probe = root.join(format!(".retrospect-{}", std::process::id()));
     let writable = std::fs::create_dir_all(&root)
         .and_then(|()| std::fs::write(&probe, b""))
         .and_then(|()| std::fs::remove_file(&probe));
-    match writable {
+    let mut lines = vec![match writable {
         Err(e) => line(
             "sessions",
             State::Broken,
@@ -159,7 +166,19 @@ fn sessions(config: &Config) -> Line {
             "choose another folder with --sessions or RETROSPECT_SESSIONS",
         ),
         Ok(()) => line("sessions", State::Ok, told, ""),
+    }];
+    let advice = "take a newer program, restore it from a copy, or move its folder away; the others are not touched by it";
+    lines.extend(broken.iter().take(TOLD).map(|(dir, error)| {
+        let folder = dir.display().to_string();
+        let error = error.to_string();
+        let what = if error.contains(&folder) { error } else { format!("{folder}: {error}") };
+        line("session", State::Broken, what, advice)
+    }));
+    if broken.len() > TOLD {
+        let more = format!("and {} more: `retrospect sessions` lists them", broken.len() - TOLD);
+        lines.push(line("session", State::Broken, more, advice));
     }
+    lines
 }
 
 /// Plays the preselected game to its win.

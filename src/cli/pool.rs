@@ -181,7 +181,7 @@ pub(super) fn typed_id(at: Timestamp, kind: Kind, text: &LessonText) -> LessonId
     hash.update(text.text.as_bytes());
     hash.update([0]);
     hash.update(text.solution.as_deref().unwrap_or("").as_bytes());
-    LessonId(hex(&hash.finalize()[..6]))
+    LessonId(hex(&hash.finalize()[..6]).into())
 }
 
 /// The lessons of a pool file that are in force, as a run's beginning.
@@ -213,7 +213,18 @@ pub fn constitution(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
         .into_iter()
         .map(|(kind, text)| {
             let (rule, evidence) = (None, String::new());
-            (source.clone(), LessonWish::Add { kind, scope: Scope::Environment, text, rule, evidence })
+            (
+                source.clone(),
+                LessonWish::Add {
+                    kind,
+                    scope: Scope::Environment,
+                    text,
+                    rule,
+                    evidence,
+                    parents: Vec::new(),
+                    moment: None,
+                },
+            )
         })
         .collect();
     if lessons.is_empty() {
@@ -253,7 +264,17 @@ pub(super) fn add_line(
     origin: LessonOrigin,
 ) -> PoolLine {
     let id = typed_id(at, kind, &text);
-    let op = LessonOp::Add { id, kind, scope, origin, text, evidence: String::new(), rule: None };
+    let op = LessonOp::Add {
+        id,
+        kind,
+        scope,
+        origin,
+        text,
+        evidence: String::new(),
+        rule: None,
+        parents: Vec::new(),
+        moment: None,
+    };
     PoolLine { v: 1, at, session: String::new(), op }
 }
 
@@ -270,8 +291,10 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
             scope,
             origin: lesson.origin,
             text: first.text.clone(),
-            evidence: lesson.evidence.clone(),
-            rule: lesson.rule.clone(),
+            evidence: lesson.evidence.to_string(),
+            rule: lesson.rule.as_deref().map(str::to_owned),
+            parents: lesson.parents.to_vec(),
+            moment: lesson.moment.as_deref().cloned(),
         }));
     }
     for pair in lesson.versions.windows(2) {

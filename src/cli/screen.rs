@@ -6,13 +6,14 @@ use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::outside::around;
 use super::place::{self, Opened};
-use super::setup::{Plan, launch, meta};
+use super::setup::{Plan, launch, meta, playable, templates};
 pub(super) use super::start::choose;
 use super::watch::Shown;
-use super::{args, watch};
+use super::{args, bounded, watch};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Signal, Store, TYPING};
-use crate::engine::Command;
+use crate::engine::{Command, State};
+use crate::prompt::Templates;
 use crate::report::{At, SvgColors, svg};
 use crate::timeline::Timeline;
 use crate::ui::keymap::Keymap;
@@ -35,6 +36,9 @@ pub(super) fn start(
     breaks: &[Break],
     out: &mut Out,
 ) -> Result<(), Fault> {
+    // What cannot be shown, or played, makes no session.
+    options(config, look, Path::new(""), None)?;
+    playable(&plan)?;
     let root = place::root(config);
     // A person watches: the built-in actor types.
     let launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
@@ -53,7 +57,8 @@ pub(super) fn show(
 ) -> Result<(), Fault> {
     let Shown { handle, thread, dir, at, breaks } = shown;
     let moment = at.and_then(|at| moment_of(&handle.store.timeline(), at));
-    let (options, problems) = options(config, look, dir, moment)?;
+    let (mut options, problems) = options(config, look, dir, moment)?;
+    options.templates = templates_of(config, handle, thread.is_some());
     // All of them on standard error, which is there before and after the screen. The screen has one line, and there the
     // first counts: later ones often follow from it.
     for problem in &problems {
@@ -76,6 +81,8 @@ pub(super) fn show(
         handle.quit();
         // A driver that panicked has said so itself; what it wrote is whole.
         let _ = thread.join();
+    }
+    if !dir.as_os_str().is_empty() {
         out.note(&format!("go on with: {}", resume_command(&dir.display().to_string())));
     }
     match left {
@@ -87,6 +94,15 @@ pub(super) fn show(
             "use --plain, or another terminal",
         )),
     }
+}
+
+/// The templates that the session's next prompt is made of: those in force here, where a driver takes them or the session
+/// was begun with them.
+fn templates_of(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Templates>> {
+    let here = templates(config.path("run.prompts").as_deref()).ok()?;
+    let head = handle.store.head();
+    let same = driven || head.run.as_ref().is_some_and(|r| r.settings.word("templates", "") == here.hash());
+    same.then(|| Arc::new(here))
 }
 
 /// Pauses the session where a condition holds. Ends only with the screen.
@@ -125,11 +141,19 @@ pub(super) fn options(
         keymap,
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
         mouse: config.switch("screen.mouse"),
+        motion: may_move(config, ability),
         hints: config.switch("screen.hints"),
         at: at.map_or(Cursor::Live, Cursor::At),
         outside: Some(around(dir)),
+        resume: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
+        templates: None,
     };
     Ok((options, problems))
+}
+
+/// Marks may move unless the configuration or the environment says no.
+fn may_move(config: &Config, ability: Ability) -> bool {
+    config.switch("screen.motion") && !ability.reduced_motion
 }
 
 /// A theme that is not there is an error where nothing will be drawn as well.
@@ -164,7 +188,7 @@ pub(super) fn complaints(config: &Config) -> [(&'static str, Vec<String>); 2] {
 fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), Fault> {
     let name = flag.unwrap_or_else(|| config.text("screen.theme"));
     let folder = config.folder.join("themes");
-    let own = |name: &str| std::fs::read_to_string(folder.join(format!("{name}.toml"))).ok();
+    let own = |name: &str| bounded::text(&folder.join(format!("{name}.toml"))).ok();
     if let Some(text) = own(name) {
         let file = folder.join(format!("{name}.toml")).display().to_string();
         return Ok(Theme::parse(&file, &text, &own));
@@ -174,8 +198,7 @@ fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), F
     }
     let path = Path::new(name);
     if path.is_file() {
-        let text = std::fs::read_to_string(path)
-            .map_err(|e| Fault::file(path, "the theme could not be read", &e))?;
+        let text = bounded::text(path).map_err(|e| Fault::file(path, "the theme could not be read", &e))?;
         return Ok(Theme::parse(name, &text, &own));
     }
     Err(Fault::usage(
@@ -216,7 +239,7 @@ const THEMES: &[&str] = &["default", "light", "dark", "contrast", "mono", "ember
 /// The shipped keys, with the person's own over them.
 fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), Fault> {
     let path = config.folder.join("keys.toml");
-    match std::fs::read_to_string(&path) {
+    match bounded::text(&path) {
         Ok(text) => Ok(Keymap::default().with(&path.display().to_string(), &text)),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok((Keymap::default(), Vec::new())),
         Err(e) => Err(Fault::file(&path, "the keys could not be read", &e)),
@@ -225,19 +248,30 @@ fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), Fault> {
 
 /// The last event of a step, before the next prompt: the moment in which all of it is seen.
 fn moment_of(timeline: &Timeline, at: At) -> Option<Seq> {
-    let mut found = None;
-    let mut state = crate::engine::State::default();
-    for envelope in timeline.since(Seq(0)) {
-        state.apply(&envelope);
-        let Some(episode) = state.episode.as_deref() else { continue };
-        let here = At { episode: episode.number, step: episode.steps.len() as u32 };
-        if here == at {
-            found = Some(envelope.seq);
-        } else if here > at {
-            break;
+    let head = timeline.head();
+    let ended = head.past.iter().find(|p| p.number == at.episode).map(|p| p.span.0);
+    let open = head.episode.as_ref().filter(|e| e.number == at.episode).map(|e| e.first_seq.0);
+    let number = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
+    // What stands before the episode is not folded, where its summary says truly where it begins.
+    let before = ended.or(open).and_then(|first| first.checked_sub(1)).map(|seq| timeline.state_at(Seq(seq)));
+    let before = before.filter(|state| number(state) < at.episode).unwrap_or_default();
+    let (mut state, mut found) = (State::clone(&before), None);
+    loop {
+        let piece = timeline.between(state.head, Seq(state.head.0 + 1024));
+        if piece.is_empty() {
+            return found;
+        }
+        for envelope in piece {
+            state.apply(&envelope);
+            let Some(episode) = state.episode.as_deref() else { continue };
+            let here = At { episode: episode.number, step: episode.steps.len() as u32 };
+            if here == at {
+                found = Some(envelope.seq);
+            } else if here > at {
+                return found;
+            }
         }
     }
-    found
 }
 
 /// The screen at one step, as a picture.
@@ -293,5 +327,28 @@ fn colors(theme: &Theme) -> SvgColors {
             colors
         }
         _ => SvgColors::dark(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both were read, and nothing obeyed them.
+    #[test]
+    fn either_way_of_wanting_no_motion_reaches_the_screen() {
+        let cases = [
+            (&[][..], true),
+            (&[("RETROSPECT_MOTION", "false")], false),
+            (&[("RETROSPECT_REDUCED_MOTION", "1")], false),
+            (&[("RETROSPECT_REDUCED_MOTION", "0")], true),
+            (&[("TERM", "dumb")], false),
+        ];
+        for (set, moves) in cases {
+            let variable =
+                |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+            let config = Config::without_file(None, variable);
+            assert_eq!(may_move(&config, Ability::detect(variable)), moves, "{set:?}");
+        }
     }
 }

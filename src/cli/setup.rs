@@ -54,6 +54,16 @@ pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan
     Ok(Plan { spec, pool: lessons, launch, worlds })
 }
 
+/// Whether the first task can be played at all: asked before there is a session, so that a broken game leaves no empty one.
+///
+/// # Errors
+/// What is wrong with the game, and where.
+pub(super) fn playable(plan: &Plan) -> Result<(), Fault> {
+    let Some(task) = plan.spec.tasks.first() else { return Ok(()) };
+    let started = (plan.launch.open)(task).and_then(|mut world| world.reset());
+    started.map(drop).map_err(|error| super::fault::world(task, &error))
+}
+
 /// Which tasks are meant.
 pub(super) fn selection(world: &World) -> Selection {
     Selection {
@@ -89,7 +99,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     if let Some(steps) = how.max_steps {
         limits.steps = steps;
     }
-    let mentor = config.text("run.mentor").to_owned();
+    let mentor = mentor(config, &method, &settings)?;
     if mentor == "none" && method == "omnireflect" {
         settings.set("reflect", "never", origin(config.from("run.mentor")));
     }
@@ -106,17 +116,42 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     let actor = config.text("run.actor").to_owned();
     Ok(RunSpec {
         autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
-        method,
         actor,
         mentor,
         interface: config.text("run.interface").to_owned(),
         tasks,
-        trials: u32::try_from(config.number("run.trials")).unwrap_or(u32::MAX),
+        trials: match config.from("run.trials") {
+            From::Default => method::trials(&method),
+            _ => u32::try_from(config.number("run.trials")).unwrap_or(u32::MAX),
+        },
         seed: config.number("run.seed"),
         limits,
         loop_detector,
         settings,
+        method,
     })
+}
+
+/// Who reflects. Where nobody says it, a model that acts also reflects (self-sustaining), and the rules do otherwise.
+fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, Fault> {
+    let (named, actor) = (config.text("run.mentor"), config.text("run.actor"));
+    let by_model = method == "omnireflect" && settings.word("generation", "symbolic") != "symbolic";
+    let wants_model = by_model || !matches!(method, "omnireflect" | "react");
+    let own =
+        matches!(config.from("run.mentor"), From::Default) && wants_model && actor.starts_with("openai:");
+    if own {
+        return Ok(actor.to_owned());
+    }
+    if by_model && matches!(named, "symbolic" | "none") {
+        return Err(Fault::usage(
+            format!(
+                "generation={} needs a mentor that is asked, and the mentor is {named}",
+                settings.word("generation", "")
+            ),
+            "name one with --mentor openai:MODEL or --mentor recorded:PATH, or set generation=symbolic",
+        ));
+    }
+    Ok(named.to_owned())
 }
 
 /// A value as it is typed: a number, a switch or a word.
@@ -168,14 +203,15 @@ pub(super) fn launch(
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
     let mut unfound = None;
-    let find = |name: &str| match place::open(config, Some(name)) {
-        Ok(opened) => Ok((opened.meta.session.clone(), opened.events())),
-        Err(fault) => {
-            let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
-            unfound = Some(fault);
-            Err(refused)
-        }
-    };
+    let find =
+        |name: &str| match place::open(config, Some(name)).and_then(|o| Ok((o.events()?, o.meta.session))) {
+            Ok((events, session)) => Ok((session, events)),
+            Err(fault) => {
+                let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
+                unfound = Some(fault);
+                Err(refused)
+            }
+        };
     let launch = Launch::with(spec, templates, open, typing, find);
     launch.map_err(|error| match (unfound, error) {
         (Some(fault), _) => fault,
@@ -227,7 +263,8 @@ fn is_builtin(folder: &Path) -> bool {
     folder == Path::new("builtin")
 }
 
-fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
+/// The prompt templates in force: the built-in ones, with those of a folder over them.
+pub(super) fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
     let Some(folder) = folder.filter(|f| !is_builtin(f)) else { return Ok(Templates::builtin()) };
     let mut files = Vec::new();
     let entries =
@@ -237,7 +274,7 @@ fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
         if name.starts_with('.') {
             continue;
         }
-        let text = std::fs::read_to_string(&path).map_err(|e| Fault::file(&path, "could not be read", &e))?;
+        let text = super::bounded::text(&path).map_err(|e| Fault::file(&path, "could not be read", &e))?;
         files.push((name, text));
     }
     files.sort();

@@ -11,8 +11,9 @@ use crate::domain::{SettingOrigin, Task};
 use crate::driver::worlds::{self, WorldOptions};
 use crate::journal::{Session, Standing, Summary};
 use crate::method::{Fixed, SETTINGS};
-use crate::ui::start::{Knob, News, SessionRow, StartChoice, StartModel, TaskRow, WorldRow, start};
+use crate::ui::start::{Answers, Knob, News, SessionRow, StartChoice, StartModel, TaskRow, WorldRow, start};
 use serde_json::Value;
+use std::cell::RefCell;
 use std::path::Path;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -22,16 +23,24 @@ const RECENT: usize = 30;
 /// Shows the start screen, and then what was chosen on it.
 pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> Result<(), Fault> {
     let (options, problems) = screen::options(&config, look, Path::new(""), None)?;
-    for problem in &problems {
-        out.note(&problem.to_string());
-    }
+    let said = problems.first().map(ToString::to_string);
     let plan = setup::plan(&mut config, &args::World::default(), &args::How::default())?;
     let model = model(&config, &plan);
     let (tell, told) = tokio::sync::mpsc::unbounded_channel();
     let (root, worlds) = (place::root(&config), plan.worlds.clone());
     // Data folders and old sessions can be large: the screen is there at once and learns of them as they are read.
     std::thread::spawn(move || find(&root, &worlds, &tell));
-    let chosen = watch::runtime()?.block_on(start(model, &options, told)).map_err(|e| {
+    // A choice that cannot be is told where it was made; one that can be is planned by having been tried.
+    let planned = RefCell::new(None);
+    let check = |choice: &StartChoice| {
+        let StartChoice::Run { env, task, changed } = choice else { return Ok(()) };
+        let mut tried = config.clone();
+        let made = again(&mut tried, env.clone(), task.clone(), changed);
+        let made = made.map_err(|fault| format!("{}; {}", fault.message, fault.hint))?;
+        *planned.borrow_mut() = Some((tried, made));
+        Ok(())
+    };
+    let chosen = watch::runtime()?.block_on(start(model, &options, told, said, check)).map_err(|e| {
         Fault::new(
             FaultKind::File,
             format!("the terminal could not be used: {e}"),
@@ -40,7 +49,13 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
     })?;
     let no_breaks: &[Break] = &[];
     match chosen {
-        None => Ok(()),
+        None => {
+            // The session's screen tells them where there is one; they are told once.
+            for problem in &problems {
+                out.note(&problem.to_string());
+            }
+            Ok(())
+        }
         Some(StartChoice::Resume(dir)) => {
             let resumed = resume::take_up(&config, &dir, crate::driver::TYPING, false)?;
             let shown = Shown {
@@ -53,9 +68,13 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
             screen::show(&config, shown, look, out)
         }
         Some(StartChoice::Run { env, task, changed }) => {
-            let same = plan.spec.tasks.first().is_some_and(|t| t.env == env && t.id == task);
-            let plan =
-                if same && changed.is_empty() { plan } else { again(&mut config, env, task, &changed)? };
+            let (config, plan) = match (planned.into_inner(), config) {
+                (Some(ready), _) => ready,
+                (None, mut config) => {
+                    let made = again(&mut config, env, task, &changed)?;
+                    (config, made)
+                }
+            };
             screen::start(&config, plan, look, no_breaks, out)
         }
     }
@@ -114,16 +133,24 @@ fn value(config: &Config, name: &str) -> String {
 }
 
 fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
-    let words = |name: &str| match ENTRIES.iter().find(|e| e.name == name).map(|e| e.sort) {
-        Some(Sort::Word(words)) => words.iter().map(|w| (*w).to_owned()).collect(),
-        _ => match name {
-            "run.actor" => vec!["rules".to_owned(), "human".to_owned()],
-            "run.mentor" => vec!["symbolic".to_owned(), "none".to_owned()],
-            _ => Vec::new(),
-        },
+    let list = |words: &[&str]| Answers::Words(words.iter().map(|w| (*w).to_owned()).collect());
+    let answers = |name: &str| match (name, ENTRIES.iter().find(|e| e.name == name).map(|e| e.sort)) {
+        ("run.actor", _) => list(&["rules", "human"]),
+        ("run.mentor", _) => list(&["symbolic", "none"]),
+        (_, Some(Sort::Word(words))) => list(words),
+        (_, Some(Sort::Number(from))) => Answers::Number(from, u64::MAX),
+        _ => Answers::Text("built in"),
     };
-    let of_config =
-        ["run.method", "run.actor", "run.mentor", "run.interface", "run.as", "run.seed", "run.trials"];
+    let of_config = [
+        "run.method",
+        "run.actor",
+        "run.mentor",
+        "run.interface",
+        "run.as",
+        "run.seed",
+        "run.trials",
+        "run.prompts",
+    ];
     let mut all: Vec<Knob> = of_config
         .into_iter()
         .map(|name| Knob {
@@ -131,15 +158,15 @@ fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
             label: name.trim_start_matches("run.").to_owned(),
             value: value(config, name),
             origin: setup::origin(config.from(name)),
-            choices: words(name),
+            answers: answers(name),
         })
         .collect();
-    for spec in SETTINGS {
+    for spec in SETTINGS.iter() {
         let Some(setting) = plan.spec.settings.0.get(spec.name) else { continue };
-        let choices = match spec.default {
-            Fixed::Number(_) => Vec::new(),
-            Fixed::Switch(_) => vec!["true".to_owned(), "false".to_owned()],
-            Fixed::Word(_, words) => words.iter().map(|w| (*w).to_owned()).collect(),
+        let answers = match spec.default {
+            Fixed::Number(_) => Answers::Number(spec.range.0, spec.range.1),
+            Fixed::Switch(_) => list(&["true", "false"]),
+            Fixed::Word(_, words) => list(words),
         };
         let value = match &setting.value {
             Value::String(text) => text.clone(),
@@ -147,7 +174,7 @@ fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
         };
         let origin: SettingOrigin = setting.origin;
         let label = spec.name.replace('_', " ");
-        all.push(Knob { name: spec.name.to_owned(), label, value, origin, choices });
+        all.push(Knob { name: spec.name.to_owned(), label, value, origin, answers });
     }
     all
 }
@@ -190,7 +217,7 @@ fn sessions(root: &Path) -> Vec<SessionRow> {
             goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal },
             standing: standing.to_owned(),
             about: format!(
-                "{when}  step {}, {}/{} won, {}",
+                "{when}  turn {}, {}/{} won, {}",
                 summary.steps, summary.won, summary.episodes, session.meta.method
             ),
         })

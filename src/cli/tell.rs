@@ -31,7 +31,7 @@ pub(super) struct Teller {
     out: Arc<Mutex<Out>>,
     transcript: Transcript,
     lines: Lines,
-    path: String,
+    pub(super) path: String,
     shadow: Shadow,
     /// Shown in the progress line before the step.
     label: String,

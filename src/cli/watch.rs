@@ -2,13 +2,14 @@
 
 use super::args::OnError;
 use super::breaks::Break;
-use super::fault::{Fault, FaultKind};
+use super::fault::{Fault, FaultKind, resume_command};
 use super::tell::Teller;
 use crate::domain::EndReason;
 use crate::driver::{HALTED_ADVICE, Handle, Health};
-use crate::engine::{Command, Event, Pace, State};
+use crate::engine::{Command, Envelope, Event, Pace, State};
 use crate::report::At;
 use std::path::Path;
+use std::sync::Arc;
 
 /// How it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +133,7 @@ async fn watch(
         }
         let state = &teller.state;
         if let Health::Halted(why) = handle.store.live().health {
-            return Err(halted(&why));
+            return Err(halted(&why, &teller.path));
         }
         if state.over && state.open_episode().is_none() {
             return Ok(Ended::Finished);
@@ -142,7 +143,12 @@ async fn watch(
                 OnError::Stop if state.divergence.is_some() => return Ok(Ended::Diverged(trouble)),
                 OnError::Stop => return Ok(Ended::Stopped(trouble)),
                 OnError::SkipTask => {
-                    handle.ask(Command::EndEpisode(EndReason::Error)).await.map_err(refused)?;
+                    // Between episodes only the mentor can have failed: the run goes on without what it would have said.
+                    let wish = match state.open_episode() {
+                        Some(_) => Command::EndEpisode(EndReason::Error),
+                        None => Command::GiveUp,
+                    };
+                    handle.ask(wish).await.map_err(refused)?;
                     if state_stands(&handle.store.head()) {
                         handle.ask(go.clone()).await.map_err(refused)?;
                     }
@@ -176,12 +182,12 @@ fn state_stands(state: &State) -> bool {
 }
 
 /// A failed write, told by a program that ends with it: nobody is left here to write again.
-pub(super) fn halted(why: &str) -> Fault {
+pub(super) fn halted(why: &str, session: &str) -> Fault {
     let why = why.strip_suffix(HALTED_ADVICE).unwrap_or(why).trim_end_matches("; ");
     Fault::new(
         FaultKind::File,
         format!("the journal could not be written: {why}; the run has stopped, and what was written is kept"),
-        "free some space on the disk, then go on with `retrospect resume --last`",
+        format!("free some space on the disk, then go on with `{}`", resume_command(session)),
     )
 }
 
@@ -202,7 +208,7 @@ pub(super) fn tell_news(
     teller: &mut Teller,
     breaks: &[Break],
 ) -> Result<Option<Break>, Fault> {
-    let fresh = handle.store.timeline().since(teller.since());
+    let fresh = fresh(handle, teller)?;
     let mut held = None;
     for envelope in fresh {
         teller.event(&envelope)?;
@@ -211,4 +217,17 @@ pub(super) fn tell_news(
         }
     }
     Ok(held)
+}
+
+/// The events that were not told yet.
+pub(super) fn fresh(handle: &Handle, teller: &Teller) -> Result<Vec<Arc<Envelope>>, Fault> {
+    let timeline = handle.store.timeline();
+    let events = timeline.since(teller.since());
+    timeline.fault().map_or(Ok(events), |why| {
+        Err(Fault::new(
+            FaultKind::Session,
+            why,
+            "what is written is kept; look at it with `retrospect verify`",
+        ))
+    })
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
 
 /// Position of an event in its branch, counted from 1; 0 is "before any event".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ pub struct BranchId(pub String);
 /// Names a lesson across programs: twelve hexadecimal digits of a hash of (session, branch, seq, n).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct LessonId(pub String);
+pub struct LessonId(pub Arc<str>);
 
 impl BranchId {
     /// The branch every session begins with.

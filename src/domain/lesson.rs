@@ -1,7 +1,8 @@
 //! What is kept for reuse.
 
-use super::{Kind, LessonId, Seq};
+use super::{Kind, LessonId, Moment, Seq};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// How far a lesson reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -65,7 +66,7 @@ pub struct LessonVersion {
     pub text: LessonText,
 }
 
-/// A lesson with its history.
+/// A lesson with its history. Every prompt counts its lessons' uses, so that its words are shared between its copies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lesson {
     /// Its name everywhere.
@@ -81,15 +82,21 @@ pub struct Lesson {
     /// Whether it enters prompts.
     pub status: LessonStatus,
     /// Every wording, the oldest first; the last is in force.
-    pub versions: Vec<LessonVersion>,
+    pub versions: Arc<Vec<LessonVersion>>,
     /// Episode and step it was learnt at (0, 0: loaded).
     pub learnt_at: (u32, u32),
     /// The words of the trajectory it rests on.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub evidence: String,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub evidence: Arc<str>,
     /// The rule that wrote it, if a rule did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<String>,
+    pub rule: Option<Arc<str>>,
+    /// The lessons it was made from (a summary's).
+    #[serde(default, skip_serializing_if = "<[LessonId]>::is_empty")]
+    pub parents: Arc<[LessonId]>,
+    /// The turn it is about, where the method keeps one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moment: Option<Arc<Moment>>,
     /// How often it was drawn again from new evidence.
     #[serde(default)]
     pub recurred: u32,
@@ -125,6 +132,12 @@ pub enum LessonOp {
         /// The rule that wrote it; lessons of the same rule and words are one lesson.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
+        /// The lessons it was made from (a summary's).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parents: Vec<LessonId>,
+        /// The turn it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        moment: Option<Moment>,
     },
     /// The same lesson was drawn again from new evidence.
     Recur {
@@ -191,6 +204,12 @@ impl LessonText {
     /// A lesson of one sentence.
     pub fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), solution: None }
+    }
+
+    /// What it comes to, for the comparison of lessons: the solution where there is one, without case and final dot.
+    pub fn said(&self) -> String {
+        let words = self.solution.as_deref().unwrap_or(&self.text);
+        words.trim().trim_end_matches('.').to_lowercase()
     }
 
     /// A mistake and what to do instead.

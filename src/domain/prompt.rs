@@ -1,6 +1,6 @@
 //! What a model is shown, as labelled segments with their origin.
 
-use super::{CallId, LessonId};
+use super::{CallId, LessonId, Question};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub enum Label {
     Example,
     /// The task: first observation and goal.
     Task,
+    /// An earlier attempt at the task, whole.
+    Attempt,
     /// A thought of the agent.
     Thought,
     /// An action of the agent.
@@ -55,7 +57,7 @@ pub enum Speaker {
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// A text of a template, stored once under its hash.
-    Text(String),
+    Text(Arc<str>),
     /// A lesson in one of its wordings.
     Lesson {
         /// Which lesson.
@@ -69,6 +71,15 @@ pub enum Origin {
     Step(u32),
     /// The parts of all steps from the first to the last number, in order.
     Steps {
+        /// First step.
+        from: u32,
+        /// Last step.
+        to: u32,
+    },
+    /// The task and some steps of an attempt at it that has ended.
+    Attempt {
+        /// Its episode.
+        episode: u32,
         /// First step.
         from: u32,
         /// Last step.
@@ -140,6 +151,9 @@ pub struct PromptRecord {
     /// Which model is asked.
     #[serde(rename = "asked")]
     pub asked: Asked,
+    /// What a mentor is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
     /// Episode number.
     pub episode: u32,
     /// Step the prompt belongs to.
@@ -147,6 +161,9 @@ pub struct PromptRecord {
     /// How often this step was asked before.
     #[serde(default)]
     pub retry: u32,
+    /// Rung of the ladder of temperatures: 0 is the run's own, each further one 0.2 warmer (Reflexion's public code).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rung: u32,
     /// Seed of the request.
     pub seed: u64,
     /// Its segments.
@@ -158,6 +175,11 @@ pub struct PromptRecord {
     pub tokens: u32,
     /// SHA-256 of the body, in hexadecimal.
     pub sha256: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(rung: &u32) -> bool {
+    *rung == 0
 }
 
 impl Label {
@@ -172,6 +194,7 @@ impl Label {
             Self::Memory => "memory",
             Self::Example => "example",
             Self::Task => "task",
+            Self::Attempt => "attempt",
             Self::Thought => "thought",
             Self::Action => "action",
             Self::Observation => "observation",

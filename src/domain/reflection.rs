@@ -1,6 +1,6 @@
 //! Text about a trajectory.
 
-use super::{LessonText, Seq};
+use super::{CallId, LessonText, Scope, Seq};
 use serde::{Deserialize, Serialize};
 
 /// The kind of a reflection, and of the lessons kept from it.
@@ -27,6 +27,44 @@ pub enum Kind {
     Advice,
 }
 
+/// What a mentor is asked to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// To reflect on a trajectory.
+    #[default]
+    Reflect,
+    /// To make a shorter list of the lessons it is shown (OmniReflect's constitution).
+    Summarise,
+    /// To choose the lesson that fits best (FCRF's extraction of a tip).
+    Choose,
+    /// To build a plan from what was drawn before (FCRF's construction).
+    Build,
+    /// To find what made the difference between a failed and a corrected attempt (FCRF's pool).
+    Contrast,
+}
+
+/// A question to the mentor: what to do, and what kind of reflection comes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Question {
+    /// The kind of reflection that is asked for.
+    pub kind: Kind,
+    /// What to do.
+    #[serde(default, skip_serializing_if = "Purpose::is_reflect")]
+    pub purpose: Purpose,
+}
+
+/// The turn a memory is about (Sweet&Sour's tuple, without its reflection).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// What the agent saw before it.
+    pub observation: String,
+    /// What it did.
+    pub action: String,
+    /// The reward it got for it.
+    pub reward: f64,
+}
+
 /// Who wrote a reflection, or changed the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -42,7 +80,7 @@ pub enum Author {
 }
 
 /// One item of a reflection, and where the evidence for it stands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Item {
     /// What it says.
     pub text: LessonText,
@@ -52,6 +90,9 @@ pub struct Item {
     /// The words of the trajectory it rests on.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub evidence: String,
+    /// The turn it is about, where the method keeps one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moment: Option<Moment>,
 }
 
 /// A reflection as it was written; its kept items live on as lessons.
@@ -65,14 +106,58 @@ pub struct Reflection {
     pub episode: u32,
     /// Step it was written after (0: before the first).
     pub step: u32,
-    /// Its items.
+    /// What the mentor was asked to do; rules only reflect.
+    #[serde(default, skip_serializing_if = "Purpose::is_reflect")]
+    pub purpose: Purpose,
+    /// Its items; none where nothing could be read, or where a person gave the question up.
     pub items: Vec<Item>,
+    /// What of the mentor's answer could not be used, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<String>,
+    /// The call that brought it, where a model wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
     /// The event that brought it (set when it is folded).
     #[serde(default, skip_serializing_if = "Seq::is_before_all")]
     pub seq: Seq,
 }
 
+impl Question {
+    /// The question for a reflection of a kind.
+    pub fn reflect(kind: Kind) -> Self {
+        Self { kind, purpose: Purpose::Reflect }
+    }
+}
+
+impl Purpose {
+    /// The word for it in templates and on the screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reflect => "reflect",
+            Self::Summarise => "summarise",
+            Self::Choose => "choose",
+            Self::Build => "build",
+            Self::Contrast => "contrast",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    fn is_reflect(&self) -> bool {
+        *self == Self::Reflect
+    }
+}
+
 impl Kind {
+    /// How far a lesson of this kind reaches by itself: Plan and Experience their task, Progress its episode, the rest the
+    /// environment.
+    pub fn scope(self) -> Scope {
+        match self {
+            Self::Plan | Self::Experience => Scope::Task,
+            Self::Progress => Scope::Episode,
+            _ => Scope::Environment,
+        }
+    }
+
     /// The word for it on the screen.
     pub fn name(self) -> &'static str {
         match self {

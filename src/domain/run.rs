@@ -26,7 +26,8 @@ pub struct Limits {
     /// World actions; none: no bound.
     #[serde(default)]
     pub moves: Option<u32>,
-    /// Seconds of wall time an episode may take; none: no bound.
+    /// Seconds an episode may take; none: no bound. Only the time in which it moves counts: not while it waits for a
+    /// person, nor while the session was put down; a resume goes on counting. A changed bound holds at once.
     #[serde(default)]
     pub wall_seconds: Option<u64>,
 }

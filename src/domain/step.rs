@@ -150,6 +150,9 @@ pub struct Step {
     /// How often the actor was asked again in this step.
     #[serde(default)]
     pub retry: u32,
+    /// How many of its replies could not be used and were asked for again.
+    #[serde(default)]
+    pub unusable: u32,
     /// Lessons in the prompt.
     #[serde(default)]
     pub lessons: u32,

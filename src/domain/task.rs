@@ -20,6 +20,13 @@ pub struct Task {
     pub seed: u64,
 }
 
+impl Task {
+    /// What makes it the same task as another: environment, id and seed.
+    pub fn key(&self) -> String {
+        format!("{}\n{}\n{}", self.env, self.id, self.seed)
+    }
+}
+
 /// What an episode is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -142,10 +142,13 @@ impl Driver {
                     Event::Paused { .. } | Event::EpisodeEnded { .. } | Event::Closed
                 );
         }
-        self.store.append(batch.iter().cloned(), Arc::new(self.engine.state.clone()));
+        let after = Arc::new(self.engine.state.clone());
+        self.keeper.offer(&after, self.writer.whole());
+        self.store.append(batch.iter().cloned(), after);
         if must_sync || self.last_sync.elapsed() >= Duration::from_secs(1) {
             self.sync();
         }
+        self.set_timer();
         for envelope in batch {
             self.act(&envelope.event);
         }
@@ -172,16 +175,7 @@ impl Driver {
             }
             Event::EpisodeEnded { .. } => {
                 self.runner.cancel_all();
-                if let Some(timer) = self.timer.take() {
-                    timer.abort();
-                }
                 self.store.edit_live(|live| live.calls.clear());
-            }
-            Event::EpisodeStarted { episode, .. } => {
-                self.start_timer(*episode);
-                if let Some(effect) = effect_of(event) {
-                    self.issue(&effect);
-                }
             }
             _ => {
                 if let Some(effect) = effect_of(event) {
@@ -237,9 +231,6 @@ impl Driver {
 
     /// After a resume: the world is brought back, then the calls in flight are made again.
     pub(super) fn take_up_again(&mut self) {
-        if let Some(number) = self.engine.state.open_episode().map(|e| e.number) {
-            self.start_timer(number);
-        }
         self.rebuild();
     }
 
@@ -316,17 +307,18 @@ impl Driver {
         }
     }
 
-    fn start_timer(&mut self, episode: u32) {
+    /// Sets the timer for what is left of the episode's wall time by now; none runs while the episode stands still.
+    fn set_timer(&mut self) {
         if let Some(timer) = self.timer.take() {
             timer.abort();
         }
-        let Some(seconds) = self.engine.state.run.as_ref().and_then(|r| r.limits.wall_seconds) else {
-            return;
-        };
+        let at = now();
+        let Some((episode, left)) = self.engine.state.time_left(at) else { return };
+        let spent = self.engine.state.clock.spent_at(at).saturating_add(left);
         let inbox = self.handle.inbox();
         self.timer = Some(tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_secs(seconds)).await;
-            let _ = inbox.send(Message::Reply(Reply::TimeUp { episode }));
+            tokio::time::sleep(left).await;
+            let _ = inbox.send(Message::Reply(Reply::TimeUp { episode, spent }));
         }));
     }
 

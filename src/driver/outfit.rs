@@ -4,7 +4,7 @@ use super::{DriverError, Launch, OpenWorld, open_read_only};
 use crate::domain::{RunSpec, Seq};
 use crate::engine::Envelope;
 use crate::method;
-use crate::prompt::{self, Templates};
+use crate::prompt::{self, Desk, Templates};
 use crate::provider::rules::Rules;
 use crate::provider::{Provider, Recorded};
 use std::path::Path;
@@ -38,7 +38,13 @@ impl Launch {
     ) -> Result<Self, DriverError> {
         Self::with(spec, templates, open, typing, |folder| {
             let (session, timeline, _) = open_read_only(Path::new(folder))?;
-            Ok((session.meta.session, timeline.since(Seq(0))))
+            let events = timeline.since(Seq(0));
+            match timeline.fault() {
+                None => Ok((session.meta.session, events)),
+                Some(why) => {
+                    Err(DriverError::Refused(why, "name a session whose files are whole".to_owned()))
+                }
+            }
         })
     }
 
@@ -57,7 +63,8 @@ impl Launch {
             "symbolic" | "none" => {}
             other => return Err(unknown("mentor", other, MENTORS)),
         }
-        let policy = method::policy(spec, templates).map_err(|e| {
+        let desk = Arc::new(Desk::new(templates));
+        let policy = method::policy_at(spec, desk.clone()).map_err(|e| {
             DriverError::Refused(e.to_string(), format!("choose one of: {}", method::NAMES.join(", ")))
         })?;
         let actor: Arc<dyn Provider> = match spec.actor.as_str() {
@@ -68,7 +75,8 @@ impl Launch {
                 None => return Err(unknown("actor", other, ACTORS)),
             },
         };
-        Ok(Self { policy, render: prompt::render, actor, mentor: None, open })
+        let render = Arc::new(move |state: &_, record: &_| desk.render(state, record));
+        Ok(Self { policy, render, actor, mentor: None, open })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Calls to models as tasks. Dropping a task breaks its call off.
 
 use super::{Message, Store};
-use crate::domain::{CallId, Prompt, PromptRecord, Usage};
+use crate::domain::{Asked, CallId, Prompt, PromptRecord, Usage};
 use crate::driver::LiveCall;
 use crate::engine::{Failure, Reply};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
@@ -47,7 +47,8 @@ impl Runner {
             asked: record.asked,
             prompt: Arc::new(prompt),
             seed: record.seed,
-            stop: vec!["\n".to_owned()],
+            // One line is a step; a mentor may take as many as it needs.
+            stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
         };
         let task = tokio::spawn(async move {
             let reply = match collect(provider.as_ref(), request, &inbox, estimate).await {

@@ -67,6 +67,8 @@ pub struct Store {
     timeline: Mutex<Timeline>,
     live: Mutex<Live>,
     news: watch::Sender<u64>,
+    /// The news are held back, and whether there are any.
+    held: Mutex<Option<bool>>,
 }
 
 /// What the driver's inbox takes from outside.
@@ -99,7 +101,12 @@ pub struct Handle {
 
 impl Default for Store {
     fn default() -> Self {
-        Self { timeline: Mutex::default(), live: Mutex::default(), news: watch::Sender::new(0) }
+        Self {
+            timeline: Mutex::default(),
+            live: Mutex::default(),
+            news: watch::Sender::new(0),
+            held: Mutex::default(),
+        }
     }
 }
 
@@ -114,14 +121,18 @@ impl Store {
         self.timeline().head().clone()
     }
 
-    /// The state after an event. The store is not held while it is folded.
+    /// The state after an event. The store is not held while it is folded. Where old events cannot be read any more it
+    /// is an earlier state, and a signal says why.
     pub fn state_at(&self, seq: Seq) -> Arc<State> {
         let way = self.timeline().way_to(seq);
-        way.walk()
+        let state = way.walk();
+        self.tell_fault();
+        state
     }
 
     /// What is going on just now.
     pub fn live(&self) -> Live {
+        self.tell_fault();
         self.lock_live().clone()
     }
 
@@ -148,17 +159,51 @@ impl Store {
         self.tell();
     }
 
+    /// Events that could not be read again are said once.
+    fn tell_fault(&self) {
+        let fault = self.timeline().fault();
+        if let Some(why) = fault {
+            self.signal(Signal::Said(why));
+        }
+    }
+
     /// Wakes a reader after every change; several changes between two looks wake it once.
     pub fn news(&self) -> watch::Receiver<u64> {
         self.news.subscribe()
     }
 
+    /// Holds the news back while the driver is at work, so that a reader is woken once for what comes of one answer. Readers
+    /// who look meanwhile see everything. They are told when what is given back is dropped.
+    pub(super) fn hold_news(&self) -> HeldNews<'_> {
+        *self.lock_held() = Some(false);
+        HeldNews(self)
+    }
+
     fn tell(&self) {
-        self.news.send_modify(|n| *n = n.wrapping_add(1));
+        match &mut *self.lock_held() {
+            Some(any) => *any = true,
+            None => self.news.send_modify(|n| *n = n.wrapping_add(1)),
+        }
+    }
+
+    fn lock_held(&self) -> MutexGuard<'_, Option<bool>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_live(&self) -> MutexGuard<'_, Live> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// News that are held back.
+pub(super) struct HeldNews<'s>(&'s Store);
+
+impl Drop for HeldNews<'_> {
+    fn drop(&mut self) {
+        let held = self.0.lock_held().take();
+        if held == Some(true) {
+            self.0.tell();
+        }
     }
 }
 
@@ -208,5 +253,28 @@ impl Handle {
     /// Closes the session.
     pub fn quit(&self) {
         let _ = self.inbox.send(Message::Quit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_see_at_once_and_are_told_once_when_the_driver_rests() {
+        let store = Store::default();
+        let news = store.news();
+        let held = store.hold_news();
+        for _ in 0..3 {
+            store.edit_live(|live| live.health = Health::Reading);
+        }
+        assert_eq!(store.live().health, Health::Reading);
+        assert!(!news.has_changed().unwrap());
+        drop(held);
+        assert_eq!(*news.borrow(), 1, "told once");
+        drop(store.hold_news());
+        assert_eq!(*news.borrow(), 1, "nothing has happened");
+        store.edit_live(|_| ());
+        assert_eq!(*news.borrow(), 2, "nothing is held any more");
     }
 }

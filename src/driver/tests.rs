@@ -5,7 +5,9 @@ use crate::domain::{
     Autonomy, Enumeration, EnvInfo, EpisodeRole, Kind, Limits, Prompt, PromptRecord, RunSpec, Settings, Task,
     Turn,
 };
-use crate::engine::{Command, Draft, Envelope, Event, Method, Outgoing, Policy, Reading, State, Want};
+use crate::engine::{
+    Command, Draft, Envelope, Event, MentorReading, Method, Outgoing, Policy, Reading, State, Want,
+};
 use crate::env::{EnvError, Environment};
 use crate::journal::{Meta, Session, read_branch, read_bytes};
 use crate::provider::{ProviderError, Scripted};
@@ -67,12 +69,10 @@ impl Method for Once {
         if state.open_episode().is_some() {
             return vec![Want::AskActor];
         }
-        match state.run.as_ref().and_then(|r| r.tasks.get(state.past.len())) {
-            Some(task) => {
-                vec![Want::StartEpisode { task: Box::new(task.clone()), trial: 1, role: EpisodeRole::Test }]
-            }
-            None => vec![Want::EndRun],
-        }
+        let task = state.run.as_ref().and_then(|r| r.tasks.get(state.past.len()));
+        task.map_or(vec![Want::EndRun], |task| {
+            vec![Want::StartEpisode { task: Box::new(task.clone()), trial: 1, role: EpisodeRole::Test }]
+        })
     }
 
     fn reflect_now(&self, _: &State, _: Kind) -> Vec<Want> {
@@ -87,12 +87,13 @@ fn launch(goal: u32, lies: bool) -> Launch {
             method: Arc::new(Once),
             draft: Arc::new(|_, _| Draft::default()),
             read: |text| Reading { action: Some(text.to_owned()), ..Reading::default() },
+            read_mentor: |_, _| MentorReading::default(),
             outgoing: |_, _| Outgoing { sent: None, rule: None, list: false },
             incoming: |_, _, _, _| None,
             goal: |_| "count".to_owned(),
             detect: Arc::new(|_| Vec::new()),
         },
-        render: |_: &State, _: &PromptRecord| Prompt::default(),
+        render: Arc::new(|_: &State, _: &PromptRecord| Prompt::default()),
         actor: Arc::new(Scripted::new(|_| Ok("count".to_owned()))),
         mentor: None,
         open,

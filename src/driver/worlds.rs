@@ -15,6 +15,7 @@ pub use list::Selection;
 
 use crate::domain::Task;
 use crate::env::{EnvError, Environment};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// The environments of this program, in the order in which screens list them.
@@ -175,6 +176,20 @@ fn refused(error: &WorldError) -> EnvError {
     EnvError::Refused { what: format!("{error}; {}", error.next()) }
 }
 
+/// Bytes of a file of tasks or of a game; what takes the file has bounds of its own, which are lower.
+const FILE: u64 = 64 << 20;
+
 fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
-    std::fs::read(path).map_err(|source| WorldError::Io { path: path.to_owned(), source })
+    bytes(path).map_err(|source| WorldError::Io { path: path.to_owned(), source })
+}
+
+/// Reads a file, but no endless one.
+fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut read = Vec::new();
+    std::fs::File::open(path)?.take(FILE + 1).read_to_end(&mut read)?;
+    if read.len() as u64 > FILE {
+        let why = format!("it is longer than {FILE} bytes");
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, why));
+    }
+    Ok(read)
 }

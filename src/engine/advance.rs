@@ -3,9 +3,10 @@
 use super::state::{Grant, Pace, State};
 use super::{Ask, Cause, Engine, Event, PauseReason, Want, limits, request_seed};
 use crate::domain::{
-    Asked, Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Fate, Reflection, ShownAs,
-    Stage, Step,
+    Asked, Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Fate, Question, Reflection,
+    ShownAs, Stage, Step,
 };
+use std::sync::Arc;
 
 impl Engine {
     /// The next events that need nobody's word, each with its cause; empty when the session waits or is over.
@@ -48,14 +49,16 @@ impl Engine {
             && let Some(reason) = limits::reached(state)
         {
             // The method may still reflect on the last step (OmniReflect reflects before the final-state break).
-            let written = self.writes();
-            return if written.is_empty() { vec![end(state, reason)] } else { written };
+            return match self.last_words() {
+                Some(events) => events,
+                None => vec![end(state, reason)],
+            };
         }
         if state.over || !moves(state) {
             return Vec::new();
         }
         if let Some(draft) = &state.draft {
-            return vec![Event::PromptSent { prompt: Box::new((**draft).clone()) }];
+            return vec![Event::PromptSent { prompt: draft.clone() }];
         }
         if state.open_episode().is_some_and(|e| e.last().is_some_and(|s| s.stage == Stage::Prompt)) {
             return self.ask_actor();
@@ -124,39 +127,95 @@ impl Engine {
                 Vec::new()
             };
         }
-        self.ask(Ask { asked: Asked::Actor, kind: None, step, retry })
+        self.ask(
+            Ask { asked: Asked::Actor, question: None, step, retry },
+            0,
+            self.state.grant == Some(Grant::Stage),
+        )
     }
 
-    fn ask(&self, ask: Ask) -> Vec<Event> {
+    /// The prompt of a question, the `n`th of its batch; as a draft where a person steps by stages.
+    fn ask(&self, ask: Ask, n: u64, staged: bool) -> Vec<Event> {
         let state = &self.state;
         let draft = (self.policy.draft)(state, &ask);
         let mut record = draft.record;
-        record.call = CallId(state.next_call);
+        record.call = CallId(state.next_call.saturating_add(n));
         record.asked = ask.asked;
+        record.question = ask.question;
         record.step = ask.step;
         record.retry = ask.retry;
+        record.rung = self.rung(&ask);
         record.episode = state.episode.as_ref().map_or(0, |e| e.number);
         let sample = state.run.as_ref().map_or(0, |r| r.seed);
         record.seed = request_seed(sample, record.episode, ask.step, ask.asked, ask.retry);
         let mut events: Vec<Event> =
             draft.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
-        let prompt = Box::new(record);
-        events.push(if state.grant == Some(Grant::Stage) {
-            Event::PromptDrafted { prompt }
-        } else {
-            Event::PromptSent { prompt }
-        });
+        let prompt = Arc::new(record);
+        events.push(if staged { Event::PromptDrafted { prompt } } else { Event::PromptSent { prompt } });
         events
     }
 
-    /// The wants of the method that only write, as events.
-    fn writes(&self) -> Vec<Event> {
-        let wants = self.policy.method.next(&self.state);
-        self.write_all(wants.iter().take_while(|w| writes(w)), Author::Symbolic)
+    /// With the ladder of temperatures each reply that could not be used makes the next question of its step warmer.
+    fn rung(&self, ask: &Ask) -> u32 {
+        if ask.asked == Asked::Mentor || !self.state.switch("warmer", false) {
+            return 0;
+        }
+        let step = self.state.open_episode().and_then(|e| e.step(ask.step));
+        step.map_or(0, |s| s.unusable.min(5))
     }
 
-    /// The events of wants that only write; ids count on from the head.
-    pub(super) fn write_all<'a>(&self, wants: impl Iterator<Item = &'a Want>, by: Author) -> Vec<Event> {
+    /// What the method still wants before the episode ends: to write, or to ask the mentor; nothing else is granted. None:
+    /// the episode may end. The events are empty where the mentor is to be asked and nothing may move.
+    fn last_words(&self) -> Option<Vec<Event>> {
+        let wants = self.policy.method.next(&self.state);
+        let written = self.write_all(wants.iter().take_while(|w| writes(w)), Author::Symbolic, 0);
+        if !written.is_empty() {
+            return Some(written);
+        }
+        let asks = matches!(wants.iter().find(|w| !writes(w)), Some(Want::AskMentor(_)));
+        asks.then(|| self.may_ask(|| self.ask_mentor(&round(&wants))))
+    }
+
+    /// Sends what was drafted for the mentor, or asks; nothing while nothing may move.
+    fn may_ask(&self, ask: impl FnOnce() -> Vec<Event>) -> Vec<Event> {
+        match &self.state.draft {
+            _ if !moves(&self.state) => Vec::new(),
+            Some(draft) => vec![Event::PromptSent { prompt: draft.clone() }],
+            None => ask(),
+        }
+    }
+
+    /// The questions of a round. While a person steps by stages they are drafted and sent one by one.
+    fn ask_mentor(&self, questions: &[Question]) -> Vec<Event> {
+        let state = &self.state;
+        let staged = state.grant == Some(Grant::Stage);
+        let at_once = if staged || !state.switch("mentor_at_once", true) { 1 } else { questions.len() };
+        self.questions(&questions[..at_once.min(questions.len())], staged)
+    }
+
+    /// The prompts of questions to the mentor, each with a call of its own.
+    pub(super) fn questions(&self, questions: &[Question], staged: bool) -> Vec<Event> {
+        let step = self.state.episode.as_ref().map_or(0, |e| e.answered());
+        let mut events: Vec<Event> = Vec::new();
+        for (n, question) in questions.iter().enumerate() {
+            let ask = Ask { asked: Asked::Mentor, question: Some(*question), step, retry: 0 };
+            for event in self.ask(ask, n as u64, staged) {
+                // Texts that two prompts of a round share are defined once.
+                if !matches!(event, Event::TextDefined { .. }) || !events.contains(&event) {
+                    events.push(event);
+                }
+            }
+        }
+        events
+    }
+
+    /// The events of wants that only write; `before` counts the events of the same batch before them.
+    pub(super) fn write_all<'a>(
+        &self,
+        wants: impl Iterator<Item = &'a Want>,
+        by: Author,
+        before: usize,
+    ) -> Vec<Event> {
         let mut events = Vec::new();
         for want in wants {
             match want {
@@ -165,7 +224,7 @@ impl Engine {
                     events.push(Event::Reflected { reflection });
                 }
                 Want::Lesson(wish) => {
-                    if let Ok(op) = self.lesson_op(wish, by, events.len()) {
+                    if let Ok(op) = self.lesson_op(wish, by, before + events.len()) {
                         events.push(Event::LessonChanged { op: Box::new(op), by });
                     }
                 }
@@ -179,16 +238,14 @@ impl Engine {
     fn grant_wants(&self) -> Vec<Event> {
         let state = &self.state;
         let wants = self.policy.method.next(state);
-        let written = self.write_all(wants.iter().take_while(|w| writes(w)), Author::Symbolic);
+        let written = self.write_all(wants.iter().take_while(|w| writes(w)), Author::Symbolic, 0);
         if !written.is_empty() {
             return written;
         }
+        let questions = round(&wants);
         match wants.into_iter().find(|w| !writes(w)) {
             Some(Want::AskActor) => self.ask_actor(),
-            Some(Want::AskMentor(kind)) => {
-                let step = state.episode.as_ref().map_or(0, |e| e.answered());
-                self.ask(Ask { asked: Asked::Mentor, kind: Some(kind), step, retry: 0 })
-            }
+            Some(Want::AskMentor(_)) => self.ask_mentor(&questions),
             Some(Want::StartEpisode { task, trial, role }) => vec![Event::EpisodeStarted {
                 episode: state.past.len() as u32 + 1,
                 task,
@@ -206,6 +263,16 @@ impl Engine {
 /// Things may move: running, or a grant is not spent.
 fn moves(state: &State) -> bool {
     state.pace == Pace::Running || (state.pace == Pace::Paused && state.grant.is_some())
+}
+
+/// The first round of questions among wants: those that follow each other.
+fn round(wants: &[Want]) -> Vec<Question> {
+    let from = wants.iter().skip_while(|w| !matches!(w, Want::AskMentor(_)));
+    from.map_while(|w| match w {
+        Want::AskMentor(question) => Some(*question),
+        _ => None,
+    })
+    .collect()
 }
 
 fn writes(want: &Want) -> bool {

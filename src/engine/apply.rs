@@ -1,6 +1,7 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
 mod parts;
+mod time;
 
 use parts::{seen_of, touches_episode};
 
@@ -13,6 +14,7 @@ impl State {
     /// Folds one event into the state.
     pub fn apply(&mut self, envelope: &Envelope) {
         let seq = envelope.seq;
+        self.count_time(envelope);
         self.head = seq;
         if let Some(effect) = effect_of(&envelope.event) {
             let call = effect.call();
@@ -36,6 +38,7 @@ impl State {
             }
             Event::EpisodeStarted { episode, task, trial, role, .. } => {
                 self.pool.end_episode();
+                self.keep_attempt();
                 self.over = false;
                 self.episode = Some(Arc::new(Episode {
                     number: *episode,
@@ -68,7 +71,7 @@ impl State {
                 });
             }
             Event::PromptDrafted { prompt } => {
-                self.draft = Some(Arc::new((**prompt).clone()));
+                self.draft = Some(prompt.clone());
                 self.open_step(prompt, seq, Stage::Prompt);
                 self.spend_stage();
             }
@@ -76,18 +79,23 @@ impl State {
                 self.draft = None;
                 self.open_step(prompt, seq, Stage::Reply);
                 self.pool_used = seq;
-                let mut taught = false;
-                for segment in &prompt.segments {
-                    if let Origin::Lesson { id, .. } = &segment.origin {
-                        taught |= self.pool.used(id, seq);
-                    }
-                }
+                let shown = prompt.segments.iter().filter_map(|s| match &s.origin {
+                    Origin::Lesson { id, .. } => Some(id),
+                    _ => None,
+                });
+                let taught = self.pool.used(shown, seq);
                 self.edit_episode(|e| {
                     e.calls += 1;
                     e.assisted |= taught;
                 });
-                self.prompts.1 = self.prompts.0.take();
-                self.prompts.0 = Some(Arc::new((**prompt).clone()));
+                self.count_call(prompt.asked);
+                let sent = prompt.clone();
+                if let Some(question) = prompt.question {
+                    self.remember_question(question, sent);
+                } else {
+                    self.prompts.1 = self.prompts.0.take();
+                    self.prompts.0 = Some(sent);
+                }
             }
             Event::StepOpened { step } => {
                 let number = *step;
@@ -103,17 +111,21 @@ impl State {
                 self.grant = None;
             }
             Event::ReplyReceived { call, usage, .. } => {
-                // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again.
-                if !matches!(self.calls.get(call), Some(Effect::Ask { prompt, .. }) if prompt.asked == Asked::Actor)
-                {
+                // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
+                // a mentor's answer comes to stands in the same batch.
+                let asked = match self.calls.get(call) {
+                    Some(Effect::Ask { prompt, .. }) => prompt.asked,
+                    _ => Asked::Actor,
+                };
+                self.count_tokens(asked, usage.tokens());
+                if asked == Asked::Mentor {
                     self.calls.remove(call);
+                } else {
+                    self.edit_step(seq, |s| s.usage = *usage);
                 }
-                self.edit_episode(|e| e.tokens = e.tokens.saturating_add(usage.tokens()));
-                self.edit_step(seq, |s| s.usage = *usage);
             }
             Event::Proposed { thought, action, complaints, .. } => {
-                self.calls
-                    .retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.asked == Asked::Actor));
+                self.settle_actor();
                 self.edit_step(seq, |s| {
                     s.thought.clone_from(thought);
                     s.proposed.clone_from(action);
@@ -141,9 +153,13 @@ impl State {
                 s.rejections.push((was.clone(), reason.clone()));
                 s.clear_proposal();
             }),
-            Event::AskedAgain { .. } => {
+            Event::AskedAgain { unusable, .. } => {
                 self.draft = None;
-                self.edit_step(seq, Step::clear_proposal);
+                self.settle_actor();
+                self.edit_step(seq, |s| {
+                    s.clear_proposal();
+                    s.unusable += u32::from(unusable.is_some());
+                });
             }
             Event::ActionTaken { executed, call, list, .. } => {
                 self.pool_used = seq;
@@ -256,7 +272,7 @@ impl State {
             Event::StageGranted => self.grant = Some(Grant::Stage),
             Event::CallFailed { call, failure } => {
                 if let Some(effect) = self.calls.remove(call) {
-                    self.trouble = Some((effect, failure.clone()));
+                    self.add_trouble(effect, failure.clone());
                 }
             }
             Event::CallCancelled { call } => {
@@ -268,11 +284,21 @@ impl State {
                     }
                 });
             }
-            Event::Retried { .. } => {
-                if let Some((effect, _)) = self.trouble.take() {
+            Event::Retried { call } => {
+                let failed = call.or(self.trouble.as_ref().map(|(effect, _)| effect.call()));
+                if let Some(effect) = failed.and_then(|call| self.take_trouble(call)) {
                     self.calls.insert(effect.call(), effect);
                 }
                 self.divergence = None;
+            }
+            Event::GivenUp { call } => {
+                let asked_actor = matches!(
+                    self.take_trouble(*call),
+                    Some(Effect::Ask { prompt, .. }) if prompt.asked == Asked::Actor
+                );
+                if asked_actor {
+                    self.edit_step(seq, Step::clear_proposal);
+                }
             }
             Event::Diverged { episode, step, recorded, now } => {
                 self.divergence = Some((*episode, *step, recorded.clone(), now.clone()));
@@ -284,6 +310,7 @@ impl State {
                 self.calls.clear();
                 self.draft = None;
                 self.trouble = None;
+                self.more_trouble.clear();
                 self.divergence = None;
                 if self.grant.is_some() {
                     self.grant = None;
@@ -299,6 +326,7 @@ impl State {
                 self.pause_reason = Some(PauseReason::Resume);
             }
         }
+        self.set_clock(envelope.at);
     }
 
     /// Episode and step of now, for the source of a lesson.

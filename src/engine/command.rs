@@ -2,7 +2,7 @@
 
 use super::Reply;
 use crate::domain::{
-    Autonomy, EndReason, Fate, Kind, Lesson, LessonId, LessonStatus, LessonText, RunSpec, Scope, Seq,
+    Autonomy, EndReason, Fate, Kind, Lesson, LessonId, LessonStatus, LessonText, Moment, RunSpec, Scope, Seq,
     ShownAs, Task,
 };
 use serde_json::Value;
@@ -48,6 +48,9 @@ pub enum Command {
     Cancel,
     /// After a failed call: try it again.
     Retry,
+    /// Go on without the answer of a failed call to a model: the mentor's reflection is left out, the actor's step waits
+    /// for a person.
+    GiveUp,
     /// Say who decides.
     SetAutonomy(Autonomy),
     /// Change the lesson pool.
@@ -97,6 +100,10 @@ pub enum LessonWish {
         text: LessonText,
         /// The rule behind it, if one is.
         rule: Option<String>,
+        /// The lessons it is made from.
+        parents: Vec<LessonId>,
+        /// The turn it is about.
+        moment: Option<Moment>,
         /// What it rests on.
         evidence: String,
     },
@@ -135,6 +142,13 @@ pub enum LessonWish {
         /// Which lesson.
         id: LessonId,
     },
+}
+
+impl LessonWish {
+    /// The wish for a new lesson that no rule wrote.
+    pub fn add(kind: Kind, scope: Scope, text: LessonText, evidence: String) -> Self {
+        Self::Add { kind, scope, text, rule: None, evidence, parents: Vec::new(), moment: None }
+    }
 }
 
 /// All that may enter the engine.

@@ -3,6 +3,7 @@
 use super::Event;
 use crate::domain::{CallId, PromptRecord, Task};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Work for the driver. The calls in flight are kept in the state as these, so a crashed session resumes by
 /// issuing them again.
@@ -30,7 +31,7 @@ pub enum Effect {
         /// The call.
         call: CallId,
         /// The prompt.
-        prompt: Box<PromptRecord>,
+        prompt: Arc<PromptRecord>,
     },
     /// Break a call off.
     Cancel {

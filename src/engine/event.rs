@@ -6,6 +6,7 @@ use crate::domain::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// An event with its place, its time and what brought it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,13 +122,13 @@ pub enum Event {
     PromptDrafted {
         /// The prompt.
         #[serde(flatten)]
-        prompt: Box<PromptRecord>,
+        prompt: Arc<PromptRecord>,
     },
     /// A model was asked.
     PromptSent {
         /// The prompt.
         #[serde(flatten)]
-        prompt: Box<PromptRecord>,
+        prompt: Arc<PromptRecord>,
     },
     /// A step opened for a person to play.
     StepOpened {
@@ -192,6 +193,9 @@ pub enum Event {
     AskedAgain {
         /// The step.
         step: u32,
+        /// Why the reply could not be used, where nobody but the reading of it asks again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unusable: Option<String>,
     },
     /// An action runs.
     ActionTaken {
@@ -311,6 +315,11 @@ pub enum Event {
         /// The call that is made again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
+    },
+    /// A person goes on without the answer of a failed call to a model.
+    GivenUp {
+        /// Which call.
+        call: CallId,
     },
     /// The rebuilt world answered other than recorded.
     Diverged {

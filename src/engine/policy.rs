@@ -1,7 +1,10 @@
 //! What the engine asks when it does not decide itself: the method, and the pure functions of the rooms above.
 
 use super::{LessonWish, State};
-use crate::domain::{Asked, EndReason, EpisodeRole, Kind, Note, PromptRecord, Reflection, Task, Turn};
+use crate::domain::{
+    Asked, Author, EndReason, EpisodeRole, Item, Kind, LessonId, Note, Origin, PromptRecord, Question,
+    Reflection, Seq, Task, Turn,
+};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -11,8 +14,8 @@ use std::sync::Arc;
 pub enum Want {
     /// Ask the actor for the next step.
     AskActor,
-    /// Ask the mentor for a reflection.
-    AskMentor(Kind),
+    /// Ask the mentor. Questions that follow each other in an answer are one round and may be asked at the same time.
+    AskMentor(Question),
     /// Keep this reflection.
     Reflect(Box<Reflection>),
     /// Change the pool.
@@ -44,6 +47,81 @@ pub trait Method: Send + Sync {
 
     /// What it wants when a person asks for a reflection of this kind now.
     fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want>;
+
+    /// What a mentor's answer comes to: wants that only write, with exactly one [`Want::Reflect`] that has the question's kind
+    /// and purpose, even where nothing could be used. Without more, every item is kept as a lesson ([`keep`]).
+    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+        keep(state, heard)
+    }
+}
+
+/// A mentor's answer, read.
+#[derive(Clone, Debug)]
+pub struct Heard<'a> {
+    /// The prompt it answers: its question, its episode and step, and the lessons it showed.
+    pub prompt: &'a PromptRecord,
+    /// What was asked.
+    pub question: Question,
+    /// Who answers: a model, or the symbolic rules in its place.
+    pub author: Author,
+    /// What could be read.
+    pub items: Vec<Item>,
+    /// What could not, in words.
+    pub complaints: Vec<String>,
+}
+
+/// What a mentor's text comes to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MentorReading {
+    /// Its items.
+    pub items: Vec<Item>,
+    /// What could not be used, in words.
+    pub complaints: Vec<String>,
+}
+
+/// The reflection of an answer, and a lesson of each of its items with the reach its kind has.
+pub fn keep(_: &State, heard: &Heard<'_>) -> Vec<Want> {
+    let mut wants = vec![Want::Reflect(Box::new(heard.reflection()))];
+    wants.extend(heard.items.iter().map(|item| Want::Lesson(heard.lesson(item))));
+    wants
+}
+
+impl Heard<'_> {
+    /// The reflection it is, all items kept in it.
+    pub fn reflection(&self) -> Reflection {
+        Reflection {
+            kind: self.question.kind,
+            author: self.author,
+            episode: self.prompt.episode,
+            step: self.prompt.step,
+            purpose: self.question.purpose,
+            items: self.items.clone(),
+            complaints: self.complaints.clone(),
+            call: (self.author == Author::Mentor).then_some(self.prompt.call),
+            seq: Seq::default(),
+        }
+    }
+
+    /// The wish for a lesson of one item, with the reach its kind has.
+    pub fn lesson(&self, item: &Item) -> LessonWish {
+        LessonWish::Add {
+            kind: self.question.kind,
+            scope: self.question.kind.scope(),
+            text: item.text.clone(),
+            rule: item.rule.clone(),
+            evidence: item.evidence.clone(),
+            parents: Vec::new(),
+            moment: item.moment.clone(),
+        }
+    }
+
+    /// The lessons that the mentor was shown, in their order.
+    pub fn shown(&self) -> impl Iterator<Item = (&LessonId, u32)> {
+        self.prompt.segments.iter().filter_map(|s| match &s.origin {
+            Origin::Lesson { id, version } => Some((id, *version)),
+            _ => None,
+        })
+    }
 }
 
 /// A question to a model that a prompt is drafted for.
@@ -51,8 +129,8 @@ pub trait Method: Send + Sync {
 pub struct Ask {
     /// Which model.
     pub asked: Asked,
-    /// The kind of reflection, for a mentor.
-    pub kind: Option<Kind>,
+    /// What is asked, for a mentor.
+    pub question: Option<Question>,
     /// The step the prompt is for.
     pub step: u32,
     /// How often this step was asked before.
@@ -105,6 +183,8 @@ pub struct Policy {
     pub draft: Drafter,
     /// Reads an actor's reply.
     pub read: fn(&str) -> Reading,
+    /// Reads a mentor's reply.
+    pub read_mentor: fn(Question, &str) -> MentorReading,
     /// What the interface makes of an action on its way to the world.
     pub outgoing: fn(&State, &str) -> Outgoing,
     /// What the interface makes of an answer on its way to the prompt: (state, executed action, answer, admissible).

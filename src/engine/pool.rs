@@ -1,14 +1,13 @@
 //! The lesson pool: the lessons in force and those that were.
 
 use crate::domain::{Author, Kind, Lesson, LessonId, LessonOp, LessonStatus, LessonVersion, Scope, Seq};
-use rpds::VectorSync;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// All lessons of a session, in the order in which prompts show them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pool {
-    lessons: VectorSync<Arc<Lesson>>,
+    lessons: Arc<Vec<Arc<Lesson>>>,
     /// How many there ever were.
     added: u32,
 }
@@ -29,9 +28,29 @@ impl Pool {
         self.of(kind).filter(|l| l.in_force())
     }
 
+    /// The lessons that a rule wrote, of one kind, retired ones too.
+    pub fn of_rule(&self, kind: Kind, rule: &str) -> impl Iterator<Item = &Lesson> {
+        self.all().filter(move |l| l.kind == kind && l.rule.as_deref() == Some(rule))
+    }
+
+    /// The lessons of one kind that say this ([`LessonText::said`](crate::domain::LessonText::said)), but the retired.
+    pub fn saying(&self, kind: Kind, said: &str) -> impl Iterator<Item = &Lesson> {
+        self.of(kind).filter(move |l| l.text().said() == said)
+    }
+
     /// A lesson by its id.
     pub fn get(&self, id: &LessonId) -> Option<&Lesson> {
         self.all().find(|l| &l.id == id)
+    }
+
+    /// A lesson by its id, with its place among all, looked for from a place on and around: who takes the lessons of a prompt
+    /// in order, and looks for each behind the one before, comes by the whole pool only a few times.
+    pub fn find_from(&self, from: usize, id: &LessonId) -> Option<(usize, &Lesson)> {
+        let from = from.min(self.lessons.len());
+        let (before, behind) = self.lessons.split_at(from);
+        let ahead = behind.iter().position(|l| l.id == *id).map(|place| from + place);
+        let place = ahead.or_else(|| before.iter().position(|l| l.id == *id))?;
+        Some((place, self.lessons.get(place)?))
     }
 
     /// A lesson by its short number.
@@ -61,20 +80,22 @@ impl Pool {
             self.change(op.id(), |l| l.by_person = true);
         }
         match op {
-            LessonOp::Add { id, kind, scope, origin, text, evidence, rule } => {
+            LessonOp::Add { id, kind, scope, origin, text, evidence, rule, parents, moment } => {
                 self.added += 1;
                 let number = self.added;
-                self.lessons.push_back_mut(Arc::new(Lesson {
+                Arc::make_mut(&mut self.lessons).push(Arc::new(Lesson {
                     id: id.clone(),
                     number,
                     kind: *kind,
                     scope: *scope,
                     origin: *origin,
                     status: LessonStatus::On,
-                    versions: vec![LessonVersion { seq, text: text.clone() }],
+                    versions: Arc::new(vec![LessonVersion { seq, text: text.clone() }]),
                     learnt_at,
-                    evidence: evidence.clone(),
-                    rule: rule.clone(),
+                    evidence: evidence.as_str().into(),
+                    rule: rule.as_deref().map(Arc::from),
+                    parents: parents.as_slice().into(),
+                    moment: moment.clone().map(Arc::new),
                     recurred: 0,
                     by_person: by == Author::Person,
                     uses: 0,
@@ -84,7 +105,7 @@ impl Pool {
             LessonOp::Recur { id } => self.change(id, |l| l.recurred += 1),
             LessonOp::Edit { id, text, .. } => {
                 self.change(id, |l| {
-                    l.versions.push(LessonVersion { seq, text: text.clone() });
+                    Arc::make_mut(&mut l.versions).push(LessonVersion { seq, text: text.clone() });
                     // The words in force are those of this turn. The episode stays: a lesson reaches from the task it
                     // was learnt in, wherever somebody words it anew.
                     if l.learnt_at.0 == learnt_at.0 {
@@ -98,30 +119,34 @@ impl Pool {
         }
     }
 
-    /// Counts a use in a prompt; says whether a person had a hand in the lesson.
-    pub(super) fn used(&mut self, id: &LessonId, seq: Seq) -> bool {
+    /// Counts a use of each of these lessons in a prompt; says whether a person had a hand in one of them.
+    pub(super) fn used<'a>(&mut self, ids: impl Iterator<Item = &'a LessonId>, seq: Seq) -> bool {
         let mut by_person = false;
-        self.change(id, |l| {
-            l.uses += 1;
-            l.last_used = Some(seq);
-            by_person = l.by_person;
-        });
+        let mut next = 0;
+        for id in ids {
+            let Some((place, _)) = self.find_from(next, id) else { continue };
+            next = place + 1;
+            let Some(lesson) = Arc::make_mut(&mut self.lessons).get_mut(place) else { continue };
+            let lesson = Arc::make_mut(lesson);
+            lesson.uses += 1;
+            lesson.last_used = Some(seq);
+            by_person |= lesson.by_person;
+        }
         by_person
     }
 
     /// Lessons of scope episode end with their episode: they leave the pool, so that it does not grow with the run.
     pub(super) fn end_episode(&mut self) {
         if self.all().any(|l| l.scope == Scope::Episode) {
-            self.lessons = self.lessons.iter().filter(|l| l.scope != Scope::Episode).cloned().collect();
+            Arc::make_mut(&mut self.lessons).retain(|l| l.scope != Scope::Episode);
         }
     }
 
     fn change(&mut self, id: &LessonId, change: impl FnOnce(&mut Lesson)) {
         let Some(place) = self.lessons.iter().position(|l| &l.id == id) else { return };
-        let Some(old) = self.lessons.get(place) else { return };
-        let mut lesson = Lesson::clone(old);
-        change(&mut lesson);
-        self.lessons.set_mut(place, Arc::new(lesson));
+        if let Some(lesson) = Arc::make_mut(&mut self.lessons).get_mut(place) {
+            change(Arc::make_mut(lesson));
+        }
     }
 
     fn reorder(&mut self, id: &LessonId, to: usize) {
@@ -134,6 +159,6 @@ impl Pool {
         );
         let mut lessons = rest;
         lessons.insert(at, moved);
-        self.lessons = lessons.into_iter().collect();
+        self.lessons = Arc::new(lessons);
     }
 }

@@ -1,9 +1,9 @@
 //! The state: what all events so far come to.
 
-use super::{Effect, Failure, PauseReason, Pool};
+use super::{Clock, Effect, Failure, PauseReason, Pool};
 use crate::domain::{
-    Asked, Autonomy, CallId, EpisodeRole, EpisodeSummary, Kind, LessonOp, Note, PromptRecord, Reflection,
-    RunSpec, Seen, Seq, Stage, Step, Task, Turn,
+    Asked, Autonomy, CallId, EpisodeRole, EpisodeSummary, Kind, LessonOp, Note, PromptRecord, Question,
+    Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
 };
 use rpds::{HashTrieMapSync, VectorSync};
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,19 @@ pub struct UndoEntry {
     pub of: Seq,
     /// The change.
     pub op: LessonOp,
+}
+
+/// Calls to models and their tokens, by role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Calls to the actor.
+    pub actor_calls: u64,
+    /// Calls to the mentor.
+    pub mentor_calls: u64,
+    /// Tokens of the actor's prompts and replies.
+    pub actor_tokens: u64,
+    /// Tokens of the mentor's prompts and replies.
+    pub mentor_tokens: u64,
 }
 
 /// An open or just ended episode.
@@ -116,6 +129,9 @@ pub struct State {
     pub pause_reason: Option<PauseReason>,
     /// The open or last episode.
     pub episode: Option<Arc<Episode>>,
+    /// How long the open or last episode has been moving.
+    #[serde(default)]
+    pub clock: Clock,
     /// Ended episodes, in order.
     pub past: VectorSync<Arc<EpisodeSummary>>,
     /// The lessons.
@@ -132,10 +148,22 @@ pub struct State {
     pub draft: Option<Arc<PromptRecord>>,
     /// The last prompt sent to the actor, and the one before it (for the difference).
     pub prompts: (Option<Arc<PromptRecord>>, Option<Arc<PromptRecord>>),
+    /// The last prompt sent to the mentor for each question, and the one before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentor_prompts: Vec<(Question, Arc<PromptRecord>, Option<Arc<PromptRecord>>)>,
+    /// The last attempt at each task that was not won, by [`Task::key`]; kept only where tasks get several trials.
+    #[serde(default)]
+    pub attempts: HashTrieMapSync<String, Arc<Episode>>,
+    /// What calls to models came to so far.
+    #[serde(default)]
+    pub spent: Spent,
     /// The last event that used the pool (a prompt or an action).
     pub pool_used: Seq,
     /// The failed call that waits for a decision.
     pub trouble: Option<(Effect, Failure)>,
+    /// Further failed calls of the same round.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_trouble: Vec<(Effect, Failure)>,
     /// A difference between rebuilt world and journal that waits for a decision.
     pub divergence: Option<(u32, u32, String, String)>,
     /// The method's own memory.
@@ -184,6 +212,39 @@ impl State {
         self.calls.values().any(|c| matches!(c, Effect::Ask { prompt, .. } if prompt.asked == who))
     }
 
+    /// The last answered step is the last of its episode: the goal was reached, the world is done, or a bound is.
+    pub fn ending(&self) -> bool {
+        super::limits::reached(self).is_some()
+    }
+
+    /// All failed calls that wait for a decision.
+    pub fn troubles(&self) -> impl Iterator<Item = &(Effect, Failure)> {
+        self.trouble.iter().chain(&self.more_trouble)
+    }
+
+    /// The last attempt at a task before this episode, where it was not won and is still held.
+    pub fn last_attempt(&self, task: &Task) -> Option<&Arc<Episode>> {
+        self.attempts.get(&task.key())
+    }
+
+    /// An episode by its number: the open or last one, or an earlier attempt that is still held.
+    pub fn held(&self, number: u32) -> Option<&Episode> {
+        let here = self.episode.as_deref().filter(|e| e.number == number);
+        here.or_else(|| {
+            let task = &self.past.get((number as usize).checked_sub(1)?)?.task;
+            self.last_attempt(task).map(Arc::as_ref).filter(|e| e.number == number)
+        })
+    }
+
+    /// Whether the mentor was heard on this question about the episode as it stands (or a person gave it up).
+    pub fn heard(&self, question: Question) -> bool {
+        let Some(episode) = self.episode.as_deref() else { return false };
+        let (number, step) = (episode.number, episode.answered());
+        let about_now = |r: &&Arc<Reflection>| r.episode == number && r.step == step;
+        let mut recent = self.reflections.iter().rev().take_while(about_now);
+        recent.any(|r| r.kind == question.kind && r.purpose == question.purpose)
+    }
+
     /// The world is at work.
     pub fn world_busy(&self) -> bool {
         self.calls.values().any(|c| matches!(c, Effect::ResetWorld { .. } | Effect::StepWorld { .. }))
@@ -228,7 +289,17 @@ impl Episode {
 
     /// A step by its number (from 1).
     pub fn step(&self, number: u32) -> Option<&Step> {
-        self.steps.get(number.checked_sub(1)? as usize).map(Arc::as_ref)
+        self.shared_step(number).map(Arc::as_ref)
+    }
+
+    /// A step by its number (from 1), to be held: whoever holds it knows that it stays as it is.
+    pub fn shared_step(&self, number: u32) -> Option<&Arc<Step>> {
+        self.steps.get(number.checked_sub(1)? as usize)
+    }
+
+    /// The rewards of its turns so far, together. Work grows with the episode: for the mentor's prompts, not for every turn.
+    pub fn reward(&self) -> f64 {
+        self.steps.iter().filter_map(|s| s.answer.as_ref()).map(|a| a.reward).sum()
     }
 
     /// Steps that the world has answered.

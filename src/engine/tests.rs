@@ -2,4 +2,6 @@
 
 mod cases;
 mod fixture;
+mod mentor;
 mod properties;
+mod time;

@@ -1,37 +1,63 @@
 //! Which episode comes next.
 
-use crate::domain::{EpisodeRole, EpisodeSummary, Task};
+use crate::domain::{EpisodeRole, Task};
 use crate::engine::{State, Want};
 use std::collections::HashMap;
 
-/// The next trial of the first task of the run that is due one, or the end of the run. A task has up to `RunSpec::trials`
-/// trials, the next only when the last was not won; one that the list names twice is played twice. What a person began
-/// out of order counts.
+/// An entry of the run's list of tasks, and how it stands.
+struct Entry<'a> {
+    task: &'a Task,
+    /// Trials it has had.
+    used: usize,
+    /// The number of the next one among all trials of this task.
+    trial: u32,
+    /// It was won, or has had all its trials.
+    settled: bool,
+}
+
+/// The next trial of the first task of the run that is due one, or the end of the run: task by task.
 pub(super) fn next(state: &State) -> Vec<Want> {
+    wants(entries(state).into_iter().find(|entry| !entry.settled).as_ref())
+}
+
+/// The next task of the trial that is under way, or the end of the run: trial by trial over the tasks that are not won, as
+/// Reflexion and FCRF do.
+pub(super) fn next_by_trial(state: &State) -> Vec<Want> {
+    let due = entries(state).into_iter().filter(|entry| !entry.settled);
+    wants(due.min_by_key(|entry| entry.used).as_ref())
+}
+
+fn wants(entry: Option<&Entry<'_>>) -> Vec<Want> {
+    let Some(Entry { task, trial, .. }) = entry else { return vec![Want::EndRun] };
+    let task = Box::new(Task { goal: String::new(), ..(*task).clone() });
+    vec![Want::StartEpisode { task, trial: *trial, role: EpisodeRole::Test }]
+}
+
+/// A task has up to `RunSpec::trials` trials, the next only when the last was not won; one that the list names twice is
+/// played twice. What a person began out of order counts.
+fn entries(state: &State) -> Vec<Entry<'_>> {
     let Some(run) = state.run.as_deref() else { return Vec::new() };
     let mut played: HashMap<(&str, &str, u64), Vec<bool>> = HashMap::new();
     for past in state.past.iter().filter(|p| p.role == EpisodeRole::Test) {
-        played.entry(key(past)).or_default().push(past.won);
+        played.entry(same(&past.task)).or_default().push(past.won);
     }
     let mut told: HashMap<(&str, &str, u64), usize> = HashMap::new();
-    for task in &run.tasks {
-        let key = (task.env.as_str(), task.id.as_str(), task.seed);
+    let trials = run.trials.max(1) as usize;
+    let entry = |task| {
+        let key = same(task);
         let had = played.get(&key).map_or(&[][..], Vec::as_slice);
         // The trials of this entry of the list are those that no entry before it has used up.
         let from = told.entry(key).or_default();
-        let most = (run.trials.max(1) as usize).min(had.len() - *from);
+        let most = trials.min(had.len() - *from);
         let own = &had[*from..*from + most];
         let used = own.iter().position(|won| *won).map_or(own.len(), |at| at + 1);
-        let settled = own[..used].last().is_some_and(|won| *won) || used >= run.trials.max(1) as usize;
         *from += used;
-        if !settled {
-            let task = Box::new(Task { goal: String::new(), ..task.clone() });
-            return vec![Want::StartEpisode { task, trial: had.len() as u32 + 1, role: EpisodeRole::Test }];
-        }
-    }
-    vec![Want::EndRun]
+        let settled = own[..used].last().is_some_and(|won| *won) || used >= trials;
+        Entry { task, used, trial: had.len() as u32 + 1, settled }
+    };
+    run.tasks.iter().map(entry).collect()
 }
 
-fn key(past: &EpisodeSummary) -> (&str, &str, u64) {
-    (past.task.env.as_str(), past.task.id.as_str(), past.task.seed)
+fn same(task: &Task) -> (&str, &str, u64) {
+    (task.env.as_str(), task.id.as_str(), task.seed)
 }

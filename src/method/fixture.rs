@@ -198,12 +198,19 @@ pub(crate) struct Play {
     pub(crate) journal: Vec<Envelope>,
     /// Every prompt's body as the templates drafted it is checked against the fold after each event.
     pub(crate) prompts: Vec<(State, crate::domain::PromptRecord)>,
+    /// What the mentor says to a prompt of its.
+    pub(crate) mentor: Box<dyn FnMut(&crate::domain::PromptRecord) -> String>,
 }
 
 impl Play {
     pub(crate) fn new(spec: RunSpec) -> Self {
         let policy = policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
-        let mut play = Self { engine: Engine::new(policy), journal: Vec::new(), prompts: Vec::new() };
+        let mut play = Self {
+            engine: Engine::new(policy),
+            journal: Vec::new(),
+            prompts: Vec::new(),
+            mentor: Box::new(|_| String::new()),
+        };
         play.command(Command::Start { session: "test".to_owned(), spec: Box::new(spec), pool: Vec::new() });
         play
     }
@@ -251,8 +258,11 @@ impl Play {
                     world(call, world_of(Some(&action)))
                 }
             }
-            Effect::Ask { call, prompt } => {
-                assert_eq!(prompt.asked, Asked::Actor);
+            Effect::Ask { call, prompt } if prompt.asked == Asked::Mentor => {
+                let text = (self.mentor)(&prompt);
+                Reply::Model { call, text, reasoning: String::new(), usage: Usage::default() }
+            }
+            Effect::Ask { call, .. } => {
                 let Some(text) = actor(&self.engine.state) else { return false };
                 Reply::Model { call, text, reasoning: String::new(), usage: Usage::default() }
             }

@@ -1,10 +1,12 @@
-//! OmniReflect with symbolic generation, self-sustaining: Abstract, Error and Progress lessons are drawn by rules from
-//! what the detectors noted, after the step in which their condition fired (`papers/omnireflect.txt` 2.1.2, 3.5). No model
-//! is asked for them. Abstract and Error lessons stay for the tasks that follow, Progress ends with its episode.
+//! OmniReflect (`papers/omnireflect.txt` 2.1.2, 2.2, 3.5): Abstract, Error and Progress reflections, drawn by rules from what
+//! the detectors noted (symbolic, no model is asked), or written by a mentor every `r_freq` turns (neural, neuro-symbolic).
+//! Abstract and Error lessons stay for the tasks that follow and are the constitution; Progress ends with its episode.
+
+mod neural;
 
 use super::agenda;
 use crate::domain::Kind;
-use crate::engine::{Method, State, Want};
+use crate::engine::{Heard, Method, State, Want};
 use crate::symbolic::{self, Since};
 
 /// The method `omnireflect`.
@@ -16,40 +18,80 @@ impl Method for OmniReflect {
     }
 
     fn next(&self, state: &State) -> Vec<Want> {
-        match state.open_episode() {
-            Some(open) if open.reset.is_none() => Vec::new(),
-            Some(_) => {
-                let mut wants =
-                    due(state).map_or_else(Vec::new, |since| symbolic::reflect(state, since, KINDS));
-                wants.push(Want::AskActor);
-                wants
-            }
-            None => agenda::next(state),
+        let mut wants = match state.open_episode() {
+            Some(open) if open.reset.is_none() => return Vec::new(),
+            Some(_) if !due(state) => Vec::new(),
+            Some(_) if by_mentor(state) => neural::reflections(state, &kinds(state)),
+            Some(_) => symbolic::reflect(state, since(state), &kinds(state)),
+            None if by_mentor(state) => neural::summaries(state),
+            None => Vec::new(),
+        };
+        if state.open_episode().is_some() {
+            wants.push(Want::AskActor);
+        } else {
+            wants.extend(agenda::next(state));
         }
+        wants
     }
 
     fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+        if by_mentor(state) {
+            return neural::reflections(state, &[kind]);
+        }
         symbolic::reflect(state, Since::Begin, &[kind])
+    }
+
+    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+        neural::heard(state, heard)
     }
 }
 
-/// The kinds OmniReflect has, in the order in which they are written.
-const KINDS: &[Kind] = &[Kind::Error, Kind::Abstract, Kind::Progress];
+/// A mentor writes the reflections, not the rules.
+fn by_mentor(state: &State) -> bool {
+    state.run.as_ref().is_some_and(|r| r.settings.word("generation", "symbolic") != "symbolic")
+}
 
-/// Whether to reflect after the last settled step, and on which notes: by condition on those of the step itself (the
-/// rules choose), or by period after every `r_freq`-th turn from turn `offset` on, turns counted from 0 as in Algorithm 1,
-/// on all notes since the period before.
-fn due(state: &State) -> Option<Since> {
-    let step = state.last_step().filter(|s| s.noted)?;
+/// The kinds that are written, in the order in which they are.
+fn kinds(state: &State) -> Vec<Kind> {
+    let all =
+        [(Kind::Error, "kind_error"), (Kind::Abstract, "kind_abstract"), (Kind::Progress, "kind_progress")];
+    all.into_iter().filter(|(_, switch)| state.switch(switch, true)).map(|(kind, _)| kind).collect()
+}
+
+/// How rules and mentor are called: by `conditions`, `periodic` or `never`.
+fn calling(state: &State) -> &str {
     match state.run.as_ref().map_or("conditions", |r| r.settings.word("reflect", "conditions")) {
+        "never" => "never",
+        // Conditions are the rules' own: a mentor is asked by the clock of Algorithm 1.
+        "conditions" if !by_mentor(state) => "conditions",
+        _ => "periodic",
+    }
+}
+
+/// Whether to reflect after the last settled step: the rules choose by condition; by period it is after every `r_freq`-th
+/// turn from turn `offset` on, turns counted from 0 as in Algorithm 1.
+fn due(state: &State) -> bool {
+    let Some(step) = state.last_step().filter(|s| s.noted) else { return false };
+    if state.ending() && !state.switch("reflect_at_end", true) {
+        return false;
+    }
+    match calling(state) {
         "periodic" => {
             let (every, offset) = (state.number("r_freq", 10).max(1), state.number("offset", 0));
             let turn = u64::from(step.number.saturating_sub(1));
-            let fires = turn >= offset && (turn - offset).is_multiple_of(every);
-            let before = u64::from(step.number).saturating_sub(every);
-            fires.then_some(Since::After(u32::try_from(before).unwrap_or(u32::MAX)))
+            turn >= offset && (turn - offset).is_multiple_of(every)
         }
-        "never" => None,
-        _ => Some(Since::LastStep),
+        "never" => false,
+        _ => true,
     }
+}
+
+/// The notes the rules look at: those of the step where conditions call them, by period those since the period before.
+fn since(state: &State) -> Since {
+    if calling(state) == "conditions" {
+        return Since::LastStep;
+    }
+    let step = state.last_step().map_or(0, |s| u64::from(s.number));
+    let before = step.saturating_sub(state.number("r_freq", 10).max(1));
+    Since::After(u32::try_from(before).unwrap_or(u32::MAX))
 }

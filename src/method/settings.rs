@@ -1,8 +1,14 @@
 //! What methods, prompts and detectors obey besides the fields of a run: one table for the documents and the start screen.
 
+mod common;
+mod fcrf;
+mod omnireflect;
+mod reflexion;
+mod sweet_sour;
+
 use crate::domain::{Limits, SettingOrigin, Settings};
-use crate::symbolic::thresholds;
 use serde_json::{Value, json};
+use std::sync::LazyLock;
 
 /// Which reading of a method is wanted where paper and public code differ (`--as`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,8 +29,10 @@ pub struct SettingSpec {
     pub meaning: &'static str,
     /// The methods it is for; none: all.
     pub methods: &'static [&'static str],
-    /// Its default.
+    /// Its default; where paper and public code differ, the paper's.
     pub default: Fixed,
+    /// The public code's value, where it is another.
+    pub code: Option<Fixed>,
     /// The least and the greatest number it may be, where it is a number.
     pub range: (u64, u64),
     /// Where the default comes from.
@@ -46,155 +54,10 @@ pub enum Fixed {
 const MOST: u64 = u32::MAX as u64;
 /// The range of what is no number.
 const NO_NUMBER: (u64, u64) = (0, 0);
-const OMNI: &[&str] = &["omnireflect"];
-
 /// Every setting by name.
-pub const SETTINGS: &[SettingSpec] = &[
-    SettingSpec {
-        name: "context_tokens",
-        meaning: "tokens a prompt may have, by our estimate; the oldest steps are left out first",
-        methods: &[],
-        default: Fixed::Number(8192),
-        range: (1, 16_000_000),
-        origin: SettingOrigin::Ours,
-    },
-    SettingSpec {
-        name: "examples",
-        meaning: "solved tasks shown in a prompt, 0 to 2",
-        methods: &[],
-        default: Fixed::Number(2),
-        range: (0, 2),
-        origin: SettingOrigin::Paper,
-    },
-    SettingSpec {
-        name: "lessons_by_scope",
-        meaning: "only lessons whose scope reaches the task enter the prompt",
-        methods: &[],
-        default: Fixed::Switch(false),
-        range: NO_NUMBER,
-        origin: SettingOrigin::Ours,
-    },
-    SettingSpec {
-        name: "thoughts_count",
-        meaning: "a step that only thinks counts against the cap",
-        methods: &[],
-        default: Fixed::Switch(true),
-        range: NO_NUMBER,
-        origin: SettingOrigin::Code,
-    },
-    SettingSpec {
-        name: "thoughts_sent",
-        meaning: "thoughts are sent to the world as actions",
-        methods: &[],
-        default: Fixed::Switch(true),
-        range: NO_NUMBER,
-        origin: SettingOrigin::Code,
-    },
-    SettingSpec {
-        name: "max_moves",
-        meaning: "world actions an episode may take; 0: no bound",
-        methods: &[],
-        default: Fixed::Number(0),
-        range: (0, MOST),
-        origin: SettingOrigin::Ours,
-    },
-    SettingSpec {
-        name: "wall_seconds",
-        meaning: "seconds of wall time an episode may take; 0: no bound",
-        methods: &[],
-        default: Fixed::Number(0),
-        range: (0, MOST),
-        origin: SettingOrigin::Ours,
-    },
-    SettingSpec {
-        name: "pickup_alias",
-        meaning: "babyai: `pick up X`, the verb of AgentBoard's prompt, is sent as `pickup X`, the verb of its world",
-        methods: &[],
-        default: Fixed::Switch(false),
-        range: NO_NUMBER,
-        origin: SettingOrigin::Ours,
-    },
-    SettingSpec {
-        name: "loop_detector",
-        meaning: "an episode ends when two equal actions follow each other (Reflexion's public code)",
-        methods: &[],
-        default: Fixed::Switch(false),
-        range: NO_NUMBER,
-        origin: SettingOrigin::Ours,
-    },
-    SettingSpec {
-        name: "generation",
-        meaning: "how reflections are written",
-        methods: OMNI,
-        default: Fixed::Word("symbolic", &["symbolic"]),
-        range: NO_NUMBER,
-        origin: SettingOrigin::Paper,
-    },
-    SettingSpec {
-        name: "reflect",
-        meaning: "when to reflect: when a condition fires, every r_freq turns, or never",
-        methods: OMNI,
-        default: Fixed::Word("conditions", &["conditions", "periodic", "never"]),
-        range: NO_NUMBER,
-        origin: SettingOrigin::Paper,
-    },
-    SettingSpec {
-        name: "r_freq",
-        meaning: "turns from one periodic reflection to the next",
-        methods: OMNI,
-        default: Fixed::Number(10),
-        range: (1, MOST),
-        origin: SettingOrigin::Paper,
-    },
-    SettingSpec {
-        name: "offset",
-        meaning: "the first turn at which a periodic reflection fires, counted from 0",
-        methods: OMNI,
-        default: Fixed::Number(0),
-        range: (0, MOST),
-        origin: SettingOrigin::Paper,
-    },
-    SettingSpec {
-        name: "progress",
-        meaning: "whether a new Progress lesson replaces the one before or joins it",
-        methods: OMNI,
-        default: Fixed::Word("replace", &["replace", "append"]),
-        range: NO_NUMBER,
-        origin: SettingOrigin::Ours,
-    },
-    SettingSpec {
-        name: "repeat_after",
-        meaning: "how often the same action does nothing before it is called a repeat",
-        methods: &[],
-        default: Fixed::Number(thresholds::REPEAT_AFTER),
-        range: (1, MOST),
-        origin: SettingOrigin::Ours,
-    },
-    SettingSpec {
-        name: "circle_visits",
-        meaning: "visits of one place without progress that are called going in circles",
-        methods: &[],
-        default: Fixed::Number(thresholds::CIRCLE_VISITS),
-        range: (1, MOST),
-        origin: SettingOrigin::Ours,
-    },
-    SettingSpec {
-        name: "circle_turns",
-        meaning: "turns the same way, one after the other, that are called going in circles (babyai)",
-        methods: &[],
-        default: Fixed::Number(thresholds::CIRCLE_TURNS),
-        range: (2, MOST),
-        origin: SettingOrigin::Ours,
-    },
-    SettingSpec {
-        name: "circle_window",
-        meaning: "steps without progress before going in circles can be noted",
-        methods: &[],
-        default: Fixed::Number(thresholds::CIRCLE_WINDOW),
-        range: (1, MOST),
-        origin: SettingOrigin::Ours,
-    },
-];
+pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
+    [common::LIST, omnireflect::LIST, reflexion::LIST, fcrf::LIST, sweet_sour::LIST].concat()
+});
 
 impl SettingSpec {
     /// What it may be, in words.
@@ -250,16 +113,47 @@ impl Fixed {
 
 /// The limits, settings and loop detector a method starts with, each setting with its origin.
 ///
-/// Papers give 50 steps; ReAct's public code (and so Reflexion's) counts from 1 to below 50, which is 49. OmniReflect has
-/// no public code, so both readings are the paper's. The loop detector is Reflexion's and off here.
+/// Papers give 50 steps; the public code of ReAct, Reflexion and FCRF counts from 1 to below 50, which is 49. OmniReflect and
+/// Sweet&Sour have no public code, so both readings are the paper's.
 pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) {
     let steps = match (method, reading) {
-        ("react", PaperOrCode::Code) => 49,
+        ("react" | "reflexion" | "planning" | "fcrf", PaperOrCode::Code) => 49,
         _ => 50,
     };
     let mut settings = Settings::default();
     for spec in SETTINGS.iter().filter(|s| s.methods.is_empty() || s.methods.contains(&method)) {
-        settings.set(spec.name, spec.default.value(), spec.origin);
+        match spec.code.filter(|_| reading == PaperOrCode::Code) {
+            Some(code) => settings.set(spec.name, code.value(), SettingOrigin::Code),
+            None => settings.set(spec.name, spec.default.value(), spec.origin),
+        }
     }
-    (Limits { steps, moves: None, wall_seconds: None }, settings, false)
+    for (name, value) in own(method) {
+        settings.set(name, value.value(), SettingOrigin::Code);
+    }
+    let loops = settings.switch("loop_detector", false);
+    (Limits { steps, moves: None, wall_seconds: None }, settings, loops)
+}
+
+/// The values that a method's public code has for settings that all methods share.
+fn own(method: &str) -> &'static [(&'static str, Fixed)] {
+    match method {
+        "reflexion" | "fcrf" | "planning" => &[
+            ("loop_detector", Fixed::Switch(true)),
+            ("ask_again", Fixed::Number(5)),
+            ("least_reply", Fixed::Number(5)),
+            ("warmer", Fixed::Switch(true)),
+        ],
+        _ => &[],
+    }
+}
+
+/// Trials a task gets where nobody says how many: 15 for Reflexion (its shipped logs and OmniReflect's comparison), 5 for
+/// FCRF, up to four attempts for Sweet&Sour, else one.
+pub fn trials(method: &str) -> u32 {
+    match method {
+        "reflexion" | "planning" => 15,
+        "fcrf" => 5,
+        "sweet_sour" => 4,
+        _ => 1,
+    }
 }

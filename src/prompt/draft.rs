@@ -1,33 +1,36 @@
 //! Puts the record of a prompt together: which segments, in which order, within the budget.
 
+use super::desk::Kept;
 use super::render::{body_hash, dropped_steps, expand};
-use super::templates::{Content, Part, StoredText, Wording};
+use super::templates::{Choice, Content, Fact, Part, StoredText, Wording};
 use super::{Templates, forms};
 use crate::domain::{
     Asked, Dropped, Kind, Label, Lesson, Origin, PromptRecord, Scope, SegmentRecord, Speaker,
 };
 use crate::engine::{Ask, Draft, Episode, State};
-use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Tokens a prompt may have by default (setting `context_tokens`).
 pub(crate) const CONTEXT_TOKENS: u64 = 8192;
 /// Examples a prompt shows by default (setting `examples`).
 pub(crate) const EXAMPLES: u64 = 2;
 
-/// Drafts the prompt of a question. The order is the template's; lessons and the task are never cut, the oldest steps are
-/// left out first. The work is bounded by the budget, not by the length of the episode.
-pub fn draft(state: &State, ask: &Ask, templates: &Templates) -> Draft {
+/// Drafts the prompt of a question with what is kept at a desk, and leaves the prompt there for its sender.
+pub(super) fn draft(state: &State, ask: &Ask, templates: &Templates, kept: &mut Kept) -> Draft {
     let (Some(run), Some(episode)) = (state.run.as_deref(), state.episode.as_deref()) else {
         return Draft::default();
     };
     let mut assembly =
-        Assembly { state, episode, record: PromptRecord::default(), texts: Vec::new(), steps_at: None };
+        Assembly { state, episode, kept, record: PromptRecord::default(), texts: Vec::new(), steps_at: None };
     assembly.record.asked = ask.asked;
     assembly.record.episode = episode.number;
     assembly.record.step = ask.step;
     assembly.record.retry = ask.retry;
-    for part in &templates.layout(&run.method).parts {
+    assembly.record.question = ask.question;
+    let layout = match ask.question {
+        None => Some(templates.layout(&run.method)),
+        Some(question) => templates.question(&run.method, question),
+    };
+    for part in layout.map_or(&[][..], |l| &l.parts) {
         assembly.add(part, ask, templates);
     }
     let budget = state.number("context_tokens", CONTEXT_TOKENS);
@@ -38,6 +41,7 @@ pub fn draft(state: &State, ask: &Ask, templates: &Templates) -> Draft {
 struct Assembly<'a> {
     state: &'a State,
     episode: &'a Episode,
+    kept: &'a mut Kept,
     record: PromptRecord,
     texts: Vec<StoredText>,
     /// Where the steps stand among the segments, and who speaks them.
@@ -56,7 +60,13 @@ impl Assembly<'_> {
                     self.text(part, text);
                 }
             }
-            Content::Lessons(heading) => self.lessons(part, heading.as_ref()),
+            Content::Fact(fact, around) => {
+                if let Some(value) = self.fact(*fact) {
+                    self.text(part, &StoredText::new(&around.replacen("{}", &value, 1)));
+                }
+            }
+            Content::Lessons(choice) => self.lessons(part, choice),
+            Content::Attempt(heading) => self.attempt(part, heading.as_ref()),
             Content::Examples(heading) => {
                 let count = self.state.number("examples", EXAMPLES).min(2) as usize;
                 let world = templates.world(&self.episode.task.env);
@@ -91,22 +101,83 @@ impl Assembly<'_> {
         }
     }
 
-    fn lessons(&mut self, part: &Part, heading: Option<&StoredText>) {
+    fn lessons(&mut self, part: &Part, choice: &Choice) {
         let state = self.state;
         let by_scope = state.switch("lessons_by_scope", false);
-        let mut heading = heading;
-        for kind in kinds(part.label) {
-            for lesson in state.pool.in_force(*kind) {
-                if by_scope && !self.reaches(lesson) {
-                    continue;
-                }
-                if let Some(heading) = heading.take() {
-                    self.text(part, heading);
-                }
-                let origin = Origin::Lesson { id: lesson.id.clone(), version: lesson.version() };
-                let tokens = forms::estimate_tokens(&forms::lesson_line(lesson.text()));
-                self.push(part, origin, tokens);
+        let kinds = if choice.kinds.is_empty() { kinds(part.label) } else { &choice.kinds };
+        let newest = choice.last.as_deref().map_or(usize::MAX, |setting| {
+            usize::try_from(state.number(setting, u64::MAX)).unwrap_or(usize::MAX)
+        });
+        let enters = |l: &&Lesson| {
+            // A lesson about one task says nothing of another, nor does a memory of a type of tasks.
+            let bound = l.scope == Scope::Task || (part.label == Label::Memory && l.scope == Scope::TaskType);
+            (!(by_scope || bound) || self.reaches(l))
+                && choice.scope.is_none_or(|scope| l.scope == scope)
+                && (!choice.here || l.learnt_at.0 == self.episode.number)
+        };
+        let mut shown: Vec<&Lesson> = Vec::new();
+        for kind in kinds {
+            let of_kind: Vec<&Lesson> = state.pool.in_force(*kind).filter(enters).collect();
+            let from = if choice.together { 0 } else { of_kind.len().saturating_sub(newest) };
+            shown.extend(&of_kind[from..]);
+        }
+        if choice.together {
+            shown.sort_by_key(|l| l.learnt_at.0);
+            let mut episodes: Vec<u32> = shown.iter().map(|l| l.learnt_at.0).collect();
+            episodes.dedup();
+            let left_out = episodes.len().saturating_sub(newest);
+            shown.retain(|l| !episodes[..left_out].contains(&l.learnt_at.0));
+        }
+        let mut heading = choice.heading.as_ref();
+        for lesson in shown {
+            if let Some(heading) = heading.take() {
+                self.text(part, heading);
             }
+            let origin = Origin::Lesson { id: lesson.id.clone(), version: lesson.version() };
+            let tokens = self.kept.lesson(lesson).tokens;
+            self.push(part, origin, tokens);
+        }
+    }
+
+    /// The last attempt at the task, its newest steps where not all fit into half of the budget.
+    fn attempt(&mut self, part: &Part, heading: Option<&StoredText>) {
+        let Some(attempt) = self.state.last_attempt(&self.episode.task) else { return };
+        if let Some(heading) = heading {
+            self.text(part, heading);
+        }
+        let (number, to) = (attempt.number, attempt.steps.len() as u32);
+        let mut room = self.state.number("context_tokens", CONTEXT_TOKENS) / 2;
+        let mut from = to + 1;
+        while from > 1 {
+            let cost = u64::from(cost(attempt, from - 1));
+            if cost > room {
+                break;
+            }
+            room -= cost;
+            from -= 1;
+        }
+        if from > 1 {
+            self.record.dropped.push(Dropped {
+                origin: Origin::Attempt { episode: number, from: 1, to: from - 1 },
+                reason: "an earlier attempt may fill half of the budget".to_owned(),
+                tokens: (1..from).map(|n| cost(attempt, n)).sum(),
+            });
+        }
+        let tokens = forms::estimate_tokens(&forms::attempt_text(attempt, from, to));
+        self.push(part, Origin::Attempt { episode: number, from, to }, tokens);
+    }
+
+    fn fact(&self, fact: Fact) -> Option<String> {
+        let episode = self.episode;
+        match fact {
+            Fact::TaskType => episode.task.task_type.clone(),
+            Fact::Trial => Some(episode.trial.to_string()),
+            Fact::TotalReward => {
+                let carried =
+                    self.state.memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+                Some((carried + episode.reward()).to_string())
+            }
+            Fact::Reward => episode.last().and_then(|s| s.answer.as_ref()).map(|a| a.reward.to_string()),
         }
     }
 
@@ -173,13 +244,13 @@ impl Assembly<'_> {
         }
     }
 
-    fn cost(&self, step: u32) -> u32 {
-        let lines = self.episode.step(step).map(forms::step_lines).unwrap_or_default();
-        lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum()
+    fn cost(&mut self, step: u32) -> u32 {
+        let episode = self.episode;
+        episode.shared_step(step).map_or(0, |step| self.kept.step(episode.number, step).tokens)
     }
 
     /// What the steps up to `to` would have cost: counted on from the last prompt, so that a long past is not read again.
-    fn dropped_tokens(&self, to: u32) -> u32 {
+    fn dropped_tokens(&mut self, to: u32) -> u32 {
         let last = self.state.prompts.0.as_deref().filter(|p| p.episode == self.episode.number);
         let before =
             last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.asked == Asked::Actor);
@@ -196,14 +267,22 @@ impl Assembly<'_> {
     }
 
     fn finish(mut self) -> Draft {
-        let stored: HashMap<&str, &Arc<str>> =
-            self.texts.iter().map(|t| (t.hash.as_str(), &t.text)).collect();
-        let prompt = expand(self.state, &self.record, |hash| stored.get(hash).copied().cloned());
+        let texts = &self.texts;
+        let stored = |hash: &str| texts.iter().find(|t| *t.hash == *hash).map(|t| t.text.clone());
+        let prompt = expand(self.state, &self.record, self.kept, stored);
         self.record.sha256 = body_hash(&prompt);
+        self.kept.drafted = Some((self.record.clone(), prompt));
         let known = &self.state.texts;
-        let texts = self.texts.iter().filter(|t| !known.contains_key(&t.hash));
-        Draft { texts: texts.map(|t| (t.hash.clone(), t.text.to_string())).collect(), record: self.record }
+        let texts = texts.iter().filter(|t| !known.contains_key(&*t.hash));
+        let texts = texts.map(|t| (t.hash.to_string(), t.text.to_string())).collect();
+        Draft { texts, record: self.record }
     }
+}
+
+/// Estimated tokens of a step.
+fn cost(episode: &Episode, step: u32) -> u32 {
+    let lines = episode.step(step).map(forms::step_lines).unwrap_or_default();
+    lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum()
 }
 
 /// The generation of the house's words, as far as its first answers tell: only the 2.1.1 games name a location on arrival.

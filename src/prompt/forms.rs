@@ -1,7 +1,7 @@
 //! The fixed forms of lines in a prompt. They are part of the journal's format: a body is rebuilt from them and checked
 //! against its hash, so a form that was released is never changed.
 
-use crate::domain::{By, Fate, Label, LessonText, ShownAs, Step};
+use crate::domain::{By, Fate, Label, LessonText, Moment, ShownAs, Step};
 use crate::engine::Episode;
 
 /// Estimated tokens of a text: a quarter of its characters, rounded up. A stand-in for the tokenizer nobody has here.
@@ -26,6 +26,21 @@ pub fn lesson_line(lesson: &LessonText) -> String {
     line
 }
 
+/// A lesson as one line, with the turn it is about where it has one: `- SENTENCE (saw: OBSERVATION; did: ACTION; reward: N)`.
+pub fn memory_line(lesson: &LessonText, moment: Option<&Moment>) -> String {
+    let mut line = lesson_line(lesson);
+    let Some(moment) = moment else { return line };
+    line.pop();
+    line.push_str(" (saw: ");
+    push_words(&mut line, &moment.observation);
+    line.push_str("; did: ");
+    push_words(&mut line, &moment.action);
+    line.push_str("; reward: ");
+    line.push_str(&moment.reward.to_string());
+    line.push_str(")\n");
+    line
+}
+
 /// The task as the first observation tells it; the goal is added where the observation does not name it.
 pub fn task_text(episode: &Episode) -> String {
     let first = episode.reset.as_ref().map_or("", |r| r.seen.as_deref().unwrap_or(&r.raw));
@@ -36,6 +51,17 @@ pub fn task_text(episode: &Episode) -> String {
         text.push_str("Your task is to: ");
         text.push_str(goal);
         text.push('\n');
+    }
+    text
+}
+
+/// An attempt that has ended as one text: the task and the steps from the first to the last number.
+pub fn attempt_text(episode: &Episode, from: u32, to: u32) -> String {
+    let mut text = task_text(episode);
+    for step in (from..=to.min(episode.steps.len() as u32)).filter_map(|n| episode.step(n)) {
+        for (_, line) in step_lines(step) {
+            text.push_str(&line);
+        }
     }
     text
 }

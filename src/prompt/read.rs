@@ -1,141 +1,181 @@
-//! Reads an actor's reply. Total: any text gives a reading, and every word of it stands in the reply.
+//! Reads what models write: an actor's reply ([`read()`]), a mentor's list of lessons ([`items`]), a mentor's free text
+//! ([`plan()`]).
+//!
+//! Promises, each held by a property test: every text is read, in time that grows with its length; every word of what was
+//! read stands in the reply, in its order; every word of the reply is in what was read, in a complaint, or in markup that is
+//! known to say nothing (brackets, labels, headings, "Here is the list:"). The rules are in `docs/REPLIES.md`. Not here:
+//! what a lesson is worth, and whether an action exists; that is for the method and the world to say.
 
-use crate::engine::Reading;
+mod actor;
+mod dict;
+mod json_action;
+mod label;
+mod lines;
+mod list;
+mod plan;
+mod quoted;
+mod value;
 
-/// Reads a reply in any of the forms that models give: a bare line, `> line`, `think: ...`, `Thought:` and `Action:`
-/// pairs, inside code fences or not. The first action counts; whatever else was said becomes a complaint.
-pub fn read(reply: &str) -> Reading {
-    let mut reader = Reader::default();
-    let mut text = reply;
-    if let Some((_, after)) = reply.rsplit_once("</think>") {
-        text = after;
-        reader.complain("reasoning before </think> was not used");
+pub use actor::read;
+pub use list::items;
+pub use plan::plan;
+
+use crate::domain::{Item, LessonText};
+use std::ops::Range;
+
+/// What of a reply could not be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// What happened, with the beginning of the words it is about.
+    pub words: String,
+    /// Where those words stand in the reply, in bytes.
+    pub at: Range<usize>,
+}
+
+/// A lesson as a mentor's reply gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadItem {
+    /// The words; with a solution where a mistake and its solution were given.
+    pub text: LessonText,
+    /// The priority as it was said (`7`, `high`), if one was.
+    pub priority: Option<String>,
+    /// The heading or key it stood under, if it did.
+    pub under: Option<String>,
+    /// Where it stands in the reply, in bytes.
+    pub at: Range<usize>,
+}
+
+/// A mentor's list, read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Items {
+    /// The lessons, in the order of the reply. None at all is an answer too: "no mistakes so far".
+    pub items: Vec<ReadItem>,
+    /// What could not be used. A list that was written as asked for has no complaints.
+    pub complaints: Vec<Complaint>,
+    /// What says nothing: labels, headings, fences, opening and closing phrases, in bytes of the reply.
+    pub markup: Vec<Range<usize>>,
+}
+
+/// A mentor's free text, read: Reflexion's plan, FCRF's experience, lesson or plan, Sweet&Sour's reflection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The text without fences and without the label at its beginning; lines are kept.
+    pub text: String,
+    /// Where the reply has labels (`Experience:`, `Lesson:`, `Plan:`): each label as it was said, and the text after it.
+    pub sections: Vec<(String, String)>,
+    /// What could not be used.
+    pub complaints: Vec<Complaint>,
+    /// Fences and labels, in bytes of the reply.
+    pub markup: Vec<Range<usize>>,
+}
+
+impl ReadItem {
+    /// The item of a reflection: its words alone.
+    pub fn into_item(self) -> Item {
+        Item { text: self.text, ..Item::default() }
     }
-    let lines: Vec<&str> = text.lines().map(bare).filter(|l| !l.is_empty()).collect();
-    let pairs = lines.iter().any(|l| matches!(mark(l), (Mark::Action, _)));
-    for line in lines {
-        if !reader.take(line, pairs) {
+}
+
+impl Items {
+    /// No list could be made out, though the reply says something: a summary like this must not replace anything.
+    pub fn unusable(&self) -> bool {
+        self.items.is_empty() && !self.complaints.is_empty()
+    }
+}
+
+/// What is said about a reply beside what is read from it.
+struct Remarks<'a> {
+    reply: &'a str,
+    complaints: Vec<Complaint>,
+    markup: Vec<Range<usize>>,
+}
+
+impl<'a> Remarks<'a> {
+    fn new(reply: &'a str) -> Self {
+        Self { reply, complaints: Vec::new(), markup: Vec::new() }
+    }
+
+    /// Where a part of the reply stands in it.
+    fn place(&self, part: &str) -> Range<usize> {
+        let start = (part.as_ptr() as usize).saturating_sub(self.reply.as_ptr() as usize);
+        start..start + part.len()
+    }
+
+    /// Complains about a part: `what`, and how the part begins.
+    fn complain(&mut self, what: &str, part: &str) {
+        const MOST: usize = 64;
+        let at = self.place(part);
+        // A reply of a million brackets has one thing wrong with it, not a million.
+        if self.complaints.len() > MOST
+            && let Some(last) = self.complaints.last_mut()
+        {
+            "and more that could not be used".clone_into(&mut last.words);
+            last.at = last.at.start.min(at.start)..last.at.end.max(at.end);
+            return;
+        }
+        let words = if part.trim().is_empty() { what.to_owned() } else { format!("{what}: {}", quote(part)) };
+        self.complaints.push(Complaint { words, at });
+    }
+
+    /// A part says nothing.
+    fn skip(&mut self, part: &str) {
+        if !part.trim().is_empty() {
+            self.markup.push(self.place(part));
+        }
+    }
+
+    /// What follows the reasoning of a model that writes it into its reply; an unfinished reasoning leaves nothing.
+    fn after_reasoning(&mut self) -> &'a str {
+        if let Some(end) = self.reply.rfind("</think>") {
+            let (before, after) = self.reply.split_at(end + "</think>".len());
+            let at = self.place(before);
+            self.complaints
+                .push(Complaint { words: "reasoning before </think> was not used".to_owned(), at });
+            return after;
+        }
+        if self.reply.trim_start().starts_with("<think>") {
+            self.complain("reasoning that did not come to its end was not used", self.reply);
+            return &self.reply[self.reply.len()..];
+        }
+        self.reply
+    }
+}
+
+/// The beginning of a text in quotes, on one line.
+fn quote(text: &str) -> String {
+    const SHOWN: usize = 80;
+    let mut line = String::from("\"");
+    for (n, word) in text.split_whitespace().take(SHOWN).enumerate() {
+        if n > 0 {
+            line.push(' ');
+        }
+        line.extend(word.chars().take(SHOWN));
+        if line.chars().count() > SHOWN {
+            line = line.chars().take(SHOWN).collect();
+            line.push('…');
             break;
         }
     }
-    reader.finish(reply)
+    line.push('"');
+    line
 }
 
-#[derive(Default)]
-struct Reader {
-    thought: Option<String>,
-    action: Option<String>,
-    complaints: Vec<String>,
-    unused: usize,
-    /// A `Thought:` was opened whose next lines may go on with it.
-    thinking: bool,
-    /// An `Action:` stood alone; its words are on the next line.
-    expecting: bool,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Mark {
-    Think,
-    Thought,
-    Action,
-    Observation,
-    None,
-}
-
-impl Reader {
-    /// Takes a line; false when nothing after it can count.
-    fn take(&mut self, line: &str, pairs: bool) -> bool {
-        if self.action.is_some() {
-            self.unused += 1;
-            return true;
+/// A text with one blank between its words.
+fn squeeze(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
         }
-        let (mark, words) = mark(line);
-        match mark {
-            Mark::Observation => {
-                self.complain("an observation that the model made up was not used");
-                return false;
-            }
-            Mark::Think | Mark::Thought => {
-                self.think(words);
-                self.thinking = mark == Mark::Thought;
-                self.expecting = false;
-            }
-            Mark::Action => match self::mark(words) {
-                (Mark::Think | Mark::Thought, thought) => self.think(thought),
-                _ if words.is_empty() => self.expecting = true,
-                _ => self.action = Some(words.to_owned()),
-            },
-            Mark::None if self.thinking && pairs && !self.expecting => self.think(words),
-            Mark::None if self.thought.is_some() && words.eq_ignore_ascii_case("ok.") => {
-                self.complain("an answer to the thought that the model made up was not used");
-            }
-            Mark::None => self.action = Some(words.to_owned()),
-        }
-        true
-    }
-
-    fn think(&mut self, words: &str) {
-        if words.is_empty() {
-            return;
-        }
-        match &mut self.thought {
-            None => self.thought = Some(words.to_owned()),
-            Some(thought) => {
-                thought.push(' ');
-                thought.push_str(words);
-            }
-        }
-    }
-
-    fn complain(&mut self, what: &str) {
-        self.complaints.push(what.to_owned());
-    }
-
-    fn finish(mut self, reply: &str) -> Reading {
-        match self.unused {
-            0 => {}
-            1 => self.complain("one more line after the action was not used"),
-            n => self.complaints.push(format!("{n} more lines after the action were not used")),
-        }
-        if self.thought.is_none() && self.action.is_none() {
-            self.complain(if reply.trim().is_empty() {
-                "the reply is empty"
-            } else {
-                "the reply holds no action"
-            });
-        }
-        Reading { thought: self.thought, action: self.action, complaints: self.complaints }
-    }
-}
-
-/// A line without what only decorates it: prompt marks, code fences, back-quotes, bold.
-fn bare(line: &str) -> &str {
-    let mut line = line.trim();
-    while let Some(rest) = line.strip_prefix('>') {
-        line = rest.trim_start();
-    }
-    if line.starts_with("```") {
-        return "";
-    }
-    for quote in ["**", "`"] {
-        if let Some(inner) = line.strip_prefix(quote).and_then(|l| l.strip_suffix(quote)) {
-            line = inner.trim();
-        }
+        line.push_str(word);
     }
     line
 }
 
-/// The mark before a line's words, in any case: `think:`, `Thought 3:`, `**Action:**`, `Observation:`.
-fn mark(line: &str) -> (Mark, &str) {
-    let Some((head, words)) = line.split_once(':') else { return (Mark::None, line) };
-    let name =
-        head.trim_start_matches('*').trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ' || c == '*');
-    let mark = match name.to_ascii_lowercase().as_str() {
-        "think" => Mark::Think,
-        "thought" => Mark::Thought,
-        "action" | "act" => Mark::Action,
-        "observation" => Mark::Observation,
-        _ => return (Mark::None, line),
-    };
-    (mark, bare(words.trim_start_matches('*')))
+/// Whether a text has a letter or a digit of any script: without one it says nothing.
+fn says_something(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! From the record of a prompt back to its words. Any state that has folded the record's event and still holds its
 //! episode gives the same body: settled steps, lesson versions and stored texts never change.
 
+use super::desk::{Kept, Line};
 use super::forms;
 use crate::domain::{Dropped, Label, Origin, Prompt, PromptRecord, Segment, Speaker, hex};
 use crate::engine::State;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 /// The prompt of a record. Parts of several steps become one segment a line; words that the state does not hold (a
 /// record of an episode that is no longer open) are empty, which the hash tells.
 pub fn render(state: &State, record: &PromptRecord) -> Prompt {
-    expand(state, record, |hash| state.texts.get(hash).cloned())
+    expand(state, record, &mut Kept::up_to(1), |hash| state.texts.get(hash).cloned())
 }
 
 /// SHA-256 of a prompt's body in hexadecimal digits, as the record holds it.
@@ -27,14 +28,16 @@ pub fn text_hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes())[..8])
 }
 
-/// As [`render`], with the stored texts looked up elsewhere: a draft's are not in the state yet.
+/// As [`render`], with what is kept at a desk, and with the stored texts looked up elsewhere: a draft's are not in the state
+/// yet.
 pub(super) fn expand(
     state: &State,
     record: &PromptRecord,
+    kept: &mut Kept,
     stored: impl Fn(&str) -> Option<Arc<str>>,
 ) -> Prompt {
-    let mut segments = Vec::with_capacity(record.segments.len() + 16);
-    let mut rejections = 0;
+    let mut segments = Vec::with_capacity(record.segments.len() + window(record));
+    let (mut rejections, mut next_lesson) = (0, 0);
     let episode = state.episode.as_deref().filter(|e| e.number == record.episode);
     for part in &record.segments {
         let mut push = |label: Label, origin: Origin, speaker: Speaker, text: Arc<str>| {
@@ -45,9 +48,16 @@ pub(super) fn expand(
                 push(part.label, part.origin.clone(), part.speaker, stored(hash).unwrap_or_default());
             }
             Origin::Lesson { id, version } => {
-                let words = state.pool.get(id).and_then(|l| l.versions.get(version.checked_sub(1)? as usize));
-                let line = words.map(|v| forms::lesson_line(&v.text)).unwrap_or_default();
-                push(part.label, part.origin.clone(), part.speaker, line.into());
+                let found = state.pool.find_from(next_lesson, id);
+                let line = found.and_then(|(place, lesson)| {
+                    next_lesson = place + 1;
+                    if *version == lesson.version() {
+                        return Some(kept.lesson(lesson).text.clone());
+                    }
+                    let before = lesson.versions.get(version.checked_sub(1)? as usize)?;
+                    Some(Line::of(&before.text, lesson.moment.as_deref()).text)
+                });
+                push(part.label, part.origin.clone(), part.speaker, line.unwrap_or_default());
             }
             Origin::Task => {
                 let text = episode.map(forms::task_text).unwrap_or_default();
@@ -60,18 +70,32 @@ pub(super) fn expand(
                 let line = said.map(|(was, why)| forms::rejection_line(was, why)).unwrap_or_default();
                 push(part.label, Origin::Step(*number), part.speaker, line.into());
             }
+            Origin::Attempt { episode, from, to } => {
+                let text =
+                    state.held(*episode).map(|e| forms::attempt_text(e, *from, *to)).unwrap_or_default();
+                push(part.label, part.origin.clone(), part.speaker, text.into());
+            }
             Origin::Steps { from, to } => {
                 // A record names no more steps than there are, but a file may say anything.
                 let last = episode.map_or(0, |e| e.steps.len() as u32).min(*to);
-                for step in (*from..=last).filter_map(|n| episode?.step(n)) {
-                    for (label, line) in forms::step_lines(step) {
-                        push(label, Origin::Step(step.number), voice(part.speaker, label), line.into());
+                for step in (*from..=last).filter_map(|n| episode?.shared_step(n)) {
+                    for (label, line) in &kept.step(record.episode, step).lines {
+                        push(*label, Origin::Step(step.number), voice(part.speaker, *label), line.clone());
                     }
                 }
             }
         }
     }
     Prompt { segments }
+}
+
+/// How many segments the steps of a record come to, about. A file may say anything, so that it is not believed without end.
+fn window(record: &PromptRecord) -> usize {
+    let steps = record.segments.iter().map(|s| match s.origin {
+        Origin::Steps { from, to } => to.saturating_sub(from) as usize + 1,
+        _ => 0,
+    });
+    steps.sum::<usize>().min(2048) * 2
 }
 
 /// Who speaks a line of the steps. A template that gives the steps to the assistant gives it its own lines only.

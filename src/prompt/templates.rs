@@ -6,7 +6,7 @@ mod parse;
 mod world;
 
 use super::{forms, text_hash};
-use crate::domain::{Label, Speaker};
+use crate::domain::{Kind, Label, Question, Scope, Speaker};
 use crate::engine::State;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -17,6 +17,23 @@ pub(super) use world::{Wording, World};
 const BUILTIN: &[(&str, &str)] = &[
     ("react.toml", include_str!("templates/react.toml")),
     ("omnireflect.toml", include_str!("templates/omnireflect.toml")),
+    ("omnireflect-abstract.toml", include_str!("templates/omnireflect-abstract.toml")),
+    ("omnireflect-error.toml", include_str!("templates/omnireflect-error.toml")),
+    ("omnireflect-progress.toml", include_str!("templates/omnireflect-progress.toml")),
+    ("omnireflect-summary-abstract.toml", include_str!("templates/omnireflect-summary-abstract.toml")),
+    ("omnireflect-summary-error.toml", include_str!("templates/omnireflect-summary-error.toml")),
+    ("reflexion.toml", include_str!("templates/reflexion.toml")),
+    ("reflexion-plan.toml", include_str!("templates/reflexion-plan.toml")),
+    ("fcrf.toml", include_str!("templates/fcrf.toml")),
+    ("fcrf-experience.toml", include_str!("templates/fcrf-experience.toml")),
+    ("fcrf-plan.toml", include_str!("templates/fcrf-plan.toml")),
+    ("fcrf-tip.toml", include_str!("templates/fcrf-tip.toml")),
+    ("fcrf-build.toml", include_str!("templates/fcrf-build.toml")),
+    ("fcrf-contrast.toml", include_str!("templates/fcrf-contrast.toml")),
+    ("fcrf-summary.toml", include_str!("templates/fcrf-summary.toml")),
+    ("sweet_sour.toml", include_str!("templates/sweet_sour.toml")),
+    ("sweet_sour-positive.toml", include_str!("templates/sweet_sour-positive.toml")),
+    ("sweet_sour-negative.toml", include_str!("templates/sweet_sour-negative.toml")),
     ("household.toml", include_str!("templates/household.toml")),
     ("babyai.toml", include_str!("templates/babyai.toml")),
     ("any.toml", include_str!("templates/any.toml")),
@@ -53,7 +70,7 @@ pub struct TemplateError {
 /// A text with the hash under which sessions store it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StoredText {
-    pub(super) hash: String,
+    pub(super) hash: Arc<str>,
     pub(super) text: Arc<str>,
     pub(super) tokens: u32,
 }
@@ -80,8 +97,12 @@ pub(super) enum Content {
     Text(StoredText),
     /// A text of the world's file, by name.
     World(String),
+    /// Something that is known of the task or the run, with words around it.
+    Fact(Fact, String),
     /// The lessons in force under the entry's label; the heading stands only where there are any.
-    Lessons(Option<StoredText>),
+    Lessons(Choice),
+    /// The last attempt at the task that was not won.
+    Attempt(Option<StoredText>),
     /// Solved episodes of the world's file.
     Examples(Option<StoredText>),
     /// The first observation and the goal.
@@ -90,6 +111,35 @@ pub(super) enum Content {
     Steps,
     /// Why proposals of the open step were refused.
     Rejections(Option<StoredText>),
+}
+
+/// Which lessons an entry shows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Choice {
+    pub(super) heading: Option<StoredText>,
+    /// Kinds; none: those of the label.
+    pub(super) kinds: Vec<Kind>,
+    /// The setting that says how many of the newest are shown; none: all.
+    pub(super) last: Option<String>,
+    /// Only those of this reach.
+    pub(super) scope: Option<Scope>,
+    /// Only those that were learnt in this episode.
+    pub(super) here: bool,
+    /// What was learnt in one episode stands together, and `last` counts episodes.
+    pub(super) together: bool,
+}
+
+/// Something that is known of the task or the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fact {
+    /// The type of the task.
+    TaskType,
+    /// The trial, counted from 1.
+    Trial,
+    /// The reward of the last turn.
+    Reward,
+    /// The reward of the episode so far, with that of those before it where the method carries it over.
+    TotalReward,
 }
 
 /// A condition on a setting.
@@ -157,6 +207,11 @@ impl Templates {
         self.layouts.get(method).or_else(|| self.layouts.get("react")).unwrap_or(&NONE)
     }
 
+    /// The layout of a question to the mentor; none where the method never asks it.
+    pub(super) fn question(&self, method: &str, question: Question) -> Option<&Layout> {
+        self.layouts.get(&question_key(method, &question_name(question)))
+    }
+
     /// The texts of an environment; those that have none get the general ones.
     pub(super) fn world(&self, env: &str) -> &World {
         static NONE: World = World::NONE;
@@ -165,26 +220,48 @@ impl Templates {
     }
 }
 
+/// The name of a question in templates: `reflect.error`, `summarise.abstract`.
+fn question_name(question: Question) -> String {
+    format!("{}.{}", question.purpose.name(), question.kind.name().to_lowercase())
+}
+
+/// Where the layout of a question stands among the layouts.
+fn question_key(method: &str, question: &str) -> String {
+    format!("{method} {question}")
+}
+
 impl StoredText {
     pub(super) fn new(text: &str) -> Self {
-        Self { hash: text_hash(text), text: Arc::from(text), tokens: forms::estimate_tokens(text) }
+        Self { hash: text_hash(text).into(), text: Arc::from(text), tokens: forms::estimate_tokens(text) }
     }
 }
 
 impl When {
-    /// Whether it holds: `method`, `interface` and `mentor` are the run's, every other name is a setting's.
+    /// Whether it holds: `method`, `interface` and `mentor` are the run's, `outcome` is the episode's (open, won or failed),
+    /// every other name is a setting's.
     pub(super) fn holds(&self, state: &State) -> bool {
         let Some(run) = state.run.as_deref() else { return false };
-        let value = match self.setting.as_str() {
-            "method" => run.method.clone(),
-            "interface" => run.interface.clone(),
-            "mentor" => run.mentor.clone(),
+        match self.setting.as_str() {
+            "method" => run.method == self.is,
+            "interface" => run.interface == self.is,
+            "mentor" => run.mentor == self.is,
+            "outcome" => {
+                let outcome = match state.episode.as_ref().map(|e| &e.outcome) {
+                    Some(Some(outcome)) if outcome.won => "won",
+                    Some(Some(_)) => "failed",
+                    _ => "open",
+                };
+                outcome == self.is
+            }
             name => match run.settings.0.get(name).map(|s| &s.value) {
-                Some(serde_json::Value::String(word)) => word.clone(),
-                Some(other) => other.to_string(),
-                None => return false,
+                Some(serde_json::Value::String(word)) => *word == self.is,
+                // As it is written: `true`, `3`.
+                Some(other) => {
+                    let written = other.to_string();
+                    written == self.is
+                }
+                None => false,
             },
-        };
-        value == self.is
+        }
     }
 }

@@ -5,6 +5,7 @@ use crate::domain::{Fate, Kind, Label, LessonText, Origin, PromptRecord, Scope, 
 use crate::engine::{Command, LessonWish, Outgoing, State};
 use crate::method::fixture::{House, Play, spec};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 mod interfaces;
 
@@ -21,18 +22,15 @@ fn labels(state: &State, record: &PromptRecord) -> Vec<Label> {
 }
 
 fn lesson(kind: Kind, text: LessonText) -> Command {
-    Command::Lesson(LessonWish::Add {
-        kind,
-        scope: Scope::Environment,
-        text,
-        rule: None,
-        evidence: String::new(),
-    })
+    Command::Lesson(LessonWish::add(kind, Scope::Environment, text, String::new()))
 }
 
-/// Every prompt of a play gives its hash, from the state it was sent in and from the last one.
+/// Every prompt of a play gives its hash, from the state it was sent in and from the last one, and one desk that has seen
+/// them all writes each of them as an empty one does.
 fn all_hashes_hold(play: &Play) -> Result<(), TestCaseError> {
+    let desk = Desk::new(Arc::new(Templates::builtin()));
     for (state, record) in &play.prompts {
+        prop_assert_eq!(desk.render(state, record), render(state, record));
         prop_assert_eq!(body_hash(&render(state, record)), record.sha256.clone());
         if play.state().episode.as_ref().is_some_and(|e| e.number == record.episode) {
             prop_assert_eq!(body_hash(&render(play.state(), record)), record.sha256.clone());
@@ -182,6 +180,38 @@ fn examples_speak_the_words_of_the_house_once_it_has_shown_them() {
     assert!(after.contains("> put egg 2 in/on countertop 1\nYou put the egg 2 in/on the countertop 1.\n"));
     assert!(before.contains("You arrive at") && !after.contains("You arrive at"));
     all_hashes_hold(&play).unwrap();
+}
+
+#[test]
+fn a_desk_is_not_taken_in_by_steps_and_lessons_of_the_same_number() {
+    let desk = Desk::new(Arc::new(Templates::builtin()));
+    let ask = crate::engine::Ask { asked: crate::domain::Asked::Actor, question: None, step: 3, retry: 0 };
+    let mut bodies = Vec::new();
+    for (words, places) in [("Be quick.", ["1", "2"]), ("Be slow.", ["2", "1"]), ("Be slow.", ["2", "2"])] {
+        let mut play = Play::new(spec("react", &[TASK]));
+        let mut house = House::kitchen("put a hot apple in garbagecan");
+        play.command(lesson(Kind::Abstract, LessonText::plain(words)));
+        play.script(
+            &mut house,
+            &places.map(|n| format!("go to countertop {n}")).each_ref().map(String::as_str),
+        );
+        let draft = desk.draft(play.state(), &ask);
+        let empty = Desk::new(Arc::new(Templates::builtin())).draft(play.state(), &ask);
+        assert_eq!(draft.record, empty.record, "the other branches leave nothing");
+        let handed_out = desk.render(play.state(), &draft.record);
+        let mut with_texts = play.state().clone();
+        let texts = draft.texts.iter().chain(&empty.texts);
+        texts.for_each(|(hash, text)| with_texts.texts.insert_mut(hash.clone(), text.as_str().into()));
+        assert_eq!(handed_out, render(&with_texts, &draft.record), "what is handed out is what was drafted");
+        assert_eq!(
+            desk.render(&with_texts, &draft.record),
+            handed_out,
+            "and is written again when it is asked for again"
+        );
+        bodies.push(handed_out.body());
+    }
+    assert!(bodies[0].contains("- Be quick.\n") && bodies[1].contains("- Be slow.\n"));
+    assert!(bodies[1].contains("> go to countertop 2\n") && bodies[1] != bodies[2]);
 }
 
 proptest! {

@@ -1,13 +1,16 @@
 //! From notes to reflections. A rule speaks only when a detector noted its evidence in this trajectory, and every lesson
 //! carries that evidence. Equal lessons are one lesson that recurs; what a person deleted is not drawn again.
 
+mod answer;
 mod sentences;
+
+pub use answer::answer;
 
 use super::detect::{known, reached};
 use super::goal::Goal;
 use super::grid;
 use crate::domain::{
-    Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Reflection, Scope,
+    Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Purpose, Reflection, Scope,
 };
 use crate::engine::{Episode, LessonWish, State, Want};
 
@@ -137,7 +140,12 @@ fn keep(
         if recurs && (since == Since::Begin || again.contains(&lesson.rule)) {
             continue;
         }
-        items.push(Item { text: lesson.text, rule: Some(lesson.rule), evidence: lesson.evidence });
+        items.push(Item {
+            text: lesson.text,
+            rule: Some(lesson.rule),
+            evidence: lesson.evidence,
+            moment: None,
+        });
         wishes.push(Want::Lesson(wish));
     }
     if items.is_empty() {
@@ -148,7 +156,10 @@ fn keep(
         author: Author::Symbolic,
         episode: episode.number,
         step: episode.answered(),
+        purpose: Purpose::Reflect,
         items,
+        complaints: Vec::new(),
+        call: None,
         seq: crate::domain::Seq::default(),
     };
     std::iter::once(Want::Reflect(Box::new(reflection))).chain(wishes).collect()
@@ -156,9 +167,7 @@ fn keep(
 
 /// The change of the pool for a drawn lesson: a new lesson, a recurrence, or new words for Progress.
 fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonWish> {
-    let by_rule =
-        state.pool.all().filter(|l| l.kind == kind && l.rule.as_deref() == Some(drawn.rule.as_str()));
-    for lesson in by_rule {
+    for lesson in state.pool.of_rule(kind, &drawn.rule) {
         let ended = lesson.status == LessonStatus::Retired;
         if drawn.scope != Scope::Episode {
             return (!ended).then(|| LessonWish::Recur { id: lesson.id.clone() });
@@ -183,13 +192,12 @@ fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonWish> {
         text: drawn.text.clone(),
         rule: Some(drawn.rule.clone()),
         evidence: drawn.evidence.clone(),
+        parents: Vec::new(),
+        moment: None,
     })
 }
 
 /// A lesson of the kind that already says this, whoever wrote it.
 fn same_words(state: &State, kind: Kind, text: &LessonText) -> Option<LessonId> {
-    let plain = |t: &str| t.trim().trim_end_matches('.').to_lowercase();
-    let says = |t: &LessonText| plain(t.solution.as_deref().unwrap_or(&t.text));
-    let wanted = says(text);
-    state.pool.of(kind).find(|l| says(l.text()) == wanted).map(|l| l.id.clone())
+    state.pool.saying(kind, &text.said()).next().map(|l| l.id.clone())
 }

@@ -1,21 +1,26 @@
 //! The loop: keys, news of the store, signals, and a clock that runs only while something moves.
 
+use super::find;
 use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
 use super::look::{Look, Moment};
 use super::model::{Cursor, Hint, Model, Tone};
 use super::msg::{Msg, Request};
 use super::overlay::Answer;
+use super::signals::Signals;
 use super::terminal::Screen;
 use super::theme::Theme;
 use super::update;
-use super::view::{self, Scratch};
+use super::view::{self, BEAT_MILLIS, Scratch};
 use crate::driver::{Handle, Health, Store};
+use crate::prompt::Templates;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -24,6 +29,8 @@ use tokio::time::{Instant, sleep_until};
 const FRAME: Duration = Duration::from_millis(33);
 /// Seconds that run are drawn this often.
 const SECOND: Duration = Duration::from_secs(1);
+/// The mark that turns while a model works is drawn this often.
+const BEAT: Duration = Duration::from_millis(BEAT_MILLIS);
 
 /// Takes a text outside, and says what came of it: a place, or why not.
 pub type Carry<T, Said> = Arc<dyn Fn(&T) -> Result<Said, String> + Send + Sync>;
@@ -52,12 +59,18 @@ pub struct Options {
     pub glyphs: Glyphs,
     /// The mouse belongs to the screen from the start.
     pub mouse: bool,
+    /// Marks may move while a model works.
+    pub motion: bool,
     /// A newcomer is told what to press.
     pub hints: bool,
     /// What is shown opens at this moment.
     pub at: Cursor,
     /// Editor, files, reports; none: these keys say that there is none.
     pub outside: Option<Outside>,
+    /// The command that takes the session up again; none where nothing can be taken up.
+    pub resume: Option<String>,
+    /// The templates that the next prompt would be made of; none where they are not known.
+    pub templates: Option<Arc<Templates>>,
 }
 
 /// Why the screen was left.
@@ -77,9 +90,12 @@ impl Default for Options {
             keymap: Keymap::default(),
             glyphs: glyphs::UNICODE,
             mouse: true,
+            motion: true,
             hints: false,
             at: Cursor::Live,
             outside: None,
+            resume: None,
+            templates: None,
         }
     }
 }
@@ -92,6 +108,8 @@ struct App {
     moment: Moment,
     scratch: Scratch,
     screen: Screen,
+    /// The number of the search that is wanted; an older one stops.
+    search: Arc<AtomicU64>,
 }
 
 /// Shows a session until the person leaves it. Prints nothing; the terminal is given back before it returns.
@@ -101,11 +119,19 @@ struct App {
 pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     let mut screen = Screen::enter()?;
     screen.capture_mouse(options.mouse)?;
-    let mut model = Model { mouse: options.mouse, cursor: options.at, ..Model::default() };
+    let mut model = Model {
+        mouse: options.mouse,
+        still: !options.motion,
+        cursor: options.at,
+        resume: options.resume.clone(),
+        templates: options.templates.clone(),
+        ..Model::default()
+    };
     model.hint = if options.hints { Hint::Step } else { Hint::None };
     model.size = crossterm::terminal::size().unwrap_or((80, 24));
     let (moment, scratch) = (Moment::default(), Scratch::default());
-    App { handle, options, model, moment, scratch, screen }.run().await
+    let search = Arc::default();
+    App { handle, options, model, moment, scratch, screen, search }.run().await
 }
 
 /// What the loop woke up for.
@@ -114,6 +140,8 @@ pub(super) enum Wake {
     News,
     Tick,
     Answer(Answer),
+    /// Somebody asks us to stop, as Ctrl-Z does.
+    Stopped,
     Continued,
     Gone(i32),
 }
@@ -161,6 +189,7 @@ impl App {
                     stale = false;
                     self.handled(Msg::Tick)
                 }
+                Wake::Stopped => vec![Request::Suspend],
                 Wake::Continued => {
                     // Whoever stopped us may have changed the terminal behind our back: it is taken anew.
                     self.screen.leave();
@@ -199,7 +228,7 @@ impl App {
     fn due(&self, drawn: Instant, stale: bool) -> Option<Instant> {
         let frame = stale.then(|| drawn + FRAME);
         let moving = !self.moment.live.calls.is_empty() && self.moment.live.health == Health::Running;
-        let second = moving.then(|| drawn + SECOND);
+        let second = moving.then(|| drawn + if self.model.still { SECOND } else { BEAT });
         let notice = self.model.notice.as_ref().map(|n| Instant::from_std(n.until));
         [frame, second, notice].into_iter().flatten().min()
     }
@@ -213,7 +242,7 @@ impl App {
     fn draw(&mut self) -> io::Result<()> {
         self.moment.refresh(&self.handle.store, self.model.cursor);
         self.screen.regain()?;
-        let Self { handle, options, model, moment, scratch, screen } = self;
+        let Self { handle, options, model, moment, scratch, screen, .. } = self;
         let look = look(handle, options, moment);
         screen.terminal.draw(|frame| {
             let area = frame.area();
@@ -233,6 +262,7 @@ impl App {
                     let _ = tell.send(Answer::Admissible(handle.admissible().await)).await;
                 });
             }
+            Request::Find { words, shown } => self.find(words, shown, tell.clone()),
             Request::RetryWrite => self.handle.retry_write(),
             Request::Mouse(on) => self.screen.capture_mouse(on)?,
             Request::NextTheme => self.next_theme(),
@@ -251,6 +281,28 @@ impl App {
             | Request::Say(_) => {}
         }
         Ok(())
+    }
+
+    /// Searches the other episodes on a thread of its own, until they are through or something else is looked for.
+    fn find(&self, words: String, shown: u32, tell: mpsc::Sender<Answer>) {
+        let number = self.search.fetch_add(1, Ordering::Relaxed) + 1;
+        if words.is_empty() {
+            return;
+        }
+        let (wanted, store) = (self.search.clone(), self.handle.store.clone());
+        let search = std::thread::Builder::new().name("search".to_owned());
+        // Where the system gives no thread, the listed episode alone has been searched, and the title goes on saying so.
+        let _ = search.spawn(move || {
+            find::in_others(&store, shown, &words, |hits, progress| {
+                let answer = Answer::Found { words: words.clone(), hits, progress };
+                let stale = wanted.load(Ordering::Relaxed) != number;
+                // A screen that has gone needs no answer.
+                if stale || tell.blocking_send(answer).is_err() {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            });
+        });
     }
 
     /// The theme after the present one in the list, and its name.
@@ -323,50 +375,5 @@ fn message(event: Event) -> Option<Msg> {
         Event::Mouse(event) => Some(Msg::Mouse(event)),
         Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
         Event::FocusGained | Event::FocusLost => None,
-    }
-}
-
-#[cfg(unix)]
-pub(super) struct Signals {
-    end: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-    gone: tokio::signal::unix::Signal,
-    on: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    pub(super) fn new() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self {
-            end: signal(SignalKind::terminate())?,
-            // A key does not send it in raw mode; `kill -INT` does, and must not leave the terminal as the screen has it.
-            interrupt: signal(SignalKind::interrupt())?,
-            gone: signal(SignalKind::hangup())?,
-            on: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
-        })
-    }
-
-    pub(super) async fn next(&mut self) -> Wake {
-        tokio::select! {
-            _ = self.end.recv() => Wake::Gone(15),
-            _ = self.interrupt.recv() => Wake::Gone(2),
-            _ = self.gone.recv() => Wake::Gone(1),
-            _ = self.on.recv() => Wake::Continued,
-        }
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self)
-    }
-
-    pub(super) async fn next(&mut self) -> Wake {
-        std::future::pending().await
     }
 }

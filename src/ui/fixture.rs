@@ -137,7 +137,7 @@ impl Fixture {
             tokens: 1210,
             ..PromptRecord::default()
         };
-        self.write(Cause::Policy, Event::PromptSent { prompt: Box::new(prompt) });
+        self.write(Cause::Policy, Event::PromptSent { prompt: Arc::new(prompt) });
         call
     }
 
@@ -201,13 +201,16 @@ impl Fixture {
 
     /// A reflection, and the lesson kept from it.
     pub fn reflect(&mut self, kind: Kind, text: LessonText) -> &mut Self {
-        let item = Item { text: text.clone(), rule: None, evidence: String::new() };
+        let item = Item { text: text.clone(), ..Item::default() };
         let reflection = Reflection {
             kind,
             author: Author::Symbolic,
             episode: self.state.past.len() as u32 + 1,
             step: self.step,
+            purpose: crate::domain::Purpose::Reflect,
             items: vec![item],
+            complaints: Vec::new(),
+            call: None,
             seq: Seq(0),
         };
         self.write(Cause::Policy, Event::Reflected { reflection: Box::new(reflection) });
@@ -218,13 +221,15 @@ impl Fixture {
     pub fn lesson(&mut self, kind: Kind, text: LessonText, origin: LessonOrigin) -> &mut Self {
         self.lessons += 1;
         let op = LessonOp::Add {
-            id: LessonId(format!("{:012x}", self.lessons)),
+            id: LessonId(format!("{:012x}", self.lessons).into()),
             kind,
             scope: if kind == Kind::Progress { Scope::Episode } else { Scope::Environment },
             origin,
             text,
             evidence: String::new(),
             rule: None,
+            parents: Vec::new(),
+            moment: None,
         };
         let (cause, by) = match origin {
             LessonOrigin::Person => (Cause::Person, Author::Person),

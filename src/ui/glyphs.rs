@@ -37,6 +37,8 @@ pub struct Glyphs {
     pub remark: &'static str,
     /// The left margin of reasoning.
     pub quote: &'static str,
+    /// The pictures of a mark that turns while a model works.
+    pub spin: [&'static str; 4],
 }
 
 /// For terminals with Unicode.
@@ -58,6 +60,7 @@ pub const UNICODE: Glyphs = Glyphs {
     mistake: "!",
     remark: "\"",
     quote: "│",
+    spin: ["◐", "◓", "◑", "◒"],
 };
 
 /// For terminals without.
@@ -79,4 +82,5 @@ pub const ASCII: Glyphs = Glyphs {
     mistake: "!",
     remark: "\"",
     quote: "|",
+    spin: ["|", "/", "-", "\\"],
 };

@@ -2,7 +2,10 @@
 
 use super::layout::{Arrangement, Pane};
 use super::overlay::{Draft, Overlay};
+use super::view::time::Ruler;
 use crate::domain::{Kind, LessonId, Seq};
+use crate::prompt::Templates;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The pane that has the keys.
@@ -95,6 +98,8 @@ pub struct Model {
     pub zoomed: bool,
     /// The chosen lane, by its place among the method's lanes; none: the lane of errors, where there is one.
     pub lane: Option<usize>,
+    /// Where a round through the lanes began, for those that share one place.
+    pub first_lane: usize,
     /// The chosen lesson; none: the first row.
     pub lesson: Option<LessonId>,
     /// How far panes are scrolled.
@@ -103,8 +108,12 @@ pub struct Model {
     pub truth: bool,
     /// Reasoning is unfolded.
     pub reasoning: bool,
+    /// Nothing moves that does not have to: no turning mark, and answers come in line by line.
+    pub still: bool,
     /// The mouse belongs to the screen.
     pub mouse: bool,
+    /// The mouse draws the chosen turn along the time bar, as the bar lay when the button was pressed.
+    pub scrubbing: Option<Ruler>,
     /// What lies over the panes; the last has the keys.
     pub overlays: Vec<Box<dyn Overlay>>,
     /// What was typed for lessons and not saved, one of each lesson.
@@ -127,6 +136,10 @@ pub struct Model {
     pub interrupted: Option<Instant>,
     /// What a newcomer is told.
     pub hint: Hint,
+    /// The command that takes the session up again; none where nothing can be taken up.
+    pub resume: Option<String>,
+    /// The templates that the next prompt would be made of; none where they are not known.
+    pub templates: Option<Arc<Templates>>,
     /// Columns and rows at the last draw or resize.
     pub size: (u16, u16),
 }

@@ -32,6 +32,13 @@ pub enum Request {
     Send(Command),
     /// Ask for the actions the world accepts; the answer goes to the topmost overlay.
     Admissible,
+    /// Look for these words in all episodes but this one; the answers go to the topmost overlay. No words: look no more.
+    Find {
+        /// The words.
+        words: String,
+        /// The episode that has been searched.
+        shown: u32,
+    },
     /// Open this text in `$EDITOR`; the answer goes to the topmost overlay.
     Editor(String),
     /// Copy this text.

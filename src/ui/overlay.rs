@@ -13,6 +13,7 @@ pub(crate) mod fuzzy;
 mod help;
 mod line_box;
 mod palette;
+mod preview;
 mod prompt;
 mod search;
 mod step;
@@ -30,9 +31,10 @@ pub use prompt::PromptView;
 pub use search::Search;
 pub use step::StepView;
 
-pub(crate) use super::update::after_step;
+pub(crate) use super::update::{after, after_step};
 
 use super::canvas::Canvas;
+use super::find::{Hit, Progress};
 use super::keymap::{Action, Mode};
 use super::look::Look;
 use super::model::{Focus, Model};
@@ -50,6 +52,15 @@ pub enum Answer {
     Admissible(Vec<String>),
     /// The text as the editor left it; none when nothing was saved.
     Edited(Option<String>),
+    /// Places that were found in other episodes.
+    Found {
+        /// The words they were looked for with.
+        words: String,
+        /// The places.
+        hits: Vec<Hit>,
+        /// Whether more is to come.
+        progress: Progress,
+    },
 }
 
 /// What an overlay makes of a key.
@@ -148,7 +159,8 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
     Ok(match action {
         Action::Help => Box::<Help>::default(),
         Action::Palette => Box::<Palette>::default(),
-        Action::Prompt => Box::<PromptView>::default(),
+        Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
+        Action::Preview => Box::new(PromptView::new(model.templates.clone()).ahead()),
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
             let ended = head.episode.as_ref().is_some_and(|e| e.outcome.is_some());

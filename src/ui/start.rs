@@ -9,7 +9,8 @@ mod view;
 pub use choose::{Chooser, Outcome};
 pub use view::draw;
 
-use super::app::{Options, Signals, Wake};
+use super::app::{Options, Wake};
+use super::signals::Signals;
 use super::terminal::Screen;
 use crate::domain::SettingOrigin;
 use crossterm::event::{Event, EventStream, KeyEventKind};
@@ -51,8 +52,19 @@ pub struct Knob {
     pub value: String,
     /// Where the value comes from.
     pub origin: SettingOrigin,
-    /// The values there are; none: a whole number that is typed.
-    pub choices: Vec<String>,
+    /// What it may be.
+    pub answers: Answers,
+}
+
+/// What a setting may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// One of these words.
+    Words(Vec<String>),
+    /// A whole number that is typed, from the first to the last.
+    Number(u64, u64),
+    /// A text that is typed, such as a path; where there is none, these words say what counts.
+    Text(&'static str),
 }
 
 /// A session that can be taken up again.
@@ -109,6 +121,7 @@ pub enum News {
 }
 
 /// Shows the start screen until the person has chosen; none: they left. The terminal is given back before it returns.
+/// `check` says in words why a choice cannot be; the person is told and chooses on. `said` is told at once.
 ///
 /// # Errors
 /// When the terminal cannot be used.
@@ -116,9 +129,12 @@ pub async fn start(
     model: StartModel,
     options: &Options,
     mut news: UnboundedReceiver<News>,
+    said: Option<String>,
+    check: impl Fn(&StartChoice) -> Result<(), String>,
 ) -> io::Result<Option<StartChoice>> {
     let mut screen = Screen::enter()?;
     let mut chooser = Chooser::new(model);
+    chooser.note = said;
     let mut events = EventStream::new();
     let mut signals = Signals::new()?;
     loop {
@@ -130,9 +146,18 @@ pub async fn start(
                 continue;
             }
             signal = signals.next() => {
-                let Wake::Continued = signal else { return Ok(None) };
-                screen.leave();
-                screen.reenter()?;
+                match signal {
+                    Wake::Continued => {
+                        screen.leave();
+                        screen.reenter()?;
+                    }
+                    Wake::Stopped => {
+                        drop(events);
+                        screen.suspend()?;
+                        events = EventStream::new();
+                    }
+                    _ => return Ok(None),
+                }
                 continue;
             }
         };
@@ -146,7 +171,10 @@ pub async fn start(
         match outcome {
             Outcome::Stay => {}
             Outcome::Leave => return Ok(None),
-            Outcome::Chosen(choice) => return Ok(Some(choice)),
+            Outcome::Chosen(choice) => match check(&choice) {
+                Ok(()) => return Ok(Some(choice)),
+                Err(why) => chooser.note = Some(why),
+            },
             Outcome::Redraw => screen.terminal.clear()?,
             Outcome::Suspend => {
                 drop(events);

@@ -118,7 +118,8 @@ impl Screen {
         if TAKEN.load(Ordering::SeqCst) { Ok(()) } else { self.reenter() }
     }
 
-    /// Gives the terminal back, stops the program as the terminal's own Ctrl-Z would, and takes it again afterwards.
+    /// Gives the terminal back, stops the program as the terminal's own Ctrl-Z would, and takes it again afterwards. Where
+    /// nobody could continue it, it is not stopped.
     ///
     /// # Errors
     /// When the terminal cannot be switched.
@@ -137,9 +138,14 @@ impl Drop for Screen {
 
 #[cfg(unix)]
 fn stop() {
-    // The whole group, so that a program that started us (such as cargo) stops with us and the shell gets its turn.
-    // Where nobody could continue us the system ignores this, and we go on.
-    let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+    use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
+    // In the group of the session's leader there is no shell above us that could continue us: we would freeze, so we go on.
+    if getsid(None) == Ok(getpgrp()) {
+        return;
+    }
+    // The whole group, so that a program that started us (such as cargo) stops with us and the shell gets its turn. The
+    // milder signal would only come back to us, since we listen to it.
+    let _ = kill_current_process_group(Signal::STOP);
 }
 
 #[cfg(not(unix))]

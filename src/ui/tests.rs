@@ -166,9 +166,12 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
     bytes
 }
 
+mod ahead;
 mod boxes;
+mod everywhere;
 mod grids;
 mod keys;
+mod mended;
 mod overlays;
 mod pictures;
 mod safety;

@@ -7,7 +7,7 @@ mod refusal;
 mod scroll;
 mod turn;
 
-pub(crate) use cursor::after_step;
+pub(crate) use cursor::{after, after_step};
 pub(crate) use lesson::{chosen as chosen_lesson, kind as chosen_kind};
 
 use self::refusal::{acts_on_the_present, only_read, wants_a_driver};
@@ -78,7 +78,7 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 let edit = matches!(other, Request::Send(Command::Lesson(_) | Command::Undo | Command::Redo));
                 if edit && look.thinking() {
                     let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
-                    let words = format!("counts from the next prompt; {key} asks this step again with it");
+                    let words = format!("counts from the next prompt; {key} asks this turn again with it");
                     model.say(words, Tone::Told, look.now);
                 }
                 rest.push(other);
@@ -210,8 +210,8 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::Down => scroll::rows(model, look, scratch, 1),
         Action::PageUp => scroll::page(model, look, scratch, -1),
         Action::PageDown => scroll::page(model, look, scratch, 1),
-        Action::NextPane => scroll::next_pane(model, look, 1),
-        Action::PreviousPane => scroll::next_pane(model, look, -1),
+        Action::NextPane => scroll::next_pane(model, look, scratch, 1),
+        Action::PreviousPane => scroll::next_pane(model, look, scratch, -1),
         Action::Pane(number) => scroll::pane(model, look, number),
         Action::Zoom => {
             model.zoomed = !model.zoomed;

@@ -10,12 +10,16 @@ mod story;
 pub mod time;
 mod world;
 
+pub use live::BEAT_MILLIS;
+
 use super::canvas::Canvas;
+use super::glyphs::Glyphs;
 use super::layout::{Block, Pane, Plan, plan};
 use super::look::Look;
 use super::model::{Focus, Model};
 use super::theme::Role;
 use crate::domain::Step;
+use crate::engine::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rows::{Measure, Parts, Row};
@@ -25,19 +29,24 @@ use std::sync::Arc;
 /// What the view learns while it draws. Dropping it changes nothing on the screen.
 #[derive(Default)]
 pub struct Scratch {
-    rows: HashMap<(usize, Measure), Kept>,
+    rows: HashMap<Key, Kept>,
     /// Where the panes lay at the last draw, for the mouse and for pages.
     pub plan: Plan,
     /// How far a pane of steps can be scrolled from its resting place: rows towards the past, rows towards the end.
     pub room: HashMap<Parts, (i32, i32)>,
     /// Which step lies in which row of which pane.
     pub hits: Vec<(Pane, u16, u32)>,
+    /// Which column of the time bar is which step.
+    pub ruler: Option<time::Ruler>,
     /// How far the world pane can be scrolled.
     pub world_most: u16,
 }
 
 /// The digit that focuses the first lane; Story has 1, World 2, and what comes after the lanes the digits after theirs.
 const FIRST_LANE: usize = 3;
+
+/// Where a step lies in memory, how its rows are laid out, and whether its episode goes on.
+type Key = (usize, Measure, bool);
 
 /// A step and its rows.
 type Kept = (Arc<Step>, Arc<[Row]>);
@@ -47,16 +56,16 @@ const KEPT: usize = 1024;
 
 impl Scratch {
     /// The rows of a step, kept for as long as the step is the same one.
-    fn rows_of(&mut self, step: &Arc<Step>, measure: Measure, make: impl FnOnce() -> Vec<Row>) -> Arc<[Row]> {
+    fn rows_of(&mut self, step: &Arc<Step>, state: &State, measure: Measure, glyphs: &Glyphs) -> Arc<[Row]> {
         // A kept step holds its memory, so no other step can have the same address.
-        let key = (Arc::as_ptr(step) as usize, measure);
+        let key = (Arc::as_ptr(step) as usize, measure, state.open_episode().is_some());
         if let Some((_, rows)) = self.rows.get(&key) {
             return rows.clone();
         }
         if self.rows.len() >= KEPT {
             self.rows.clear();
         }
-        let rows: Arc<[Row]> = make().into();
+        let rows: Arc<[Row]> = rows::step_rows(step, state, measure, glyphs).into();
         self.rows.insert(key, (step.clone(), rows.clone()));
         rows
     }
@@ -72,6 +81,7 @@ pub fn draw(model: &Model, look: &Look<'_>, scratch: &mut Scratch, buffer: &mut 
     let role = if look.moment.past() { Role::Past } else { Role::Frame };
     frame::draw(&plan, screen, role, &mut canvas);
     scratch.hits.clear();
+    scratch.ruler = None;
     for block in &plan.blocks {
         pane(model, look, block, scratch, &mut canvas);
     }
@@ -119,7 +129,7 @@ fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, ca
         Pane::Tabs | Pane::Lane(_) => lanes::draw(model, look, block, canvas),
         Pane::Time => {
             simple("Time", Focus::Time, canvas);
-            time::draw(look, first_row(block.body), canvas);
+            scratch.ruler = time::draw(look, first_row(block.body), canvas);
         }
     }
 }

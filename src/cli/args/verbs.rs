@@ -179,6 +179,11 @@ pub enum LessonVerb {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Ends with 1 where anything is not as the journal says. Two kinds of differences are told and are \
+                        no failure: answers of a rebuilt world that a person accepted, and notes, reflections and \
+                        lessons that the rules of this version draw otherwise."
+)]
 pub struct Verify {
     /// A session or an exported report.
     pub path: String,

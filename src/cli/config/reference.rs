@@ -1,6 +1,7 @@
 //! The reference and the sample file, from the table.
 
 use super::{ENTRIES, Entry, Sort};
+#[cfg(test)]
 use crate::method::SETTINGS;
 use std::fmt::Write as _;
 
@@ -48,22 +49,30 @@ fn key(entry: &Entry) -> &str {
 fn settings(out: &mut String) {
     out.push_str(
         "\n## Settings of methods\n\nSet with `--set NAME=VALUE`, or together as a `[preset.NAME]` table that `--preset \
-         NAME` takes. The origin says who chose the default: a paper, its public code, or we.\n\n\
-         | setting | what it does | values | default | origin | methods |\n|---|---|---|---|---|---|\n",
+         NAME` takes. What there is, and who chose each default, stands in `METHODS.md`.\n",
     );
-    for spec in SETTINGS {
-        let values = spec.allowed();
-        let default = spec.default.value();
-        let default = default.as_str().map_or_else(|| default.to_string(), str::to_owned);
+}
+
+/// The table of all settings of methods, as the end of `docs/METHODS.md` holds it.
+#[cfg(test)]
+pub(super) fn methods() -> String {
+    let mut out = String::from(
+        "| setting | what it does | values | default | from | with `--as code` | methods |\n|---|---|---|---|---|---|---|\n",
+    );
+    let plain = |value: serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    for spec in SETTINGS.iter() {
+        let (values, default) = (spec.allowed(), plain(spec.default.value()));
         let origin = serde_json::to_value(spec.origin).ok();
         let origin = origin.as_ref().and_then(|o| o.as_str()).unwrap_or("ours");
+        let code = spec.code.map_or_else(String::new, |code| format!("`{}`", plain(code.value())));
         let methods = if spec.methods.is_empty() { "all".to_owned() } else { spec.methods.join(", ") };
         let _ = writeln!(
             out,
-            "| `{}` | {} | {values} | `{default}` | {origin} | {methods} |",
+            "| `{}` | {} | {values} | `{default}` | {origin} | {code} | {methods} |",
             spec.name, spec.meaning
         );
     }
+    out
 }
 
 /// The file that `config init` writes: every key with its default, as comments.

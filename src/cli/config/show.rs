@@ -45,7 +45,7 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
             }
             out.line("")?;
             out.line("settings of methods (run --set NAME=VALUE):")?;
-            for spec in crate::method::SETTINGS {
+            for spec in crate::method::SETTINGS.iter() {
                 out.line(&format!(
                     "  {:<18} {:<12} {}",
                     spec.name,

@@ -119,3 +119,15 @@ fn the_reference_is_not_stale() {
         "docs/CONFIG.md is stale: RETROSPECT_BLESS=1 cargo test the_reference writes it anew"
     );
 }
+
+#[test]
+fn the_settings_in_the_methods_document_are_those_of_the_program() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/METHODS.md");
+    let written = std::fs::read_to_string(path).unwrap();
+    let (text, table) = written.split_once("## Settings\n\n").unwrap();
+    if std::env::var_os("RETROSPECT_BLESS").is_some() {
+        std::fs::write(path, format!("{text}## Settings\n\n{}", reference::methods())).unwrap();
+        return;
+    }
+    assert_eq!(table, reference::methods(), "docs/METHODS.md is stale: RETROSPECT_BLESS=1 writes it anew");
+}

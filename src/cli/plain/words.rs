@@ -35,9 +35,11 @@ pause                   stop as soon as nothing is in flight
 override ACTION (o)     put another action in the place of the proposed one
   override-as-edit ACTION   the same, shown to the agent as a human edit
 reject REASON (x)       refuse the proposal; the agent is told why and asked again
-again (r)               ask this step again
+ask-again               ask this step again with the lessons as they are now
+r                       again what just was: the step, the failed call, or the ended task
 act ACTION              your action, when you play; `think: ...` is a thought
-auto, confirm, human    who decides: the agent, you at every proposal, you alone
+auto, human             who decides: the agent, or you alone
+confirm, play           stop at every proposal, play by hand; once more: the agent decides
 lesson TEXT (a)         add an Abstract lesson; `mistake -> solution` adds an Error lesson
 lesson KIND: TEXT       add a lesson of another kind
 lessons                 list the lessons
@@ -54,11 +56,12 @@ story [N]               the last steps, or step N
 note TEXT               a remark on this step
 set NAME VALUE          change a setting, such as max_steps
 retry                   after a failed call: try again
-end, begin              end the episode; begin the same task again
+end, again              end the episode; play the same task again (also: begin)
 quit (q)                leave; the session can be resumed
 The palette's words mean the same here, with or without its colon:
 lesson-add, lesson-edit N, lesson-pin N, lesson-scope N, lesson-delete N, ask-again, remark, pause-run,
-end-episode, inspect N; a bare number such as :37 shows that step
+end-episode, inspect N, next, open; a bare number such as :37 shows that step. Words that only move or paint
+something, such as zoom and theme, need the screen, and say so.
 ";
 
 /// What a line means in this state; an error is what to say.
@@ -70,7 +73,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
     let one = |command: Command| Ok(Said::Do(vec![command]));
     match word {
         "" => Ok(Said::Nothing),
-        "step" | "n" | "next" => one(Command::Step),
+        "step" | "n" | "next" | "open" => one(Command::Step),
         "stage" | "s" => one(Command::StepStage),
         "run" | "go" | "continue" | "c" => Ok(Said::Run),
         "pause-run" if state.pace == Pace::Paused => Ok(Said::Run),
@@ -85,13 +88,17 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         }
         "override-as-edit" => one(over(needs(rest, "override-as-edit ACTION")?, ShownAs::HumanEdit, state)),
         "reject" | "x" => one(Command::Reject(needs(rest, "reject REASON")?)),
-        "again" | "r" | "ask-again" => one(Command::AskAgain),
+        "r" if state.trouble.is_some() || state.divergence.is_some() => one(Command::Retry),
+        "r" if state.episode.as_ref().is_some_and(|e| e.outcome.is_some()) => Ok(Said::Do(begin(state))),
+        "r" | "ask-again" => one(Command::AskAgain),
         "cancel" => one(Command::Cancel),
         "retry" => one(Command::Retry),
+        "give-up" => one(Command::GiveUp),
         "act" => one(Command::Act(needs(rest, "act ACTION")?)),
         "think" | "think:" => one(Command::Act(format!("think: {}", needs(rest, "think WORDS")?))),
-        "auto" => one(Command::SetAutonomy(Autonomy::Auto)),
-        "confirm" => one(Command::SetAutonomy(Autonomy::Confirm)),
+        "confirm" if state.autonomy != Autonomy::Confirm => one(Command::SetAutonomy(Autonomy::Confirm)),
+        "auto" | "confirm" => one(Command::SetAutonomy(Autonomy::Auto)),
+        "play" if state.autonomy == Autonomy::Human => one(Command::SetAutonomy(Autonomy::Auto)),
         "human" | "play" => one(Command::SetAutonomy(Autonomy::Human)),
         "lesson" | "a" | "add" | "lesson-add" => {
             one(Command::Lesson(new_lesson(&needs(rest, "lesson TEXT")?)?))
@@ -125,18 +132,44 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
             one(Command::Set { name: name.to_owned(), value })
         }
         "end" | "end-episode" => one(Command::EndEpisode(EndReason::Person)),
-        "begin" => match state.episode.as_deref() {
-            Some(episode) => {
-                Ok(Said::Do(vec![Command::Begin(Box::new(episode.task.clone())), Command::Step]))
-            }
-            None => one(Command::Step),
-        },
+        "begin" | "again" => Ok(Said::Do(begin(state))),
         "help" | "?" | "h" => Ok(Said::Help),
         "quit" | "q" | "exit" => Ok(Said::Quit),
-        other => Err(format!(
-            "there is no command {other:?}; `help` lists them, and `override {line}` makes it the action"
-        )),
+        other => Err(needs_screen(other).unwrap_or_else(|| {
+            format!(
+                "there is no command {other:?}; `help` lists them, and `override {line}` makes it the action"
+            )
+        })),
     }
+}
+
+/// The same task once more, up to its first proposal.
+fn begin(state: &State) -> Vec<Command> {
+    let task = state.episode.as_deref().map(|e| Command::Begin(Box::new(e.task.clone())));
+    task.into_iter().chain([Command::Step]).collect()
+}
+
+/// What a word of the palette that only moves, paints or opens something on the screen is answered with.
+fn needs_screen(word: &str) -> Option<String> {
+    let instead = match word {
+        "back" | "forward" | "previous-mark" | "next-mark" | "first" | "live" | "last-progress"
+        | "search" => "here: story N shows a step",
+        "lesson-up" | "lesson-down" => "here: move N PLACE",
+        "lesson-from-override" => "here: lesson MISTAKE -> SOLUTION",
+        "override-questions" => "here: set override.shown_as own, or human_edit",
+        "result" => "here: story, and world",
+        "preview" => "here: prompt shows the last one that was sent",
+        "truth" => "here: world shows what the agent may know",
+        "export" => "here: quit, then `retrospect export`",
+        "suspend" => "here: Ctrl-Z",
+        "next-pane" | "previous-pane" | "zoom" | "arrange" | "reasoning" | "copy" | "theme" | "mouse"
+        | "redraw" => "go on without --plain",
+        pane if pane.strip_prefix("pane-").is_some_and(|n| n.parse::<u8>().is_ok()) => {
+            "go on without --plain"
+        }
+        _ => return None,
+    };
+    Some(format!("`{word}` needs the screen; {instead}"))
 }
 
 fn needs(rest: &str, form: &str) -> Result<String, String> {
@@ -170,7 +203,7 @@ fn new_lesson(text: &str) -> Result<LessonWish, String> {
         None => words(text),
     };
     let scope = if kind == Kind::Progress { Scope::Episode } else { Scope::Environment };
-    Ok(LessonWish::Add { kind, scope, text, rule: None, evidence: String::new() })
+    Ok(LessonWish::add(kind, scope, text, String::new()))
 }
 
 fn change(word: &str, rest: &str, state: &State) -> Result<LessonWish, String> {
@@ -322,7 +355,7 @@ pub(super) fn mode(state: &State) -> String {
         return format!("DIFFERENT · the rebuilt world differs at {episode}.{step}; `retry` accepts it");
     }
     if state.over && state.open_episode().is_none() {
-        return "RUN OVER · begin plays the task again, quit leaves".to_owned();
+        return "RUN OVER · again plays the task once more, quit leaves".to_owned();
     }
     let Some(step) = state.awaiting() else {
         return match state.pace {
@@ -342,34 +375,4 @@ pub(super) fn mode(state: &State) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_palettes_words_are_commands_as_well() {
-        let state = State::default();
-        for (palette, own) in [
-            ("lesson-add Foo -> bar", "lesson Foo -> bar"),
-            ("ask-again", "again"),
-            ("remark well done", "note well done"),
-            (":step", "n"),
-            (":stage", "s"),
-            ("pause-run", "run"),
-            (":override go to sofa 1", "o go to sofa 1"),
-            ("reject no", "x no"),
-            (":undo", "u"),
-            ("redo", "U"),
-            (":prompt", "p"),
-            ("37", "story 37"),
-            (":37", "story 37"),
-            ("end-episode", "end"),
-        ] {
-            assert_eq!(understand(palette, &state), understand(own, &state), "{palette}");
-        }
-        let running = State { pace: Pace::Running, ..State::default() };
-        assert_eq!(understand("pause-run", &running), understand("pause", &running));
-        for word in ["lesson-add", "ask-again", "remark", "pause-run", ":37"] {
-            assert!(HELP.contains(word), "{word}");
-        }
-    }
-}
+mod tests;

@@ -1,7 +1,10 @@
 //! The small changes that folding an event is made of.
 
-use crate::domain::{EndReason, Seen, Seq, Stage, Step, Turn, merge_patch};
-use crate::engine::{Episode, Event, State};
+use crate::domain::{
+    Asked, CallId, EndReason, EpisodeSummary, PromptRecord, Question, Seen, Seq, Stage, Step, Turn,
+    merge_patch,
+};
+use crate::engine::{Effect, Episode, Event, Failure, State};
 use std::sync::Arc;
 
 impl State {
@@ -19,6 +22,90 @@ impl State {
                 s.last_seq = seq;
             });
         });
+    }
+}
+
+/// Calls to models: what they cost, and those that failed.
+impl State {
+    /// The actor's call has come to something.
+    pub(super) fn settle_actor(&mut self) {
+        self.calls.retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.asked == Asked::Actor));
+    }
+
+    /// Counts a call for its role and, after the end of the episode it is about, in the summary of that.
+    pub(super) fn count_call(&mut self, asked: Asked) {
+        match asked {
+            Asked::Actor => self.spent.actor_calls += 1,
+            Asked::Mentor => self.spent.mentor_calls += 1,
+        }
+        self.edit_summary(|s| s.calls = s.calls.saturating_add(1));
+    }
+
+    /// Counts tokens for a role, for the episode and, after its end, in its summary.
+    pub(super) fn count_tokens(&mut self, asked: Asked, tokens: u64) {
+        let of_role = match asked {
+            Asked::Actor => &mut self.spent.actor_tokens,
+            Asked::Mentor => &mut self.spent.mentor_tokens,
+        };
+        *of_role = of_role.saturating_add(tokens);
+        self.edit_episode(|e| e.tokens = e.tokens.saturating_add(tokens));
+        self.edit_summary(|s| s.tokens = s.tokens.saturating_add(tokens));
+    }
+
+    /// Changes the summary of the last episode, where that has ended.
+    fn edit_summary(&mut self, edit: impl Fn(&mut EpisodeSummary)) {
+        let Some(ended) = self.episode.as_ref().filter(|e| e.outcome.is_some()).map(|e| e.number) else {
+            return;
+        };
+        let Some(place) = (ended as usize).checked_sub(1) else { return };
+        if let Some(summary) = self.past.get_mut(place) {
+            edit(Arc::make_mut(summary));
+        }
+        self.edit_episode(|e| {
+            if let Some(outcome) = &mut e.outcome {
+                edit(outcome);
+            }
+        });
+    }
+
+    pub(super) fn remember_question(&mut self, question: Question, sent: Arc<PromptRecord>) {
+        match self.mentor_prompts.iter_mut().find(|(asked, ..)| *asked == question) {
+            Some((_, last, before)) => *before = Some(std::mem::replace(last, sent)),
+            None => self.mentor_prompts.push((question, sent, None)),
+        }
+    }
+
+    pub(super) fn add_trouble(&mut self, effect: Effect, failure: Failure) {
+        if self.trouble.is_none() {
+            self.trouble = Some((effect, failure));
+        } else {
+            self.more_trouble.push((effect, failure));
+        }
+    }
+
+    /// Takes a failed call from those that wait for a decision.
+    pub(super) fn take_trouble(&mut self, call: CallId) -> Option<Effect> {
+        if self.trouble.as_ref().is_some_and(|(effect, _)| effect.call() == call) {
+            let next = (!self.more_trouble.is_empty()).then(|| self.more_trouble.remove(0));
+            return std::mem::replace(&mut self.trouble, next).map(|(effect, _)| effect);
+        }
+        let place = self.more_trouble.iter().position(|(effect, _)| effect.call() == call)?;
+        Some(self.more_trouble.remove(place).0)
+    }
+
+    /// Keeps the last episode as the last attempt at its task, where that was not won and tasks get several trials.
+    pub(super) fn keep_attempt(&mut self) {
+        let several = self.run.as_ref().is_some_and(|r| r.trials > 1);
+        let Some(last) = self.episode.take().filter(|_| several) else { return };
+        let key = last.task.key();
+        match &last.outcome {
+            Some(outcome) if !outcome.won => {
+                self.attempts.insert_mut(key, last);
+            }
+            _ => {
+                self.attempts.remove_mut(&key);
+            }
+        }
     }
 }
 
@@ -85,6 +172,8 @@ pub(super) fn touches_episode(event: &Event) -> bool {
                 | Event::Undone { .. }
                 | Event::Redone { .. }
                 | Event::Reflected { .. }
+                | Event::PromptSent { .. }
+                | Event::GivenUp { .. }
         ),
     }
 }

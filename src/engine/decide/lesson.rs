@@ -22,7 +22,7 @@ impl Engine {
             })
         };
         Ok(match wish {
-            LessonWish::Add { kind, scope, text, rule, evidence } => {
+            LessonWish::Add { kind, scope, text, rule, evidence, parents, moment } => {
                 if text.text.trim().is_empty() {
                     return Err(Refusal::new("an empty lesson teaches nothing", "write a sentence"));
                 }
@@ -40,6 +40,8 @@ impl Engine {
                     text: text.clone(),
                     evidence: evidence.clone(),
                     rule: rule.clone(),
+                    parents: parents.clone(),
+                    moment: moment.clone(),
                 }
             }
             LessonWish::Load(lesson) => {
@@ -55,8 +57,10 @@ impl Engine {
                     scope: lesson.scope,
                     origin: lesson.origin,
                     text: lesson.text().clone(),
-                    evidence: lesson.evidence.clone(),
-                    rule: lesson.rule.clone(),
+                    evidence: lesson.evidence.to_string(),
+                    rule: lesson.rule.as_deref().map(str::to_owned),
+                    parents: lesson.parents.to_vec(),
+                    moment: lesson.moment.as_deref().cloned(),
                 }
             }
             LessonWish::Edit { id, text } => {
@@ -82,14 +86,17 @@ impl Engine {
         })
     }
 
+    /// The hash of (session, branch, place of the event in it); the place counts `n`, the events before it in its batch.
     fn lesson_id(&self, n: usize) -> LessonId {
         let seq = self.state.head.0 + 1 + n as u64;
         let mut hash = Sha256::new();
         hash.update(self.state.session.as_bytes());
-        hash.update(b"\0trunk\0");
+        hash.update(b"\0");
+        hash.update(self.branch.0.as_bytes());
+        hash.update(b"\0");
         hash.update(seq.to_le_bytes());
         let digest = hash.finalize();
-        LessonId(crate::domain::hex(&digest[..6]))
+        LessonId(crate::domain::hex(&digest[..6]).into())
     }
 
     pub(super) fn undo(&self) -> Result<Vec<Event>, Refusal> {

@@ -1,12 +1,12 @@
 //! Wishes of a person or a script.
 
 use crate::domain::{
-    Asked, Author, Autonomy, CallId, EndReason, EpisodeRole, Fate, LessonOp, LessonStatus, ShownAs, Stage,
-    Step, Task,
+    Asked, Author, Autonomy, CallId, EndReason, EpisodeRole, Fate, LessonOp, LessonStatus, Question, ShownAs,
+    Stage, Step, Task,
 };
 use crate::engine::advance::end;
 use crate::engine::state::{Grant, Pace};
-use crate::engine::{Command, Effect, Engine, Event, LessonWish, PauseReason, Refusal, Want};
+use crate::engine::{Command, Effect, Engine, Event, Heard, LessonWish, PauseReason, Refusal, Want};
 
 impl Engine {
     pub(super) fn person(&self, command: &Command) -> Result<Vec<Event>, Refusal> {
@@ -42,8 +42,11 @@ impl Engine {
                 if state.trouble.is_none() && state.divergence.is_none() {
                     return Err(Refusal::new("no call has failed", "go on with n or Space"));
                 }
-                Ok(vec![Event::Retried { call: state.trouble.as_ref().map(|(effect, _)| effect.call()) }])
+                let failed = state.troubles().map(|(effect, _)| Event::Retried { call: Some(effect.call()) });
+                let events: Vec<Event> = failed.collect();
+                Ok(if events.is_empty() { vec![Event::Retried { call: None }] } else { events })
             }
+            Command::GiveUp => self.give_up(),
             Command::SetAutonomy(autonomy) => Ok(self.autonomy(*autonomy)),
             Command::Lesson(wish) => {
                 let op = Box::new(self.lesson_op(wish, Author::Person, 0)?);
@@ -89,7 +92,7 @@ impl Engine {
         }
         let mut events =
             vec![Event::RunStarted { session: session.to_owned(), spec: Box::new(spec.clone()) }];
-        let mut named = Engine { state: self.state.clone(), policy: self.policy.clone() };
+        let mut named = Engine::resume(self.state.clone(), self.policy.clone(), self.branch.clone());
         session.clone_into(&mut named.state.session);
         let mut told: Option<&str> = None;
         for (source, wish) in pool {
@@ -116,7 +119,7 @@ impl Engine {
         let state = &self.state;
         self.untroubled()?;
         if state.autonomy == Autonomy::Human && state.awaiting().is_some_and(|s| s.proposed.is_none()) {
-            return Err(Refusal::new("you play: the step waits for your action", "press o and type one"));
+            return Err(Refusal::new("you play: this turn waits for your action", "press o and type one"));
         }
         if state.over && state.open_episode().is_none() {
             return Err(Refusal::new("the run is over", "begin an episode again, or quit with q"));
@@ -242,10 +245,10 @@ impl Engine {
             if step.call.is_none() && state.autonomy == Autonomy::Human {
                 return Err(Refusal::new(
                     "you play: there is nobody to ask",
-                    "leave human mode with c or A first",
+                    "give the game back to the agent first (H, or `auto`)",
                 ));
             }
-            events.push(Event::AskedAgain { step: step.number });
+            events.push(Event::AskedAgain { step: step.number, unusable: None });
         }
         self.grant_from_pause(&mut events);
         Ok(events)
@@ -283,7 +286,18 @@ impl Engine {
             return Err(Refusal::new("there is no trajectory to reflect on", "take a step first"));
         }
         let wants = self.policy.method.reflect_now(&self.state, kind);
-        let written = self.write_all(wants.iter().filter(|w| !matches!(w, Want::AskActor)), Author::Symbolic);
+        let questions: Vec<Question> = wants
+            .iter()
+            .filter_map(|w| if let Want::AskMentor(question) = w { Some(*question) } else { None })
+            .collect();
+        if !questions.is_empty() {
+            self.untroubled()?;
+            if self.state.asking(Asked::Mentor) {
+                return Err(Refusal::new("the mentor is at work", "wait for it, or cancel with Ctrl-C"));
+            }
+            return Ok(self.questions(&questions, false));
+        }
+        let written = self.write_all(wants.iter(), Author::Symbolic, 0);
         if written.is_empty() {
             return Err(Refusal::new(
                 format!("nothing in this trajectory calls for a new {} reflection", kind.name()),
@@ -291,6 +305,28 @@ impl Engine {
             ));
         }
         Ok(written)
+    }
+
+    /// Every failed call to a model is given up: a reflection is left out, with the reason; a step waits for a person.
+    fn give_up(&self) -> Result<Vec<Event>, Refusal> {
+        let mut events = Vec::new();
+        for (effect, failure) in self.state.troubles() {
+            let Effect::Ask { call, prompt } = effect else { continue };
+            events.push(Event::GivenUp { call: *call });
+            if let Some(question) = prompt.question {
+                let complaints = vec![format!("given up after a failed call: {}", failure.what)];
+                let left_out =
+                    Heard { prompt, question, author: Author::Mentor, items: Vec::new(), complaints };
+                events.extend(self.heard(&left_out, events.len()).into_iter().map(|(_, event)| event));
+            }
+        }
+        if events.is_empty() {
+            return Err(Refusal::new(
+                "no call to a model has failed",
+                "a failed world is retried, or its episode ended",
+            ));
+        }
+        Ok(events)
     }
 
     fn begin(&self, task: &Task) -> Result<Vec<Event>, Refusal> {

@@ -1,10 +1,31 @@
 //! Answers of models, worlds and timers. A call that is not in flight yields nothing.
 
-use crate::domain::{Asked, EndReason, Stage};
+use crate::domain::{Asked, Author, EndReason, Stage};
 use crate::engine::advance::end;
-use crate::engine::{Cause, Effect, Engine, Event, PauseReason, Reply};
+use crate::engine::{Cause, Effect, Engine, Event, Heard, PauseReason, Reading, Reply};
 
 impl Engine {
+    /// Why an actor's reply is asked for again, as long as the step has tries left (setting `ask_again`): nothing in it says
+    /// what to do, or it is shorter than `least_reply` characters (Reflexion's public code has 5).
+    fn unusable(&self, step: u32, text: &str, reading: &Reading) -> Option<String> {
+        let tried = self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable);
+        if u64::from(tried) >= self.state.number("ask_again", 0) {
+            return None;
+        }
+        let (least, has) = (self.state.number("least_reply", 0), text.trim().chars().count() as u64);
+        if reading.action.is_none() && reading.thought.is_none() {
+            return Some("there was no action in the reply".to_owned());
+        }
+        (has < least).then(|| format!("the reply had {has} characters, fewer than {least}"))
+    }
+
+    /// What a mentor's answer comes to, as events; `before` counts those of the same batch before them.
+    pub(super) fn heard(&self, heard: &Heard<'_>, before: usize) -> Vec<(Cause, Event)> {
+        let wants = self.policy.method.heard(&self.state, heard);
+        let events = self.write_all(wants.iter(), Author::Mentor, before);
+        events.into_iter().map(|event| (Cause::Model, event)).collect()
+    }
+
     pub(super) fn reply(&self, reply: &Reply) -> Vec<(Cause, Event)> {
         match reply {
             Reply::Model { call, text, reasoning, usage } => {
@@ -20,15 +41,26 @@ impl Engine {
                 )];
                 if prompt.asked == Asked::Actor {
                     let reading = (self.policy.read)(text);
-                    events.push((
-                        Cause::Model,
-                        Event::Proposed {
+                    let event = match self.unusable(prompt.step, text, &reading) {
+                        Some(why) => Event::AskedAgain { step: prompt.step, unusable: Some(why) },
+                        None => Event::Proposed {
                             step: prompt.step,
                             thought: reading.thought,
                             action: reading.action,
                             complaints: reading.complaints,
                         },
-                    ));
+                    };
+                    events.push((Cause::Model, event));
+                } else if let Some(question) = prompt.question {
+                    let read = (self.policy.read_mentor)(question, text);
+                    let heard = Heard {
+                        prompt,
+                        question,
+                        author: Author::Mentor,
+                        items: read.items,
+                        complaints: read.complaints,
+                    };
+                    events.extend(self.heard(&heard, events.len()));
                 }
                 events
             }
@@ -62,12 +94,19 @@ impl Engine {
                     (cause, Event::Paused { reason: PauseReason::Failure }),
                 ]
             }
-            Reply::TimeUp { episode } => match self.state.open_episode() {
-                Some(open) if open.number == *episode => {
-                    vec![(Cause::Timer, end(&self.state, EndReason::TimeLimit))]
+            Reply::TimeUp { episode, spent } => {
+                let state = &self.state;
+                let bound = state.run.as_ref().and_then(|r| r.limits.wall_seconds);
+                // The bound may have been raised, or the session paused, since the timer was set.
+                let over =
+                    bound.is_some_and(|seconds| spent.as_secs() >= seconds) && state.clock.since.is_some();
+                match state.open_episode() {
+                    Some(open) if open.number == *episode && over => {
+                        vec![(Cause::Timer, end(state, EndReason::TimeLimit))]
+                    }
+                    _ => Vec::new(),
                 }
-                _ => Vec::new(),
-            },
+            }
             Reply::Diverged { episode, .. }
                 if self.state.open_episode().is_none_or(|e| e.number != *episode) =>
             {

@@ -1,7 +1,10 @@
 //! What each wish and reply comes to, told as small stories.
 
 use super::fixture::{Bench, names, spec, turn, won};
-use crate::domain::{Autonomy, By, EndReason, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Stage};
+use super::time::{bounded, time_up};
+use crate::domain::{
+    Autonomy, BranchId, By, EndReason, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Stage,
+};
 use crate::engine::{Command, Failure, LessonWish, Pace, Reply};
 
 /// A bench at its first proposal.
@@ -14,13 +17,8 @@ fn proposed(action: &str) -> Bench {
 }
 
 fn lesson(text: &str) -> Command {
-    Command::Lesson(LessonWish::Add {
-        kind: Kind::Error,
-        scope: Scope::Environment,
-        text: LessonText::plain(text),
-        rule: None,
-        evidence: String::new(),
-    })
+    let text = LessonText::plain(text);
+    Command::Lesson(LessonWish::add(Kind::Error, Scope::Environment, text, String::new()))
 }
 
 #[test]
@@ -252,14 +250,25 @@ fn limits_end_the_episode() {
 
 #[test]
 fn time_is_up_in_the_middle_of_a_call() {
-    let mut bench = Bench::started(1, 50);
+    let mut bench = bounded(1, 60);
     bench.wish(Command::Run).unwrap();
     bench.world(turn("A room."));
-    bench.reply(Reply::TimeUp { episode: 7 });
+    bench.reply(time_up(7, 60));
     assert!(bench.state().open_episode().is_some(), "another episode's timer is inert");
-    bench.reply(Reply::TimeUp { episode: 1 });
+    bench.reply(time_up(1, 60));
     assert_eq!(bench.state().past.last().unwrap().reason, EndReason::TimeLimit);
     assert!(bench.state().calls.is_empty());
+}
+
+#[test]
+fn a_lesson_of_a_fork_had_the_id_of_one_of_the_trunk() {
+    // What the trunk has given since the first version; it must not change, or pool files lose their lessons.
+    for (branch, id) in [("trunk", "5dc31aa47bf1"), ("b2", "340ae449efc7")] {
+        let mut bench = Bench::started(1, 50);
+        bench.engine.branch = BranchId(branch.to_owned());
+        bench.wish(lesson("Look first.")).unwrap();
+        assert_eq!(bench.state().pool.all().next().unwrap().id.0.as_ref(), id, "{branch}");
+    }
 }
 
 #[test]
@@ -296,13 +305,12 @@ fn a_task_can_be_begun_again_after_the_run() {
 #[test]
 fn a_loaded_pool_is_no_persons_hand_and_cannot_be_undone() {
     let mut bench = Bench::new();
-    let wish = LessonWish::Add {
-        kind: Kind::Error,
-        scope: Scope::Environment,
-        text: LessonText::plain("Heat food in a microwave only."),
-        rule: None,
-        evidence: String::new(),
-    };
+    let wish = LessonWish::add(
+        Kind::Error,
+        Scope::Environment,
+        LessonText::plain("Heat food in a microwave only."),
+        String::new(),
+    );
     let pool = vec![("pool.jsonl".to_owned(), wish.clone()), ("pool.jsonl".to_owned(), wish)];
     bench.wish(Command::Start { session: "s".to_owned(), spec: Box::new(spec(1, 50)), pool }).unwrap();
     let ids: Vec<_> = bench.state().pool.all().map(|l| l.id.clone()).collect();

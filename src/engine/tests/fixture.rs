@@ -1,12 +1,12 @@
 //! A policy small enough to read, and a bench that folds what the engine says.
 
 use crate::domain::{
-    Asked, Autonomy, CallId, EpisodeRole, Kind, Label, Limits, Note, Origin, PromptRecord, RunSpec,
-    SegmentRecord, Seq, Settings, Speaker, Task, Turn, Usage,
+    Asked, Autonomy, CallId, EpisodeRole, Item, Kind, Label, LessonText, Limits, Note, Origin, PromptRecord,
+    Question, RunSpec, SegmentRecord, Seq, Settings, Speaker, Task, Turn, Usage,
 };
 use crate::engine::{
-    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Input, Method, Outgoing, Policy, Reading,
-    Refusal, Reply, State, Want,
+    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Input, MentorReading, Method, Outgoing,
+    Policy, Reading, Refusal, Reply, State, Want,
 };
 use std::sync::Arc;
 
@@ -36,6 +36,36 @@ impl Method for Plain {
     }
 }
 
+/// As [`Plain`], with two questions to the mentor after every second step and one after each episode.
+pub(super) struct Counselled;
+
+impl Method for Counselled {
+    fn name(&self) -> &'static str {
+        "counselled"
+    }
+
+    fn next(&self, state: &State) -> Vec<Want> {
+        let due: &[Kind] = match state.last_step() {
+            Some(_) if state.open_episode().is_none() => &[Kind::Plan],
+            Some(step) if step.noted && step.number.is_multiple_of(2) => &[Kind::Error, Kind::Abstract],
+            _ => &[],
+        };
+        let questions = due.iter().map(|kind| Question::reflect(*kind));
+        let mut wants: Vec<Want> = questions.filter(|q| !state.heard(*q)).map(Want::AskMentor).collect();
+        wants.extend(Plain.next(state));
+        wants
+    }
+
+    fn reflect_now(&self, _: &State, kind: Kind) -> Vec<Want> {
+        vec![Want::AskMentor(Question::reflect(kind))]
+    }
+}
+
+fn read_mentor(_: Question, text: &str) -> MentorReading {
+    let items = text.lines().map(|line| Item { text: LessonText::plain(line), ..Item::default() }).collect();
+    MentorReading { items, complaints: Vec::new() }
+}
+
 fn draft(state: &State, ask: &Ask) -> Draft {
     let mut segments =
         vec![SegmentRecord { label: Label::Task, origin: Origin::Task, speaker: Speaker::User, tokens: 1 }];
@@ -51,7 +81,10 @@ fn draft(state: &State, ask: &Ask) -> Draft {
     }
     Draft {
         record: PromptRecord { asked: ask.asked, segments, tokens: 1, ..PromptRecord::default() },
-        texts: Vec::new(),
+        texts: vec![("shared".to_owned(), "the same in every prompt".to_owned())]
+            .into_iter()
+            .filter(|(hash, _)| ask.asked == Asked::Mentor && !state.texts.contains_key(hash))
+            .collect(),
     }
 }
 
@@ -64,10 +97,15 @@ fn read(text: &str) -> Reading {
 }
 
 pub(super) fn policy() -> Policy {
+    policy_of(Arc::new(Plain))
+}
+
+pub(super) fn policy_of(method: Arc<dyn Method>) -> Policy {
     Policy {
-        method: Arc::new(Plain),
+        method,
         draft: Arc::new(draft),
         read,
+        read_mentor,
         outgoing: |_, _| Outgoing { sent: None, rule: None, list: false },
         incoming: |_, action, _, _| action.starts_with("think:").then(|| "OK.".to_owned()),
         goal: |first| first.observation.rsplit(": ").next().unwrap_or_default().to_owned(),
@@ -115,11 +153,13 @@ pub(super) fn spec(tasks: usize, steps: u32) -> RunSpec {
 pub(super) struct Bench {
     pub(super) engine: Engine,
     pub(super) journal: Vec<Envelope>,
+    /// The stamp of the events to come.
+    pub(super) at: jiff::Timestamp,
 }
 
 impl Bench {
     pub(super) fn new() -> Self {
-        Self { engine: Engine::new(policy()), journal: Vec::new() }
+        Self { engine: Engine::new(policy()), journal: Vec::new(), at: jiff::Timestamp::UNIX_EPOCH }
     }
 
     pub(super) fn started(tasks: usize, steps: u32) -> Self {
@@ -131,6 +171,15 @@ impl Bench {
         bench
             .wish(Command::Start { session: "s".to_owned(), spec: Box::new(spec), pool: Vec::new() })
             .unwrap();
+        bench
+    }
+
+    /// With a method that asks a mentor.
+    pub(super) fn counselled(tasks: usize, steps: u32) -> Self {
+        let engine = Engine::new(policy_of(Arc::new(Counselled)));
+        let mut bench = Self { engine, ..Self::new() };
+        let spec = Box::new(spec(tasks, steps));
+        bench.wish(Command::Start { session: "s".to_owned(), spec, pool: Vec::new() }).unwrap();
         bench
     }
 
@@ -165,7 +214,7 @@ impl Bench {
         let last = events.len().saturating_sub(1);
         for (n, (cause, event)) in events.into_iter().enumerate() {
             let seq = Seq(self.engine.state.head.0 + 1);
-            let envelope = Envelope { seq, at: jiff::Timestamp::UNIX_EPOCH, cause, more: n < last, event };
+            let envelope = Envelope { seq, at: self.at, cause, more: n < last, event };
             self.engine.state.apply(&envelope);
             self.journal.push(envelope);
         }

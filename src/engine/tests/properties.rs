@@ -1,7 +1,9 @@
 //! Laws that hold whatever comes in, in whatever order.
 
-use super::fixture::{Bench, policy, turn, won};
-use crate::domain::{Autonomy, CallId, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Usage};
+use super::fixture::{Bench, turn, won};
+use crate::domain::{
+    Autonomy, BranchId, CallId, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Usage,
+};
 use crate::engine::{Command, Effect, Engine, Envelope, Failure, LessonWish, Reply, State, effect_of};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -24,6 +26,8 @@ fn moves() -> impl Strategy<Value = Move> {
         Just(Command::Cancel),
         Just(Command::AskAgain),
         Just(Command::Retry),
+        Just(Command::GiveUp),
+        Just(Command::Reflect(Kind::Error)),
         Just(Command::Undo),
         Just(Command::Redo),
         Just(Command::Reject("no".to_owned())),
@@ -52,13 +56,7 @@ fn play(bench: &mut Bench, step: &Move) {
                 (1, Some(id)) => LessonWish::Edit { id, text: LessonText::plain("other") },
                 (2, Some(id)) => LessonWish::Status { id, status: LessonStatus::Off },
                 (3, Some(id)) => LessonWish::Move { id, to: 0 },
-                _ => LessonWish::Add {
-                    kind: Kind::Abstract,
-                    scope: Scope::Episode,
-                    text: LessonText::plain("a"),
-                    rule: None,
-                    evidence: String::new(),
-                },
+                _ => LessonWish::add(Kind::Abstract, Scope::Episode, LessonText::plain("a"), String::new()),
             };
             drop(bench.wish(Command::Lesson(wish)));
         }
@@ -103,12 +101,19 @@ fn fold(journal: &[Envelope]) -> State {
     state
 }
 
+/// A bench whose method asks only the actor, or the mentor too.
+fn bench(counselled: bool) -> Bench {
+    if counselled { Bench::counselled(2, 6) } else { Bench::started(2, 6) }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_fold_of_the_written_journal_is_the_live_state(steps in prop::collection::vec(moves(), 1..60)) {
-        let mut bench = Bench::started(2, 6);
+    fn the_fold_of_the_written_journal_is_the_live_state(
+        steps in prop::collection::vec(moves(), 1..60), counselled: bool,
+    ) {
+        let mut bench = bench(counselled);
         for step in &steps {
             play(&mut bench, step);
         }
@@ -124,8 +129,8 @@ proptest! {
     }
 
     #[test]
-    fn call_ids_are_never_used_twice(steps in prop::collection::vec(moves(), 1..60)) {
-        let mut bench = Bench::started(2, 6);
+    fn call_ids_are_never_used_twice(steps in prop::collection::vec(moves(), 1..60), counselled: bool) {
+        let mut bench = bench(counselled);
         for step in &steps {
             play(&mut bench, step);
         }
@@ -140,8 +145,10 @@ proptest! {
 
     /// Whatever whole batches a crash leaves, the session can be taken up and comes to its end.
     #[test]
-    fn any_prefix_resumes(steps in prop::collection::vec(moves(), 1..40), cut in 0usize..200) {
-        let mut bench = Bench::started(2, 6);
+    fn any_prefix_resumes(
+        steps in prop::collection::vec(moves(), 1..40), cut in 0usize..200, counselled: bool,
+    ) {
+        let mut bench = bench(counselled);
         for step in &steps {
             play(&mut bench, step);
         }
@@ -150,7 +157,12 @@ proptest! {
             cut -= 1;
         }
         let state = fold(&bench.journal[..cut]);
-        let mut bench = Bench { engine: Engine::resume(state, policy()), journal: bench.journal[..cut].to_vec() };
+        let policy = bench.engine.policy.clone();
+        let mut bench = Bench {
+            engine: Engine::resume(state, policy, BranchId::trunk()),
+            journal: bench.journal[..cut].to_vec(),
+            at: bench.at,
+        };
         bench.wish(Command::Reopen).unwrap();
         let _ = bench.wish(Command::Retry);
         bench.wish(Command::SetAutonomy(Autonomy::Auto)).unwrap();

@@ -1,8 +1,8 @@
 //! From template files to layouts and worlds; every error names its file and line.
 
 use super::world::Example;
-use super::{Content, Layout, Part, StoredText, TemplateError, When, World};
-use crate::domain::{Label, Speaker};
+use super::{Choice, Content, Fact, Layout, Part, StoredText, TemplateError, When, World, question_key};
+use crate::domain::{Kind, Label, Purpose, Scope, Speaker};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -11,6 +11,8 @@ use toml::Spanned;
 #[serde(deny_unknown_fields)]
 struct RawLayout {
     method: String,
+    #[serde(default)]
+    question: Option<Spanned<String>>,
     #[serde(default, rename = "segment")]
     segments: Vec<Spanned<RawPart>>,
 }
@@ -27,6 +29,18 @@ struct RawPart {
     world: Option<String>,
     #[serde(default)]
     heading: Option<String>,
+    #[serde(default)]
+    fact: Option<String>,
+    #[serde(default)]
+    kinds: Vec<Kind>,
+    #[serde(default)]
+    last: Option<String>,
+    #[serde(default)]
+    scope: Option<Scope>,
+    #[serde(default)]
+    here: bool,
+    #[serde(default)]
+    together: bool,
     #[serde(default)]
     when: Option<RawWhen>,
 }
@@ -70,10 +84,31 @@ pub(super) fn all(files: &BTreeMap<String, String>) -> Result<Parsed, TemplateEr
         } else {
             let raw: RawLayout = toml::from_str(text).map_err(|e| file.broken(&e))?;
             let parts = raw.segments.into_iter().map(|s| part(&file, s)).collect::<Result<_, _>>()?;
-            layouts.insert(raw.method, Layout { parts });
+            let key = match raw.question {
+                None => raw.method,
+                Some(named) => {
+                    let at = named.span().start;
+                    let named = named.into_inner();
+                    if !is_question(&named) {
+                        let reason =
+                            format!("{named:?} is no question; write PURPOSE.KIND, such as reflect.error");
+                        return Err(file.error(at, reason));
+                    }
+                    question_key(&raw.method, &named)
+                }
+            };
+            layouts.insert(key, Layout { parts });
         }
     }
     Ok((layouts, worlds))
+}
+
+/// Whether a name is `PURPOSE.KIND`.
+fn is_question(name: &str) -> bool {
+    fn known<T: serde::de::DeserializeOwned>(word: &str) -> bool {
+        serde_json::from_value::<T>(serde_json::Value::from(word)).is_ok()
+    }
+    name.split_once('.').is_some_and(|(purpose, kind)| known::<Purpose>(purpose) && known::<Kind>(kind))
 }
 
 fn world(file: &File<'_>, files: &BTreeMap<String, String>) -> Result<World, TemplateError> {
@@ -94,27 +129,55 @@ fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
     let at = raw.span().start;
     let raw = raw.into_inner();
     let heading = raw.heading.as_deref().filter(|h| !h.is_empty()).map(StoredText::new);
+    let choice = Choice {
+        heading: heading.clone(),
+        kinds: raw.kinds,
+        last: raw.last,
+        scope: raw.scope,
+        here: raw.here,
+        together: raw.together,
+    };
+    let choosy = !choice.kinds.is_empty()
+        || choice.last.is_some()
+        || choice.scope.is_some()
+        || choice.here
+        || choice.together;
+    let chosen = || Some(Content::Lessons(choice.clone()));
     let (label, listed) = match raw.label.as_str() {
         "instruction" => (Label::Instruction, None),
         "guidance" => (Label::Guidance, None),
         "cue" => (Label::Cue, None),
-        "abstract" => (Label::Abstract, Some(Content::Lessons(heading))),
-        "error" => (Label::Error, Some(Content::Lessons(heading))),
-        "progress" => (Label::Progress, Some(Content::Lessons(heading))),
-        "memory" => (Label::Memory, Some(Content::Lessons(heading))),
+        "abstract" => (Label::Abstract, chosen()),
+        "error" => (Label::Error, chosen()),
+        "progress" => (Label::Progress, chosen()),
+        "memory" => (Label::Memory, chosen()),
+        "attempt" => (Label::Attempt, Some(Content::Attempt(heading))),
         "example" => (Label::Example, Some(Content::Examples(heading))),
         "task" => (Label::Task, Some(Content::Task(heading))),
         "steps" => (Label::Action, Some(Content::Steps)),
         "rejection" => (Label::Rejection, Some(Content::Rejections(heading))),
         other => {
-            let known = "instruction, guidance, abstract, error, progress, memory, example, task, steps, rejection, cue";
+            let known = "instruction, guidance, abstract, error, progress, memory, attempt, example, task, \
+                         steps, rejection, cue";
             return Err(file.error(at, format!("there is no segment {other:?}; there are {known}")));
         }
     };
+    if choosy && !matches!(listed, Some(Content::Lessons(_))) {
+        return Err(file.error(at, format!("segment {:?} shows no lessons to choose from", raw.label)));
+    }
+    let fact =
+        raw.fact.as_deref().map(|name| fact(name).map_err(|reason| file.error(at, reason))).transpose()?;
     let content = match (listed, raw.text, raw.world) {
-        (Some(content), None, None) => content,
+        (Some(content), None, None) if fact.is_none() => content,
+        (None, Some(text), None) if raw.heading.is_none() && fact.is_some() && text.contains("{}") => fact
+            .map_or_else(|| Content::Text(StoredText::new(&text)), |fact| Content::Fact(fact, text.clone())),
+        (None, Some(_), None) if fact.is_some() => {
+            return Err(file.error(at, "a text with a `fact` needs {} where it stands".to_owned()));
+        }
         (None, Some(text), None) if raw.heading.is_none() => Content::Text(StoredText::new(&text)),
         (None, None, Some(name)) if raw.heading.is_none() => Content::World(name),
+        // A world's own examples for a question, such as failures with the plans written after them.
+        (Some(Content::Examples(None)), None, Some(name)) => Content::World(name),
         (Some(_), ..) => {
             return Err(file.error(at, format!("segment {:?} takes a heading, no text", raw.label)));
         }
@@ -127,6 +190,16 @@ fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
         _ => Speaker::User,
     });
     Ok(Part { label, speaker, content, when: raw.when.map(|w| When { setting: w.setting, is: w.is }) })
+}
+
+fn fact(name: &str) -> Result<Fact, String> {
+    match name {
+        "task_type" => Ok(Fact::TaskType),
+        "trial" => Ok(Fact::Trial),
+        "reward" => Ok(Fact::Reward),
+        "total_reward" => Ok(Fact::TotalReward),
+        other => Err(format!("there is no fact {other:?}; there are task_type, trial, reward, total_reward")),
+    }
 }
 
 struct File<'a> {

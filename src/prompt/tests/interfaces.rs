@@ -130,8 +130,8 @@ fn a_template_may_give_the_agents_lines_to_the_assistant() {
     let templates = Templates::with_overrides(vec![("react.toml".to_owned(), layout.to_owned())]).unwrap();
     let mut play = Play::new(spec("react", &[TASK]));
     play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["go to countertop 2"]);
-    let ask = crate::engine::Ask { asked: crate::domain::Asked::Actor, kind: None, step: 2, retry: 0 };
-    let draft = draft(play.state(), &ask, &templates);
+    let ask = crate::engine::Ask { asked: crate::domain::Asked::Actor, question: None, step: 2, retry: 0 };
+    let draft = Desk::new(Arc::new(templates)).draft(play.state(), &ask);
     let speakers: Vec<Speaker> =
         render(play.state(), &draft.record).segments.iter().map(|s| s.speaker).collect();
     assert_eq!(speakers, [Speaker::User, Speaker::Assistant, Speaker::User]);

@@ -3,7 +3,8 @@
 
 use super::knowledge::Knowledge;
 use crate::domain::{Label, Prompt};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 
 /// What a form tells the actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
@@ -48,9 +49,24 @@ enum Slot {
 /// A form, word by word; the flag says that the word may be missing.
 type Pattern = Vec<(Slot, bool)>;
 
-/// All forms, ready to match.
+/// All forms, ready to match. A sentence is that of the first form that fits it.
 #[derive(Debug)]
-pub(super) struct Forms(Vec<(Form, Pattern)>);
+pub(super) struct Forms {
+    sentences: Vec<Sentence>,
+    /// For a word, the places of the forms that may begin with it, ascending.
+    by_first: HashMap<String, Vec<usize>>,
+    /// Those that may begin with a word that no form spells out.
+    others: Vec<usize>,
+}
+
+/// A form as one sentence.
+#[derive(Debug)]
+struct Sentence {
+    form: Form,
+    pattern: Pattern,
+    /// How many words it has, at least and at most.
+    words: RangeInclusive<usize>,
+}
 
 /// The lessons found in a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,11 +83,11 @@ pub(super) struct Lessons {
 }
 
 /// What a match has bound.
-#[derive(Clone, Debug, Default)]
-struct Bound {
-    thing: Option<String>,
-    place: Option<String>,
-    verb: Option<String>,
+#[derive(Clone, Copy, Debug, Default)]
+struct Bound<'a> {
+    thing: Option<&'a str>,
+    place: Option<&'a str>,
+    verb: Option<&'a str>,
 }
 
 /// A sentence longer than this is no lesson of ours.
@@ -80,8 +96,26 @@ const LONGEST: usize = 24;
 impl Forms {
     /// Compiles the forms as `forms.toml` writes them.
     pub(super) fn compile(table: &BTreeMap<Form, Vec<String>>) -> Self {
-        let pattern = |text: &String| text.split(' ').map(slot).collect::<Pattern>();
-        Self(table.iter().flat_map(|(form, texts)| texts.iter().map(move |t| (*form, pattern(t)))).collect())
+        let all = table.iter().flat_map(|(form, texts)| texts.iter().map(|text| Sentence::of(*form, text)));
+        let sentences: Vec<Sentence> = all.collect();
+        let firsts: Vec<Option<Vec<&str>>> = sentences.iter().map(|s| firsts(&s.pattern)).collect();
+        let that_begin_with = |word: Option<&str>| {
+            let may = |f: &Option<Vec<&str>>| f.as_ref().is_none_or(|f| word.is_some_and(|w| f.contains(&w)));
+            firsts.iter().enumerate().filter(|(_, f)| may(f)).map(|(place, _)| place).collect()
+        };
+        let words = firsts.iter().flatten().flatten();
+        let by_first = words.map(|word| ((*word).to_owned(), that_begin_with(Some(word)))).collect();
+        let others = that_begin_with(None);
+        Self { sentences, by_first, others }
+    }
+
+    /// The same forms, each tried on each sentence.
+    #[cfg(test)]
+    pub(super) fn without_shortcuts(mut self) -> Self {
+        self.by_first.clear();
+        self.others = (0..self.sentences.len()).collect();
+        self.sentences.iter_mut().for_each(|s| s.words = 0..=usize::MAX);
+        self
     }
 
     /// Every lesson that stands in the prompt's reflections, memory, guidance, and in a person's reason.
@@ -106,7 +140,7 @@ impl Forms {
         lessons
     }
 
-    fn learn(&self, sentence: &str, knowledge: &Knowledge, lessons: &mut Lessons) {
+    fn learn<'a>(&self, sentence: &'a str, knowledge: &'a Knowledge, lessons: &mut Lessons) {
         let mut words = [""; LONGEST];
         let mut count = 0;
         let marks = |c: char| matches!(c, ',' | '"' | '\'' | '`' | '(' | ')' | '“' | '”' | '’');
@@ -116,9 +150,13 @@ impl Forms {
             count += 1;
         }
         let Some(words) = words.get(..count).filter(|w| w.len() >= 3) else { return };
-        for (form, pattern) in &self.0 {
+        let Some(first) = words.first() else { return };
+        for place in self.by_first.get(*first).unwrap_or(&self.others) {
+            let Some(Sentence { form, pattern, words: may_be }) = self.sentences.get(*place) else {
+                continue;
+            };
             let mut bound = Bound::default();
-            if matches(pattern, words, knowledge, &mut bound) {
+            if may_be.contains(&words.len()) && matches(pattern, words, knowledge, &mut bound) {
                 // A sentence that names several verbs speaks of all three.
                 if words.iter().filter(|w| matches!(**w, "heat" | "cool" | "clean")).count() > 1 {
                     bound.verb = None;
@@ -153,14 +191,15 @@ impl Lessons {
         self.not_at.iter().any(|(v, p)| v == verb && p == place)
     }
 
-    fn add(&mut self, form: Form, bound: Bound) {
+    fn add(&mut self, form: Form, bound: Bound<'_>) {
         self.found |= 1 << form as u32;
-        let place = bound.place.unwrap_or_default();
+        let word = |word: Option<&str>| word.unwrap_or_default().to_owned();
+        let place = word(bound.place);
         match form {
-            Form::LookFor => self.look_for.push((bound.thing.unwrap_or_default(), place)),
-            Form::NotAt => self.not_at.push((bound.verb.unwrap_or_default(), place)),
+            Form::LookFor => self.look_for.push((word(bound.thing), place)),
+            Form::NotAt => self.not_at.push((word(bound.verb), place)),
             Form::OpenFirst | Form::LookInside | Form::GoFirst => self.restricted.push((form, place)),
-            Form::ThenPlace | Form::TreatFirst => self.verbs.push((form, bound.verb.unwrap_or_default())),
+            Form::ThenPlace | Form::TreatFirst => self.verbs.push((form, word(bound.verb))),
             Form::HeatOnly
             | Form::CoolOnly
             | Form::CleanOnly
@@ -184,12 +223,19 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
             line.trim_start().trim_start_matches(|c: char| "-*•>→ ".contains(c) || c.is_ascii_digit())
         })
         .map(|line| line.trim_start_matches([')', '.', ' ']))
-        .flat_map(|line| line.split("mistake: "))
-        .flat_map(|line| line.split("solution: "))
+        .flat_map(|line| cut(line, "mistake: "))
+        .flat_map(|line| cut(line, "solution: "))
         .flat_map(|line| line.split(['.', '!', ';', '→']))
-        .flat_map(|part| part.split("\": "))
+        .flat_map(|part| cut(part, "\": "))
         .map(str::trim)
         .filter(|part| !part.is_empty())
+}
+
+/// The parts of a text between marks. Every mark has a colon, and most texts have none, which is quickly seen.
+fn cut<'a>(text: &'a str, mark: &'static str) -> impl Iterator<Item = &'a str> {
+    let marked = text.contains(':');
+    let parts = marked.then(|| text.split(mark)).into_iter().flatten();
+    parts.chain((!marked).then_some(text))
 }
 
 fn slot(word: &str) -> (Slot, bool) {
@@ -208,11 +254,41 @@ fn slot(word: &str) -> (Slot, bool) {
     (slot, optional)
 }
 
-fn matches(pattern: &[(Slot, bool)], words: &[&str], knowledge: &Knowledge, bound: &mut Bound) -> bool {
+impl Sentence {
+    fn of(form: Form, text: &str) -> Self {
+        let pattern: Pattern = text.split(' ').map(slot).collect();
+        let least = pattern.iter().filter(|(_, optional)| !optional).count();
+        let most = pattern.iter().map(|(slot, _)| slot.longest()).sum();
+        Self { form, pattern, words: least..=most }
+    }
+}
+
+/// The words that a form may begin with; none where it may begin with a kind.
+fn firsts(pattern: &[(Slot, bool)]) -> Option<Vec<&str>> {
+    let mut firsts = Vec::new();
+    for (slot, optional) in pattern {
+        let Slot::Words(words) = slot else { return None };
+        if words.iter().any(|w| w == "PLACE" || w == "WHAT") {
+            return None;
+        }
+        firsts.extend(words.iter().map(String::as_str));
+        if !optional {
+            return Some(firsts);
+        }
+    }
+    None
+}
+
+fn matches<'a>(
+    pattern: &[(Slot, bool)],
+    words: &[&'a str],
+    knowledge: &'a Knowledge,
+    bound: &mut Bound<'a>,
+) -> bool {
     let Some(((slot, optional), rest)) = pattern.split_first() else { return words.is_empty() };
     for length in 1..=slot.longest().min(words.len()) {
         let Some((taken, left)) = words.split_at_checked(length) else { break };
-        let mut attempt = bound.clone();
+        let mut attempt = *bound;
         if slot.takes(taken, knowledge, &mut attempt) && matches(rest, left, knowledge, &mut attempt) {
             *bound = attempt;
             return true;
@@ -230,14 +306,14 @@ impl Slot {
         }
     }
 
-    fn takes(&self, words: &[&str], knowledge: &Knowledge, bound: &mut Bound) -> bool {
+    fn takes<'a>(&self, words: &[&'a str], knowledge: &'a Knowledge, bound: &mut Bound<'a>) -> bool {
         match self {
             Self::Words(options) => {
                 let &[word] = words else { return false };
                 let taken =
                     options.iter().any(|o| o == word || (o == "PLACE" && bound.place_of(word, knowledge)));
                 if taken && matches!(word, "heat" | "cool" | "clean") {
-                    bound.verb.get_or_insert_with(|| word.to_owned());
+                    bound.verb.get_or_insert(word);
                 }
                 taken || (options.iter().any(|o| o == "WHAT") && Self::What.takes(words, knowledge, bound))
             }
@@ -248,12 +324,12 @@ impl Slot {
             },
             Self::Thing => {
                 let kind = knowledge.thing_kind(words);
-                bound.thing = kind.map(str::to_owned).or(bound.thing.take());
+                bound.thing = kind.or(bound.thing);
                 kind.is_some()
             }
             Self::Place => {
                 let kind = knowledge.place_kind(words);
-                bound.place = kind.map(str::to_owned).or(bound.place.take());
+                bound.place = kind.or(bound.place);
                 kind.is_some()
             }
             Self::Lamp => {
@@ -263,10 +339,10 @@ impl Slot {
     }
 }
 
-impl Bound {
-    fn place_of(&mut self, word: &str, knowledge: &Knowledge) -> bool {
+impl<'a> Bound<'a> {
+    fn place_of(&mut self, word: &str, knowledge: &'a Knowledge) -> bool {
         let kind = knowledge.place_kind(&[word]);
-        self.place = kind.map(str::to_owned).or(self.place.take());
+        self.place = kind.or(self.place);
         kind.is_some()
     }
 }

@@ -99,6 +99,7 @@ pub(super) fn read(prompt: &Prompt) -> Reading<'_> {
             | Label::Error
             | Label::Progress
             | Label::Memory
+            | Label::Attempt
             | Label::Example
             | Label::Cue => {}
         }

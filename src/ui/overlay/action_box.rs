@@ -3,7 +3,7 @@
 use super::choice::Choice;
 use super::field::Field;
 use super::fuzzy::rank;
-use super::window::{Line, Place, Scroll, Window, put_line};
+use super::window::{Line, Place, Pointed, Scroll, Window, put_line};
 use super::{Answer, Overlay, Reaction};
 use crate::domain::{Fate, ShownAs, Step};
 use crate::engine::{Command, State};
@@ -13,7 +13,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
 
@@ -211,16 +211,12 @@ impl ActionBox {
         let role = if self.note.is_some() { Role::Warn } else { Role::Dim };
         put_line(&[(role, words)], Rect { y: area.y + 1, height: area.height.min(1), ..area }, canvas);
         let list = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
-        let height = usize::from(list.height);
-        self.scroll.show(self.chosen.unwrap_or(0), self.fitting.len(), height);
-        let top = self.scroll.fit(self.fitting.len(), height);
-        for place in top..self.fitting.len().min(top + height) {
+        self.scroll.list(self.chosen.unwrap_or(0), self.fitting.len(), list, canvas, |place| {
             let here = self.chosen == Some(place);
             let (mark, role) = if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
             let text = self.row(place).unwrap_or_default().to_owned();
-            let row = Rect { y: list.y + (place - top) as u16, height: 1, ..list };
-            put_line(&[(Role::Proposal, format!("{mark} ")), (role, text)], row, canvas);
-        }
+            vec![(Role::Proposal, format!("{mark} ")), (role, text)]
+        });
     }
 }
 
@@ -318,6 +314,19 @@ impl Overlay for ActionBox {
         Reaction::default()
     }
 
+    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+        match &mut self.stage {
+            Stage::Typing => match self.scroll.pointed(event) {
+                Some(Pointed::Row(row)) => self.chosen = Some(row),
+                Some(Pointed::Wheel(by)) => self.choose(by),
+                None => {}
+            },
+            Stage::Shown(choice) | Stage::Thought(choice) => choice.mouse(&self.scroll, event),
+            Stage::Words(_) => {}
+        }
+        Reaction::default()
+    }
+
     fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
         if let Answer::Admissible(actions) = answer {
             self.admissible = Some(actions.iter().map(|a| one_line(a).into_owned()).collect());
@@ -352,6 +361,6 @@ impl Overlay for ActionBox {
                 lines.extend(choice.lines(look, inside.width));
             }
         }
-        Scroll::default().draw(&lines, inside, canvas);
+        self.scroll.draw(&lines, inside, canvas);
     }
 }

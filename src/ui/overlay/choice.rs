@@ -1,8 +1,9 @@
 //! A question with a few answers.
 
-use super::window::{Line, paragraph};
+use super::window::{Line, Pointed, Scroll, paragraph};
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
+use crossterm::event::MouseEvent;
 
 /// The place so many further on among `all`, round and round.
 pub(crate) fn around(at: usize, by: isize, all: usize) -> usize {
@@ -31,6 +32,17 @@ impl Choice {
     /// Chooses the answer so many further on, round and round.
     pub(crate) fn by(&mut self, by: isize) {
         self.at = around(self.at, by, self.answers.len());
+    }
+
+    /// The mouse chooses the answer it clicks; the wheel goes through them. They are the last rows of what scrolls.
+    pub(crate) fn mouse(&mut self, scroll: &Scroll, event: MouseEvent) {
+        match scroll.pointed_among_last(self.answers.len(), event) {
+            Some(Pointed::Row(row)) => self.at = row,
+            Some(Pointed::Wheel(by)) => {
+                self.at = self.at.saturating_add_signed(by).min(self.answers.len().saturating_sub(1));
+            }
+            None => {}
+        }
     }
 
     /// Its rows.

@@ -1,7 +1,7 @@
 //! All that is known about one lesson.
 
 use super::editor::scope_word;
-use super::window::{Line, Place, Scroll, Window, paragraph};
+use super::window::{Line, Page, Scroll, paragraph};
 use super::{Overlay, Reaction, scrolled};
 use crate::domain::{Lesson, LessonId, LessonOrigin, LessonStatus, Scope};
 use crate::engine::{Command, Event, LessonWish};
@@ -10,6 +10,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
 /// The details of a lesson.
@@ -150,13 +151,15 @@ impl Overlay for Details {
         }
     }
 
+    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+        self.scroll.wheel(event);
+        Reaction::default()
+    }
+
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let Some(lesson) = look.moment.head.pool.get(&self.id) else { return };
         let title = format!("{} lesson {}", lesson.kind.name(), lesson.number);
-        let columns = 80;
-        let rows = Self::lines(lesson, look, columns.min(screen.width.saturating_sub(4))).len() as u16;
-        let window = Window { title: &title, place: Place::Middle, rows, columns, mode: Mode::Details };
-        let inside = window.draw(look, screen, canvas);
-        self.scroll.draw(&Self::lines(lesson, look, inside.width), inside, canvas);
+        let page = Page { title: &title, columns: 80, mode: Mode::Details, scroll: &self.scroll };
+        page.draw(look, screen, canvas, |columns| Self::lines(lesson, look, columns));
     }
 }

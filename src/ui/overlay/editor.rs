@@ -213,7 +213,7 @@ impl Editor {
             }
         } else {
             let (kind, scope, evidence) = (self.kind, self.scope, self.evidence.clone());
-            requests.push(wish(LessonWish::Add { kind, scope, text, rule: None, evidence }));
+            requests.push(wish(LessonWish::add(kind, scope, text, evidence)));
         }
         if requests.len() > 1 {
             let again = look.keymap.label(Action::AskAgain).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! How the episode ended, and what to do now.
 
-use super::window::{Line, Place, Scroll, Window, paragraph};
+use super::window::{Line, Place, Pointed, Scroll, Window, paragraph};
 use super::{Overlay, Reaction};
 use crate::domain::{EndReason, EpisodeRole, EpisodeSummary, Task};
 use crate::engine::{Episode, State};
@@ -10,6 +10,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use std::collections::{BTreeMap, HashMap};
 
@@ -82,14 +83,15 @@ fn missing(episode: &Episode) -> Option<String> {
 }
 
 /// Actions that were taken again and changed nothing, with the steps of the repeats, the most frequent first. A repeat is
-/// in vain where the world did not accept it, or answered as it did the last time.
+/// for nothing where the world did not accept it, or answered as it did the last time and no progress was made since.
 fn repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
-    let mut last: HashMap<&str, &str> = HashMap::new();
+    let mut last: HashMap<&str, (&str, f64)> = HashMap::new();
     let mut vain: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for step in episode.steps.iter().filter(|s| !s.only_thinks()) {
         let (Some(done), Some(answer)) = (&step.executed, &step.answer) else { continue };
-        let before = last.insert(&done.action, &answer.raw);
-        if before.is_some_and(|raw| !answer.valid || raw == answer.raw) {
+        let before = last.insert(&done.action, (&answer.raw, answer.progress));
+        let same = |(raw, progress): (&str, f64)| raw == answer.raw && answer.progress <= progress;
+        if before.is_some_and(|b| !answer.valid || same(b)) {
             vain.entry(&done.action).or_default().push(step.number);
         }
     }
@@ -137,11 +139,11 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
             .iter()
             .take(3)
             .map(|(action, at)| match at[..] {
-                [only] => format!("{action} (again at turn {only})"),
-                _ => format!("{action} (again at turns {})", numbers(at)),
+                [only] => format!("{action}, again at turn {only}"),
+                _ => format!("{action}, again at turns {}", numbers(at)),
             })
             .collect();
-        say("repeated in vain", Role::Text, &named.join("; "));
+        say("nothing new from", Role::Text, &named.join("; "));
     }
     let hand = if outcome.assisted { "; with your help" } else { "" };
     say(
@@ -171,10 +173,12 @@ impl EndCard {
         Some((episode, episode.outcome.as_deref()?))
     }
 
-    /// What can be done now: no next task where none is left, and no progress to go to where none was made.
+    /// What can be done now: no next task where none is left, no progress to go to where none was made, and nothing
+    /// that needs a driver where the session is only looked at.
     fn choices(look: &Look<'_>) -> Vec<(Action, &'static str)> {
         let progress = look.moment.head.episode.as_ref().is_some_and(|e| e.progress_step > 0);
         let can = |action| match action {
+            Action::Again | Action::NextTask | Action::AddLesson if look.reading() => false,
             Action::NextTask => task_left(&look.moment.head),
             Action::LastProgress => progress,
             _ => true,
@@ -228,6 +232,18 @@ impl Overlay for EndCard {
             Action::Palette | Action::Back | Action::Forward => return Reaction::done(Request::Do(action)),
             _ if choices.iter().any(|(a, _)| *a == action) => return Reaction::done(Request::Do(action)),
             _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+        let count = Self::choices(look).len();
+        match self.scroll.pointed_among_last(count, event) {
+            Some(Pointed::Row(row)) => self.chosen = row,
+            Some(Pointed::Wheel(by)) => {
+                self.chosen = self.chosen.saturating_add_signed(by).min(count.saturating_sub(1));
+            }
+            None => {}
         }
         Reaction::default()
     }

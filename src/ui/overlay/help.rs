@@ -1,6 +1,6 @@
 //! Keys and marks.
 
-use super::window::{Line, Place, Scroll, Window};
+use super::window::{Line, Page, Scroll};
 use super::{Overlay, Reaction, scrolled};
 use crate::text::width;
 use crate::ui::canvas::Canvas;
@@ -8,6 +8,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::model::lane_title;
 use crate::ui::theme::Role;
+use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
 /// Help, written from the keys that are in force.
@@ -32,15 +33,20 @@ impl Overlay for Help {
         }
     }
 
+    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+        self.scroll.wheel(event);
+        Reaction::default()
+    }
+
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let window =
-            Window { title: "Help", place: Place::Middle, rows: u16::MAX, columns: 96, mode: Mode::Overlay };
-        let inside = window.draw(look, screen, canvas);
-        let mut lines = marks(look);
-        for mode in Mode::ALL {
-            keys(look, *mode, inside.width, &mut lines);
-        }
-        self.scroll.draw(&lines, inside, canvas);
+        let page = Page { title: "Help", columns: 96, mode: Mode::Overlay, scroll: &self.scroll };
+        page.draw(look, screen, canvas, |columns| {
+            let mut lines = marks(look);
+            for mode in Mode::ALL {
+                keys(look, *mode, columns, &mut lines);
+            }
+            lines
+        });
     }
 }
 

@@ -2,14 +2,14 @@
 
 use super::field::Field;
 use super::fuzzy::rank;
-use super::window::{Place, Scroll, Window, put_line};
+use super::window::{Line, Place, Pointed, Scroll, Window, put_line};
 use super::{Overlay, Reaction, after_step};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
 /// The palette: type a few letters of an action, or the number of a step.
@@ -103,6 +103,15 @@ impl Overlay for Palette {
         Reaction::default()
     }
 
+    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+        match self.scroll.pointed(event) {
+            Some(Pointed::Row(row)) => self.chosen = row,
+            Some(Pointed::Wheel(by)) => self.choose(by),
+            None => {}
+        }
+        Reaction::default()
+    }
+
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let window =
             Window { title: "Actions", place: Place::Middle, rows: 16, columns: 88, mode: Mode::Palette };
@@ -119,19 +128,15 @@ impl Overlay for Palette {
             put_line(&[(Role::Dim, "no action is called so".to_owned())], list, canvas);
             return;
         }
-        let height = usize::from(list.height);
-        self.scroll.show(self.chosen, self.fitting.len(), height);
-        let top = self.scroll.fit(self.fitting.len(), height);
-        for (place, action) in self.fitting.iter().enumerate().skip(top).take(height) {
-            let row = Rect { y: list.y + (place - top) as u16, height: 1, ..list };
+        self.scroll.list(self.chosen, self.fitting.len(), list, canvas, |place| {
+            let Some(action) = self.fitting.get(place) else { return Line::new() };
             let role = if place == self.chosen { Role::Chosen } else { Role::Text };
             let key = look.keymap.label(*action).unwrap_or_default();
-            let line = vec![
+            vec![
                 (Role::Key, format!("{key:<7}")),
                 (role, format!("{:<21}", action.name())),
                 (Role::Dim, action.about().to_owned()),
-            ];
-            put_line(&line, row, canvas);
-        }
+            ]
+        });
     }
 }

@@ -1,29 +1,40 @@
 //! What the model sees, and where each piece of it comes from.
 
+use super::preview::{Preview, preview};
 use super::window::{Line, Place, Scroll, Window, paragraph};
 use super::{Overlay, Reaction, scrolled};
-use crate::domain::{Label, Origin, Prompt, PromptRecord, Speaker};
+use crate::domain::{Label, Origin, Prompt, PromptRecord, Seq, Speaker};
 use crate::engine::State;
-use crate::prompt::render;
+use crate::prompt::{Templates, render};
 use crate::text::truncate;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use similar::{ChangeTag, DiffTag, TextDiff};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The prompt of the chosen moment: a draft that waits to be sent, else the last one sent to the actor.
+/// The prompt of the chosen moment: a draft that waits to be sent, else the last one sent to the actor. Or, where that is
+/// asked for or none was sent yet, the one that would be sent now.
 #[derive(Default)]
 pub struct PromptView {
     scroll: Scroll,
     difference: bool,
+    /// What would be sent is shown.
+    ahead: bool,
+    templates: Option<Arc<Templates>>,
+    /// What would be sent in the present of this event, or why nothing.
+    foretold: RefCell<Option<(Seq, Foretold)>>,
     /// The rows as they were last made, with what they were made of.
     made: RefCell<Option<Made>>,
 }
+
+/// What would be sent, or why nothing.
+type Foretold = Arc<Result<Preview, String>>;
 
 /// Rows, with what they were made of: the hashes of the bodies, the columns, whether they are a difference.
 struct Made {
@@ -42,7 +53,7 @@ fn role(label: Label) -> Role {
         Label::Abstract => Role::OriginAbstract,
         Label::Error => Role::OriginError,
         Label::Progress => Role::OriginProgress,
-        Label::Memory => Role::OriginMemory,
+        Label::Memory | Label::Attempt => Role::OriginMemory,
         Label::Example => Role::OriginExample,
         Label::Task => Role::OriginTask,
         Label::Thought => Role::OriginThought,
@@ -52,12 +63,26 @@ fn role(label: Label) -> Role {
     }
 }
 
-/// The prompts to show and to compare with.
-fn prompts(state: &State) -> Option<(&PromptRecord, Option<&PromptRecord>, bool)> {
+/// How far a prompt has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sent {
+    /// It was sent.
+    Yes,
+    /// It is written down and waits to be sent.
+    Drafted,
+    /// It is only what would be sent.
+    Ahead,
+}
+
+/// The prompt to show, the one to compare with, and how far it has come.
+type Shown<'a> = (&'a PromptRecord, Option<&'a PromptRecord>, Sent);
+
+/// The prompts that are there.
+fn prompts(state: &State) -> Option<Shown<'_>> {
     let (last, before) = (state.prompts.0.as_deref(), state.prompts.1.as_deref());
     match &state.draft {
-        Some(draft) => Some((draft, last, true)),
-        None => Some((last?, before, false)),
+        Some(draft) => Some((draft, last, Sent::Drafted)),
+        None => Some((last?, before, Sent::Yes)),
     }
 }
 
@@ -71,6 +96,7 @@ fn source(state: &State, origin: &Origin) -> String {
         Origin::Step(n) => n.to_string(),
         Origin::Steps { from, to } if from == to => from.to_string(),
         Origin::Steps { from, to } => format!("{from}-{to}"),
+        Origin::Attempt { episode, from, to } => format!("{episode}.{from}-{to}"),
         Origin::Text(_) | Origin::Task => String::new(),
     }
 }
@@ -120,7 +146,9 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
     for dropped in &record.dropped {
         let what = match &dropped.origin {
-            Origin::Steps { .. } | Origin::Step(_) => format!("turns {}", source(state, &dropped.origin)),
+            Origin::Steps { .. } | Origin::Step(_) | Origin::Attempt { .. } => {
+                format!("turns {}", source(state, &dropped.origin))
+            }
             Origin::Lesson { .. } => format!("lesson {}", source(state, &dropped.origin)),
             Origin::Text(_) => "a text of the template".to_owned(),
             Origin::Task => "the task".to_owned(),
@@ -178,7 +206,7 @@ fn difference(state: &State, now: &PromptRecord, before: Option<&PromptRecord>, 
         }
     }
     if lines.is_empty() {
-        lines = paragraph((Role::Dim, ""), Role::Dim, "Nothing changed since the call before.", columns);
+        lines = paragraph((Role::Dim, ""), Role::Dim, "Not a word differs from the call before.", columns);
     }
     lines
 }
@@ -215,6 +243,7 @@ fn places(state: &State, prompt: &Prompt) -> Vec<(usize, String)> {
         let from = match segment.origin {
             Origin::Step(_) | Origin::Steps { .. } => format!(" of turn {}", source(state, &segment.origin)),
             Origin::Lesson { .. } => format!(" lesson {}", source(state, &segment.origin)),
+            Origin::Attempt { episode, .. } => format!(" of episode {episode}"),
             Origin::Text(_) | Origin::Task => String::new(),
         };
         if !segment.text.trim().is_empty() {
@@ -232,25 +261,83 @@ fn body(prompt: &Prompt) -> String {
 }
 
 impl PromptView {
-    fn lines(&self, look: &Look<'_>, columns: u16) -> Arc<[Line]> {
-        let state = look.shown();
-        let Some((now, before, _)) = prompts(state) else {
-            return paragraph((Role::Dim, ""), Role::Dim, "No prompt has been sent yet.", columns).into();
-        };
-        // The hash of the body is all that the rows depend on, but for the numbers of lessons, which never change.
-        let hashes = format!("{}/{}", now.sha256, before.map_or("", |b| b.sha256.as_str()));
-        let key = (hashes, columns, self.difference);
-        let mut made = self.made.borrow_mut();
-        if let Some(made) = made.as_ref().filter(|m| m.key == key && !now.sha256.is_empty()) {
-            return made.lines.clone();
+    /// A view that can say what would be sent, where the templates for that are known.
+    pub fn new(templates: Option<Arc<Templates>>) -> Self {
+        Self { templates, ..Self::default() }
+    }
+
+    /// The same, showing what would be sent.
+    #[must_use]
+    pub fn ahead(mut self) -> Self {
+        self.ahead = true;
+        self
+    }
+
+    /// What would be sent, where that is to be shown; it is put together once for each event.
+    fn foretold(&self, look: &Look<'_>) -> Option<Foretold> {
+        let first = prompts(look.shown()).is_none() && !look.moment.past() && self.templates.is_some();
+        if !self.ahead && !first {
+            return None;
         }
-        let lines: Arc<[Line]> = if self.difference {
-            difference(state, now, before, columns).into()
-        } else {
-            whole(state, now, columns).into()
-        };
-        *made = Some(Made { key, lines: lines.clone() });
-        lines
+        let head = if look.moment.past() { Seq(0) } else { look.moment.head.head };
+        let mut kept = self.foretold.borrow_mut();
+        if let Some((_, made)) = kept.as_ref().filter(|(of, _)| *of == head) {
+            return Some(made.clone());
+        }
+        let made = Arc::new(preview(look, self.templates.as_ref()));
+        *kept = Some((head, made.clone()));
+        // Before the first prompt it is only shown where there is one.
+        Some(made).filter(|made| self.ahead || made.is_ok())
+    }
+
+    /// Looks at what is to be shown; none, with a reason, where there is nothing.
+    fn with<T>(&self, look: &Look<'_>, then: impl FnOnce(&State, Result<Shown<'_>, &str>) -> T) -> T {
+        let foretold = self.foretold(look);
+        match foretold.as_deref() {
+            Some(Ok(ahead)) => {
+                let last = ahead.state.prompts.0.as_deref();
+                then(&ahead.state, Ok((&ahead.record, last, Sent::Ahead)))
+            }
+            Some(Err(why)) => then(look.shown(), Err(why)),
+            None => then(look.shown(), prompts(look.shown()).ok_or("No prompt has been sent yet.")),
+        }
+    }
+
+    fn lines(&self, look: &Look<'_>, columns: u16) -> Arc<[Line]> {
+        self.with(look, |state, shown| {
+            let (now, before, _) = match shown {
+                Ok(shown) => shown,
+                Err(why) => return paragraph((Role::Dim, ""), Role::Dim, why, columns).into(),
+            };
+            // The hash of the body is all that the rows depend on, but for the numbers of lessons, which never change.
+            let hashes = format!("{}/{}", now.sha256, before.map_or("", |b| b.sha256.as_str()));
+            let key = (hashes, columns, self.difference);
+            let mut made = self.made.borrow_mut();
+            if let Some(made) = made.as_ref().filter(|m| m.key == key && !now.sha256.is_empty()) {
+                return made.lines.clone();
+            }
+            let lines: Arc<[Line]> = if self.difference {
+                difference(state, now, before, columns).into()
+            } else {
+                whole(state, now, columns).into()
+            };
+            *made = Some(Made { key, lines: lines.clone() });
+            lines
+        })
+    }
+
+    fn title(&self, look: &Look<'_>) -> String {
+        self.with(look, |_, shown| {
+            let Ok((now, _, sent)) = shown else { return "Prompt".to_owned() };
+            let words = match (sent, self.difference) {
+                (Sent::Yes, false) => ", as it was sent",
+                (Sent::Drafted, false) => ": drafted, not sent",
+                (Sent::Ahead, false) => ", not sent yet: a preview",
+                (Sent::Yes | Sent::Drafted, true) => ": what changed since the call before",
+                (Sent::Ahead, true) => ", not sent yet: what would change since the last call",
+            };
+            format!("Prompt of turn {}{words}", now.step)
+        })
     }
 }
 
@@ -270,9 +357,14 @@ impl Overlay for PromptView {
                 self.scroll.to(0);
                 Reaction::default()
             }
+            Action::Preview => {
+                self.ahead = !self.ahead;
+                self.scroll.to(0);
+                Reaction::default()
+            }
             Action::Copy => {
-                let state = look.shown();
-                let text = prompts(state).map(|(now, _, _)| render(state, now).body());
+                let text =
+                    self.with(look, |state, shown| shown.ok().map(|(now, ..)| render(state, now).body()));
                 text.map_or_else(Reaction::default, |t| Reaction::want(Request::Copy(t)))
             }
             Action::Open => Reaction::close(),
@@ -280,15 +372,13 @@ impl Overlay for PromptView {
         }
     }
 
+    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+        self.scroll.wheel(event);
+        Reaction::default()
+    }
+
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let title = match (prompts(look.shown()), self.difference) {
-            (None, _) => "Prompt".to_owned(),
-            (Some((now, _, true)), false) => format!("Prompt of turn {}: drafted, not sent", now.step),
-            (Some((now, _, false)), false) => format!("Prompt of turn {}, as it was sent", now.step),
-            (Some((now, _, _)), true) => {
-                format!("Prompt of turn {}: what changed since the call before", now.step)
-            }
-        };
+        let title = self.title(look);
         let window =
             Window { title: &title, place: Place::Middle, rows: u16::MAX, columns: 112, mode: Mode::Prompt };
         let inside = window.draw(look, screen, canvas);

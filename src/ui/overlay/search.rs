@@ -1,37 +1,27 @@
-//! Words in the steps of the episode.
+//! Words in the steps of the session: those of the listed episode at once, those of the others as they are found.
 
 use super::choice::around;
 use super::field::Field;
-use super::window::{Line, Place, Scroll, Window, put_line};
-use super::{Overlay, Reaction, after_step};
-use crate::text::{one_line, search};
+use super::window::{Line, Place, Pointed, Scroll, Window};
+use super::{Answer, Overlay, Reaction, after};
 use crate::ui::canvas::Canvas;
+use crate::ui::find::{self, Hit, Part, Progress};
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::model::Cursor;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
-use std::ops::Range;
-use std::sync::Arc;
-
-/// Places that are listed at most; nobody walks through more.
-const MOST: usize = 5000;
-
-/// One place found.
-struct Match {
-    step: u32,
-    role: Role,
-    text: Arc<str>,
-    at: Range<usize>,
-}
 
 /// A search: first the words are typed, then the places are walked through. Nothing can step while it is open.
 pub struct Search {
     field: Field,
     typing: bool,
-    found: Vec<Match>,
+    /// In the order of the session.
+    found: Vec<Hit>,
+    /// The other episodes are still being searched.
+    going_on: bool,
     chosen: usize,
     scroll: Scroll,
     /// Where the panes stood when it began.
@@ -45,6 +35,7 @@ impl Search {
             field: Field::line(""),
             typing: true,
             found: Vec::new(),
+            going_on: false,
             chosen: 0,
             scroll: Scroll::default(),
             from,
@@ -53,42 +44,46 @@ impl Search {
 
     fn look_up(&mut self, look: &Look<'_>) -> Reaction {
         let words = self.field.text();
-        self.found.clear();
         let Some(episode) = look.episode() else { return Reaction::default() };
-        for step in &episode.steps {
-            let thought = step.thought.as_deref().map(|t| (Role::Thought, t));
-            let done = step.action().filter(|a| !a.starts_with("think:")).map(|a| (Role::Action, a));
-            let seen = step.observation().map(|o| (Role::Observation, o));
-            let remarks = step.remarks.iter().map(|r| (Role::Person, r.as_str()));
-            for (role, text) in thought.into_iter().chain(done).chain(seen).chain(remarks) {
-                let text = one_line(text);
-                let places = search(&text, &words);
-                if places.is_empty() {
-                    continue;
-                }
-                // One text for all of its matches: a line of a megabyte can hold a hundred thousand.
-                let text: Arc<str> = text.into();
-                let room = MOST.saturating_sub(self.found.len());
-                self.found.extend(places.into_iter().take(room).map(|at| Match {
-                    step: step.number,
-                    role,
-                    text: text.clone(),
-                    at,
-                }));
-            }
-            if self.found.len() >= MOST {
-                break;
-            }
+        self.found = find::in_episode(episode, &words, find::MOST);
+        self.choose_near(look);
+        let mut reaction = self.go(look);
+        if find::has_others(&look.moment.head, episode.number) {
+            self.going_on = !words.is_empty();
+            reaction.requests.push(Request::Find { words, shown: episode.number });
         }
-        // The nearest place at or after the chosen step is the one to begin with.
-        let now = look.moment.chosen();
-        self.chosen = self.found.iter().position(|m| m.step >= now).unwrap_or(0);
-        self.go(look)
+        reaction
+    }
+
+    /// The nearest place at or after the chosen step is the one to begin with.
+    fn choose_near(&mut self, look: &Look<'_>) {
+        let now = (look.episode().map_or(0, |e| e.number), look.moment.chosen());
+        self.chosen = self.found.iter().position(|m| (m.episode, m.step) >= now).unwrap_or(0);
+    }
+
+    /// Takes in what was found elsewhere; the chosen place stays chosen.
+    fn learn(&mut self, mut hits: Vec<Hit>, look: &Look<'_>) {
+        let first = self.found.is_empty();
+        let chosen = self.found.get(self.chosen).map(|m| (m.episode, m.step));
+        hits.truncate(find::MOST.saturating_sub(self.found.len()));
+        self.chosen += hits.iter().filter(|m| chosen.is_some_and(|c| (m.episode, m.step) < c)).count();
+        self.found.append(&mut hits);
+        // Stable, so that the places of one step stay in their order.
+        self.found.sort_by_key(|m| (m.episode, m.step));
+        if first {
+            self.choose_near(look);
+        }
     }
 
     fn go(&self, look: &Look<'_>) -> Reaction {
-        let there = self.found.get(self.chosen).and_then(|m| after_step(look, m.step));
+        let there = self.found.get(self.chosen).and_then(|m| after(look, m.episode, m.step));
         there.map_or_else(Reaction::default, |c| Reaction::want(Request::Go(c)))
+    }
+
+    /// It goes away, and nothing is looked for any more.
+    fn close(&self, first: Option<Request>) -> Reaction {
+        let stop = self.going_on.then(|| Request::Find { words: String::new(), shown: 0 });
+        Reaction { requests: first.into_iter().chain(stop).collect(), close: true }
     }
 
     fn walk(&mut self, look: &Look<'_>, by: isize) -> Reaction {
@@ -100,18 +95,27 @@ impl Search {
         self.go(look)
     }
 
-    fn row(&self, place: usize, room: usize) -> Line {
+    /// The row of a place; where there are several episodes it says which.
+    fn row(&self, place: usize, room: usize, several: bool) -> Line {
         let Some(found) = self.found.get(place) else { return Vec::new() };
         // The place stands within the row, also in long texts.
         let before = &found.text[..found.at.start];
         let skip = before.chars().count().saturating_sub(room / 3);
         let lead: String = before.chars().skip(skip).collect();
         let here = place == self.chosen;
+        let role = match found.part {
+            Part::Thought => Role::Thought,
+            Part::Action => Role::Action,
+            Part::Observation => Role::Observation,
+            Part::Remark => Role::Person,
+        };
+        let number = found.step.to_string();
+        let number = if several { format!("{}.{number}", found.episode) } else { number };
         vec![
-            (if here { Role::Chosen } else { Role::Dim }, format!("{:>5}  ", found.step)),
-            (found.role, if skip > 0 { format!("…{lead}") } else { lead }),
+            (if here { Role::Chosen } else { Role::Dim }, format!("{number:>5}  ")),
+            (role, if skip > 0 { format!("…{lead}") } else { lead }),
             (if here { Role::SearchCurrent } else { Role::Search }, found.text[found.at.clone()].to_owned()),
-            (found.role, found.text[found.at.end..].chars().take(room).collect()),
+            (role, found.text[found.at.end..].chars().take(room).collect()),
         ]
     }
 }
@@ -128,12 +132,12 @@ impl Overlay for Search {
     fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
         match action {
             // What was typed is taken back; what was walked to is kept.
-            Action::Close if self.typing => Reaction::done(Request::Go(self.from)),
+            Action::Close if self.typing => self.close(Some(Request::Go(self.from))),
             Action::Accept if self.typing => {
                 self.typing = self.found.is_empty();
-                Reaction::default()
+                self.go(look)
             }
-            Action::Close | Action::Open | Action::Accept => Reaction::close(),
+            Action::Close | Action::Open | Action::Accept => self.close(None),
             Action::Search => {
                 self.typing = true;
                 Reaction::default()
@@ -152,12 +156,32 @@ impl Overlay for Search {
         if self.typing && self.field.paste(text) { self.look_up(look) } else { Reaction::default() }
     }
 
+    fn answer(&mut self, answer: Answer, look: &Look<'_>) -> Reaction {
+        if let Answer::Found { words, hits, progress } = answer
+            && words == self.field.text()
+        {
+            self.going_on = progress == Progress::GoesOn;
+            self.learn(hits, look);
+        }
+        Reaction::default()
+    }
+
+    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+        match self.scroll.pointed(event) {
+            Some(Pointed::Row(row)) => self.walk(look, row.cast_signed() - self.chosen.cast_signed()),
+            Some(Pointed::Wheel(by)) => self.walk(look, by),
+            None => Reaction::default(),
+        }
+    }
+
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let more = if self.going_on { ", looking through the other episodes" } else { "" };
         let title = match (self.found.len(), self.field.text().is_empty()) {
             (_, true) => "Search".to_owned(),
-            (0, _) => "Search: nothing found".to_owned(),
-            (all, _) => format!("Search: {} of {all}", self.chosen + 1),
+            (0, _) => format!("Search: nothing found{}", if self.going_on { " yet" } else { "" }) + more,
+            (all, _) => format!("Search: {} of {all}{more}", self.chosen + 1),
         };
+        let several = look.moment.head.episode.as_ref().is_some_and(|e| e.number > 1);
         let rows = if screen.height >= 20 { 7 } else { 4 };
         let window =
             Window { title: &title, place: Place::Below, rows, columns: screen.width, mode: self.mode() };
@@ -166,12 +190,7 @@ impl Overlay for Search {
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
         self.field.draw(self.typing, line, canvas);
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
-        let height = usize::from(list.height);
-        self.scroll.show(self.chosen, self.found.len(), height);
-        let top = self.scroll.fit(self.found.len(), height);
-        for place in top..self.found.len().min(top + height) {
-            let row = Rect { y: list.y + (place - top) as u16, height: 1, ..list };
-            put_line(&self.row(place, usize::from(list.width)), row, canvas);
-        }
+        let room = usize::from(list.width);
+        self.scroll.list(self.chosen, self.found.len(), list, canvas, |place| self.row(place, room, several));
     }
 }

@@ -1,12 +1,13 @@
 //! One step as a whole: the texts that the panes shorten.
 
-use super::window::{Line, Place, Scroll, Window, paragraph};
+use super::window::{Line, Page, Scroll, paragraph};
 use super::{Overlay, Reaction, scrolled};
 use crate::domain::{NoteKind, Step};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
+use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
 /// A step; 0 is the beginning of the episode.
@@ -108,12 +109,15 @@ impl Overlay for StepView {
         }
     }
 
+    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+        self.scroll.wheel(event);
+        Reaction::default()
+    }
+
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let title =
             if self.number == 0 { "The beginning".to_owned() } else { format!("Turn {}", self.number) };
-        let rows = self.lines(look, 96.min(screen.width.saturating_sub(4))).len() as u16;
-        let window = Window { title: &title, place: Place::Middle, rows, columns: 96, mode: Mode::Overlay };
-        let inside = window.draw(look, screen, canvas);
-        self.scroll.draw(&self.lines(look, inside.width), inside, canvas);
+        let page = Page { title: &title, columns: 96, mode: Mode::Overlay, scroll: &self.scroll };
+        page.draw(look, screen, canvas, |columns| self.lines(look, columns));
     }
 }

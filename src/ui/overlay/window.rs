@@ -5,7 +5,8 @@ use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Hint, Mode};
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
-use ratatui::layout::Rect;
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::{Position, Rect};
 use std::cell::Cell;
 
 /// A row: pieces from the left.
@@ -114,6 +115,52 @@ impl Window<'_> {
 pub(crate) struct Scroll {
     top: Cell<usize>,
     seen: Cell<(usize, usize)>,
+    area: Cell<Rect>,
+}
+
+/// Where the mouse points in rows that scroll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pointed {
+    /// A row was clicked, by its place among all rows.
+    Row(usize),
+    /// The wheel was turned: -1 up, 1 down.
+    Wheel(isize),
+}
+
+/// Something that is only read: rows that scroll in a window.
+pub(crate) struct Page<'a> {
+    /// Its title.
+    pub(crate) title: &'a str,
+    /// The columns it would like inside.
+    pub(crate) columns: u16,
+    /// Its keys stand in the lower edge.
+    pub(crate) mode: Mode,
+    /// Where it is scrolled to.
+    pub(crate) scroll: &'a Scroll,
+}
+
+impl Page<'_> {
+    /// Draws the rows, made for the columns there are, in a window as high as they are.
+    pub(crate) fn draw<Rows: AsRef<[Line]>>(
+        &self,
+        look: &Look<'_>,
+        screen: Rect,
+        canvas: &mut Canvas<'_>,
+        rows: impl Fn(u16) -> Rows,
+    ) {
+        // The window takes its margin from the columns before it is known how high it is.
+        let columns = self.columns.min(screen.width.saturating_sub(4));
+        let high = u16::try_from(rows(columns).as_ref().len()).unwrap_or(u16::MAX);
+        let window = Window {
+            title: self.title,
+            place: Place::Middle,
+            rows: high,
+            columns: self.columns,
+            mode: self.mode,
+        };
+        let inside = window.draw(look, screen, canvas);
+        self.scroll.draw(rows(inside.width).as_ref(), inside, canvas);
+    }
 }
 
 impl Scroll {
@@ -149,9 +196,60 @@ impl Scroll {
         top
     }
 
+    /// What the mouse means here: a click on a row that is to be seen, or a turn of the wheel.
+    pub(crate) fn pointed(&self, event: MouseEvent) -> Option<Pointed> {
+        match event.kind {
+            MouseEventKind::ScrollUp => Some(Pointed::Wheel(-1)),
+            MouseEventKind::ScrollDown => Some(Pointed::Wheel(1)),
+            MouseEventKind::Down(MouseButton::Left) => {
+                let area = self.area.get();
+                let inside = area.contains(Position { x: event.column, y: event.row });
+                let row = self.top.get() + usize::from(event.row.saturating_sub(area.y));
+                (inside && row < self.seen.get().0).then_some(Pointed::Row(row))
+            }
+            _ => None,
+        }
+    }
+
+    /// The same where some of the rows, the last ones, are there to be chosen: which of them is clicked.
+    pub(crate) fn pointed_among_last(&self, count: usize, event: MouseEvent) -> Option<Pointed> {
+        let first = self.seen.get().0.saturating_sub(count);
+        match self.pointed(event)? {
+            Pointed::Row(row) => row.checked_sub(first).map(Pointed::Row),
+            wheel @ Pointed::Wheel(_) => Some(wheel),
+        }
+    }
+
+    /// Turns with the wheel, as far as there are rows.
+    pub(crate) fn wheel(&self, event: MouseEvent) {
+        const NOTCH: isize = 3;
+        if let Some(Pointed::Wheel(by)) = self.pointed(event) {
+            self.by(by * NOTCH);
+        }
+    }
+
+    /// Draws the rows of a list around the chosen one.
+    pub(crate) fn list(
+        &self,
+        chosen: usize,
+        all: usize,
+        area: Rect,
+        canvas: &mut Canvas<'_>,
+        row: impl Fn(usize) -> Line,
+    ) {
+        let height = usize::from(area.height);
+        self.area.set(area);
+        self.show(chosen, all, height);
+        let top = self.fit(all, height);
+        for (y, place) in (area.y..).zip(top..all.min(top + height)) {
+            put_line(&row(place), Rect { y, height: 1, ..area }, canvas);
+        }
+    }
+
     /// Draws the rows that are to be seen, and at the right edge what part of all they are.
     pub(crate) fn draw(&self, lines: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
         let height = usize::from(area.height);
+        self.area.set(area);
         let top = self.fit(lines.len(), height);
         for (place, line) in lines.iter().skip(top).take(height).enumerate() {
             put_line(line, Rect { y: area.y + place as u16, height: 1, ..area }, canvas);

@@ -1,12 +1,14 @@
 //! What is chosen on the start screen, and how keys change it.
 
-use super::{News, StartChoice, StartModel, TaskRow};
+use super::{Answers, Knob, News, StartChoice, StartModel, TaskRow};
 use crate::domain::SettingOrigin;
+use crate::method::SETTINGS;
+use crate::text::one_line;
 use crate::ui::keymap::{Action, Keymap, Mode};
 use crate::ui::overlay::choice::around;
 use crate::ui::overlay::field::Field;
 use crate::ui::overlay::fuzzy::rank;
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// What has the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub struct Chooser {
     /// The chosen one of them.
     pub(super) at: usize,
     pub(super) session: usize,
+    /// What is wrong with a value, or else worth a line.
+    pub(super) note: Option<String>,
     first_task: usize,
     changed: Vec<usize>,
 }
@@ -63,6 +67,7 @@ impl Chooser {
             fitting: Vec::new(),
             at: 0,
             session: 0,
+            note: None,
             first_task,
             changed: Vec::new(),
         };
@@ -147,13 +152,18 @@ impl Chooser {
             }
             Part::Knob(place) => {
                 let Some(knob) = self.model.knobs.get_mut(place) else { return };
-                if knob.choices.is_empty() {
-                    let number: u64 = knob.value.parse().unwrap_or(0);
-                    knob.value =
-                        if by < 0 { number.saturating_sub(1) } else { number.saturating_add(1) }.to_string();
-                } else {
-                    let at = knob.choices.iter().position(|c| *c == knob.value).unwrap_or(0);
-                    knob.value.clone_from(&knob.choices[around(at, by, knob.choices.len())]);
+                match &knob.answers {
+                    Answers::Number(from, to) => {
+                        let number: u64 = knob.value.parse().unwrap_or(*from);
+                        knob.value = number.saturating_add_signed(by as i64).clamp(*from, *to).to_string();
+                    }
+                    Answers::Words(words) => {
+                        let at = words.iter().position(|w| *w == knob.value).unwrap_or(0);
+                        if let Some(word) = words.get(around(at, by, words.len())) {
+                            knob.value.clone_from(word);
+                        }
+                    }
+                    Answers::Text(_) => return,
                 }
                 self.touched(place);
             }
@@ -166,19 +176,38 @@ impl Chooser {
         if !self.changed.contains(&place) {
             self.changed.push(place);
         }
+        self.note = self.wrong(place);
     }
 
-    fn accept(&self) -> Outcome {
+    /// What is wrong with the value of a setting, in words.
+    fn wrong(&self, place: usize) -> Option<String> {
+        let knob = self.model.knobs.get(place)?;
+        let Answers::Number(from, to) = knob.answers else { return None };
+        let number: Option<u64> = value(knob).parse().ok();
+        let refused = match (SETTINGS.iter().find(|s| s.name == knob.name), number) {
+            (Some(spec), Some(number)) => spec.check(&number.into()).err(),
+            (Some(spec), None) => Some(format!("expected {}", spec.allowed())),
+            (None, Some(number)) if (from..=to).contains(&number) => None,
+            (None, _) => Some(format!("expected a whole number from {from} on")),
+        };
+        refused.map(|why| format!("{} {}: {why}", knob.label, value(knob)))
+    }
+
+    fn accept(&mut self) -> Outcome {
         if self.part == Part::Sessions {
             let session = self.model.sessions.get(self.session);
             return session.map_or(Outcome::Stay, |s| Outcome::Chosen(StartChoice::Resume(s.path.clone())));
+        }
+        if let Some((place, why)) = self.changed.iter().find_map(|p| Some((*p, self.wrong(*p)?))) {
+            (self.part, self.note) = (Part::Knob(place), Some(why));
+            return Outcome::Stay;
         }
         let (Some(world), Some(task)) = (self.model.worlds.get(self.model.world), self.task()) else {
             return Outcome::Stay;
         };
         let value = |place: &usize| {
             let knob = &self.model.knobs[*place];
-            (knob.name.clone(), if knob.value.is_empty() { "0".to_owned() } else { knob.value.clone() })
+            (knob.name.clone(), value(knob))
         };
         Outcome::Chosen(StartChoice::Run {
             env: world.name.clone(),
@@ -189,6 +218,7 @@ impl Chooser {
 
     /// A key.
     pub fn key(&mut self, key: KeyEvent, keymap: &Keymap) -> Outcome {
+        self.note = None;
         match keymap.find(Mode::Start, key) {
             Some(Action::Cancel | Action::Quit) => return Outcome::Leave,
             Some(Action::Suspend) => return Outcome::Suspend,
@@ -212,37 +242,64 @@ impl Chooser {
         Outcome::Stay
     }
 
-    fn typed(&mut self, key: KeyEvent) {
-        if let Part::Knob(place) = self.part
-            && let Some(knob) = self.model.knobs.get_mut(place)
-            && knob.choices.is_empty()
-        {
-            match key.code {
-                KeyCode::Char(c) if c.is_ascii_digit() && knob.value.len() < 18 => {
-                    if knob.value == "0" {
-                        knob.value.clear();
-                    }
-                    knob.value.push(c);
-                }
-                KeyCode::Backspace => {
-                    knob.value.pop();
-                }
-                _ => return,
-            }
-            self.touched(place);
-        } else if self.query.key(key) {
-            // Whatever has the keys: letters search for a task.
-            self.part = Part::Tasks;
-            self.filter();
-        }
+    /// The setting with the keys, where it is typed.
+    fn typed_knob(&mut self) -> Option<(usize, &mut Knob)> {
+        let Part::Knob(place) = self.part else { return None };
+        let knob = self.model.knobs.get_mut(place)?;
+        (!matches!(knob.answers, Answers::Words(_))).then_some((place, knob))
     }
 
-    /// Pasted text searches for a task; it starts nothing.
+    fn typed(&mut self, key: KeyEvent) {
+        let Some((place, knob)) = self.typed_knob() else {
+            // Whatever else has the keys: letters search for a task.
+            if self.query.key(key) {
+                self.part = Part::Tasks;
+                self.filter();
+            }
+            return;
+        };
+        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        match (key.code, &knob.answers) {
+            (KeyCode::Char(c), Answers::Number(..)) if c.is_ascii_digit() && knob.value.len() < 18 => {
+                if knob.value == "0" {
+                    knob.value.clear();
+                }
+                knob.value.push(c);
+            }
+            (KeyCode::Char(c), Answers::Text(_)) if plain && knob.value.len() < LONGEST => {
+                let mut bytes = [0; 4];
+                knob.value.push_str(&one_line(c.encode_utf8(&mut bytes)));
+            }
+            (KeyCode::Backspace, _) => {
+                knob.value.pop();
+            }
+            _ => return,
+        }
+        self.touched(place);
+    }
+
+    /// Pasted text goes to the setting that is typed, else it searches for a task; it starts nothing.
     pub fn paste(&mut self, text: &str) -> Outcome {
-        if self.query.paste(text) {
+        if let Some((place, knob)) = self.typed_knob()
+            && matches!(knob.answers, Answers::Text(_))
+        {
+            knob.value.extend(one_line(text).trim().chars().take(LONGEST));
+            self.touched(place);
+        } else if self.query.paste(text) {
             self.part = Part::Tasks;
             self.filter();
         }
         Outcome::Stay
     }
+}
+
+/// Characters of a setting that is typed; no path is longer.
+const LONGEST: usize = 4096;
+
+/// The value of a setting as it is handed on: an emptied number is 0.
+fn value(knob: &Knob) -> String {
+    if knob.value.is_empty() && matches!(knob.answers, Answers::Number(..)) {
+        return "0".to_owned();
+    }
+    knob.value.clone()
 }

@@ -14,7 +14,11 @@ fn model() -> StartModel {
         label: label.into(),
         value: value.into(),
         origin,
-        choices: choices.iter().map(|c| (*c).to_owned()).collect(),
+        answers: match choices {
+            [] if name == "run.prompts" => Answers::Text("built in"),
+            [] => Answers::Number(0, u64::MAX),
+            words => Answers::Words(words.iter().map(|c| (*c).to_owned()).collect()),
+        },
     };
     StartModel {
         worlds: vec![
@@ -50,13 +54,13 @@ fn model() -> StartModel {
                 path: "/s/one".into(),
                 goal: "put a hot apple in fridge".into(),
                 standing: "crashed".into(),
-                about: "step 12, 20 minutes ago".into(),
+                about: "turn 12, 20 minutes ago".into(),
             },
             SessionRow {
                 path: "/s/two".into(),
                 goal: "put two mugs in cabinet".into(),
                 standing: "stopped".into(),
-                about: "step 3, yesterday".into(),
+                about: "turn 3, yesterday".into(),
             },
         ],
     }
@@ -167,4 +171,79 @@ fn what_is_learnt_later_keeps_the_choice() {
     press(&mut chooser, KeyCode::Down);
     assert!(is(press(&mut chooser, KeyCode::Enter), "c"));
     assert!(picture(&chooser, 80, 24).contains("crashed"));
+}
+
+/// A wrong number ended the program with a message, after the screen had gone.
+#[test]
+fn a_value_that_cannot_be_is_refused_in_words_and_nothing_starts() {
+    let mut model = model();
+    model.knobs.push(Knob {
+        name: "examples".into(),
+        label: "examples".into(),
+        value: "2".into(),
+        origin: SettingOrigin::Paper,
+        answers: Answers::Number(0, 2),
+    });
+    let mut chooser = Chooser::new(model);
+    // Backwards over the sessions.
+    press(&mut chooser, KeyCode::BackTab);
+    press(&mut chooser, KeyCode::BackTab);
+    typed(&mut chooser, "7");
+    let words = "examples 27: expected a whole number from 0 to 2";
+    assert!(picture(&chooser, 80, 24).contains(words), "it is told while it is typed");
+    press(&mut chooser, KeyCode::Tab);
+    press(&mut chooser, KeyCode::Tab);
+    assert!(!picture(&chooser, 80, 24).contains(words));
+    assert_eq!(press(&mut chooser, KeyCode::Enter), Outcome::Stay);
+    let shown = picture(&chooser, 60, 16);
+    assert!(shown.contains(words) && shown.contains("< 27 >"), "{shown}");
+    press(&mut chooser, KeyCode::Backspace);
+    press(&mut chooser, KeyCode::Tab);
+    press(&mut chooser, KeyCode::Tab);
+    assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/heat/7", &[("examples", "2")]));
+}
+
+#[test]
+fn arrows_keep_a_number_where_it_may_be() {
+    let mut model = model();
+    model.knobs = vec![Knob {
+        name: "examples".into(),
+        label: "examples".into(),
+        value: "1".into(),
+        origin: SettingOrigin::Paper,
+        answers: Answers::Number(0, 2),
+    }];
+    let mut chooser = Chooser::new(model);
+    press(&mut chooser, KeyCode::Tab);
+    press(&mut chooser, KeyCode::Tab);
+    for (code, wanted) in [(KeyCode::Right, "2"), (KeyCode::Left, "0")] {
+        for _ in 0..5 {
+            press(&mut chooser, code);
+        }
+        assert_eq!(chooser.model.knobs[0].value, wanted);
+    }
+}
+
+/// Other prompt templates could only be given on the command line.
+#[test]
+fn a_folder_of_prompt_templates_is_typed_or_pasted() {
+    let mut model = model();
+    model.knobs.truncate(0);
+    model.knobs.push(Knob {
+        name: "run.prompts".into(),
+        label: "prompts".into(),
+        value: String::new(),
+        origin: SettingOrigin::Ours,
+        answers: Answers::Text("built in"),
+    });
+    let mut chooser = Chooser::new(model);
+    assert!(picture(&chooser, 80, 24).contains("prompts built in (our default)"));
+    press(&mut chooser, KeyCode::Tab);
+    press(&mut chooser, KeyCode::Tab);
+    assert!(picture(&chooser, 80, 24).contains("type or paste the path of a folder"));
+    typed(&mut chooser, "my 2");
+    chooser.paste("/prompts\n\u{1b}[31m");
+    press(&mut chooser, KeyCode::Left);
+    assert!(picture(&chooser, 80, 24).contains("< my 2/prompts > (you)"), "{}", picture(&chooser, 80, 24));
+    assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/heat/7", &[("run.prompts", "my 2/prompts")]));
 }

@@ -1,8 +1,9 @@
 //! The picture of the start screen.
 
+use super::Answers;
 use super::choose::{Chooser, Part};
 use crate::domain::SettingOrigin;
-use crate::text::{one_line, width};
+use crate::text::{one_line, width, wrap_at_most};
 use crate::ui::app::Options;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::Mode;
@@ -19,8 +20,15 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     let mut page = Page { left: screen, canvas: &mut canvas };
     let head = page.top(1);
     page.line(head, &[(Role::Title, " retrospect  ".to_owned()), (Role::Dim, SAYING.to_owned())]);
-    let foot = page.bottom(u16::from(screen.height > 4));
-    keys(options, foot, page.canvas);
+    let told = told(chooser, screen.width);
+    let rows = told.len().max(1) as u16;
+    let foot = page.bottom(if screen.height > 4 { rows } else { 0 });
+    if told.is_empty() {
+        keys(options, foot, page.canvas);
+    }
+    for (y, line) in (foot.y..foot.bottom()).zip(&told) {
+        put_line(&[(Role::Warn, format!(" {line}"))], Rect { y, height: 1, ..foot }, page.canvas);
+    }
     let knobs = knobs(chooser, screen.width);
     let knob_rows = page.bottom((knobs.len() as u16 + 1).min(screen.height / 3));
     let wanted = chooser.model.sessions.len().min(4) as u16;
@@ -178,7 +186,11 @@ fn knobs(chooser: &Chooser, columns: u16) -> Vec<Line> {
         world.map_or("", |w| w.about.as_str()),
     );
     for (place, knob) in chooser.model.knobs.iter().enumerate() {
-        add(Part::Knob(place), &knob.label, &knob.value, origin(knob.origin));
+        let value = match knob.answers {
+            Answers::Text(none) if knob.value.is_empty() => none,
+            _ => &knob.value,
+        };
+        add(Part::Knob(place), &knob.label, value, origin(knob.origin));
     }
     let mut lines: Vec<Line> = Vec::new();
     let mut used = 0;
@@ -196,6 +208,22 @@ fn knobs(chooser: &Chooser, columns: u16) -> Vec<Line> {
         }
     }
     lines
+}
+
+/// What is wrong or worth a line, in a few rows; and how a text is given where one can be.
+fn told(chooser: &Chooser, columns: u16) -> Vec<String> {
+    const MOST: usize = 3;
+    let knob = match chooser.part {
+        Part::Knob(place) => chooser.model.knobs.get(place),
+        _ => None,
+    };
+    let typed = knob.filter(|k| matches!(k.answers, Answers::Text(_)));
+    let how = typed.map(|k| format!("{}: type or paste the path of a folder; Backspace takes back", k.label));
+    let words = chooser.note.clone().or(how).unwrap_or_default();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    wrap_at_most(&one_line(&words), usize::from(columns.saturating_sub(2)).max(1), MOST).0
 }
 
 fn keys(options: &Options, area: Rect, canvas: &mut Canvas<'_>) {

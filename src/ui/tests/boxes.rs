@@ -110,13 +110,7 @@ fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
     typed(&mut stage, "Three.");
     let wants = stage.press("Enter");
     let text = LessonText::plain("Two\nlines.\n\nThree.");
-    let wish = LessonWish::Add {
-        kind: Kind::Error,
-        scope: Scope::Environment,
-        text,
-        rule: None,
-        evidence: String::new(),
-    };
+    let wish = LessonWish::add(Kind::Error, Scope::Environment, text, String::new());
     assert_eq!(wants, [Request::Send(Command::Lesson(wish))]);
     assert!(stage.model.notice.as_ref().is_some_and(|n| n.text.starts_with("counts from the next prompt")));
     assert_eq!(stage.model.drafts, []);

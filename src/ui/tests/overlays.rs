@@ -61,7 +61,7 @@ fn prompted() -> Fixture {
         let segment = |label, origin, speaker, tokens| SegmentRecord { label, origin, speaker, tokens };
         let lesson = f.state().pool.numbered(n + 3).unwrap();
         let lesson = Origin::Lesson { id: lesson.id.clone(), version: 1 };
-        let instruction = Origin::Text("0123456789abcdef".to_owned());
+        let instruction = Origin::Text("0123456789abcdef".into());
         let prompt = PromptRecord {
             call: CallId(900 + u64::from(n)),
             episode: 1,
@@ -81,7 +81,7 @@ fn prompted() -> Fixture {
             sha256: format!("{n}"),
             ..PromptRecord::default()
         };
-        f.write(Cause::Policy, Event::PromptSent { prompt: Box::new(prompt) });
+        f.write(Cause::Policy, Event::PromptSent { prompt: prompt.into() });
     }
     f
 }

@@ -68,7 +68,7 @@ fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
 #[test]
 fn a_lesson_that_is_off_or_pinned_shows_its_mark() {
     let mut fixture = kitchen();
-    let id = |n: u32| LessonId(format!("{n:012x}"));
+    let id = |n: u32| LessonId(format!("{n:012x}").into());
     let set = |n, status| {
         let op = LessonOp::Status { id: id(n), was: LessonStatus::On, status };
         Event::LessonChanged { op: Box::new(op), by: crate::domain::Author::Person }

@@ -58,6 +58,7 @@ fn a_session_that_is_only_read_says_so() {
     let mut stage = Stage::new(kitchen(), 80, 24);
     stage.fixture.store.edit_live(|live| live.health = Health::Reading);
     stage.model.hint = crate::ui::model::Hint::Step;
+    stage.model.resume = Some("retrospect resume elsewhere/20261120T104000Z-hot-apple-k3v9q2".to_owned());
     let shown = screen(&stage.draw());
     assert!(shown.lines().next().unwrap().ends_with("READING"), "{shown}");
     assert!(
@@ -67,7 +68,7 @@ fn a_session_that_is_only_read_says_so() {
     for key in ["n", "s", "Space", "c", "H", "o", "x", "r", "a", "A", "e", "R", "u", "N", "X"] {
         assert_eq!(stage.press(key), [], "{key}");
         assert_eq!(names(&stage), [""; 0], "{key}");
-        let session = "20261120T104000Z-hot-apple-k3v9q2";
+        let session = "elsewhere/20261120T104000Z-hot-apple-k3v9q2";
         assert_eq!(said(&stage), format!("read-only; to go on: retrospect resume {session}"), "{key}");
     }
     stage.press("Enter");

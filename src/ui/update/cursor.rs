@@ -1,7 +1,7 @@
 //! Moving in time. The moment of a step is the one before the next step began, so that all that came of it is in it.
 
 use crate::domain::Seq;
-use crate::engine::State;
+use crate::engine::{Episode, State};
 use crate::ui::look::Look;
 use crate::ui::model::{Cursor, Model, Scrolls, Tone};
 use crate::ui::msg::Request;
@@ -19,16 +19,26 @@ pub(super) fn go(model: &mut Model, look: &Look<'_>, cursor: Cursor) {
 
 /// The moment after a step of the listed episode; of its last step, the present or the episode's end.
 pub(crate) fn after_step(look: &Look<'_>, number: u32) -> Option<Cursor> {
-    let episode = look.episode()?;
-    if let Some(next) = look.step(number + 1) {
-        return Some(Cursor::At(Seq(next.first_seq.0.saturating_sub(1))));
-    }
+    after(look, look.episode()?.number, number)
+}
+
+/// The same of any episode. One that is neither listed nor the present one is brought back for it.
+pub(crate) fn after(look: &Look<'_>, episode: u32, number: u32) -> Option<Cursor> {
     let head: &State = &look.moment.head;
-    let open = head.episode.as_ref().is_some_and(|e| e.number == episode.number);
-    if open {
-        return Some(Cursor::Live);
-    }
-    head.past.iter().rev().find(|p| p.number == episode.number).map(|p| Cursor::At(Seq(p.span.1)))
+    let is = |e: &&Episode| e.number == episode;
+    let now = head.episode.as_deref().filter(is);
+    let past = head.past.iter().rev().find(|p| p.number == episode);
+    let before_next = |e: &Episode| {
+        let next = e.step(number + 1)?;
+        Some(Cursor::At(Seq(next.first_seq.0.saturating_sub(1))))
+    };
+    let next = match (look.episode().filter(is).or(now), past) {
+        (Some(known), _) => before_next(known),
+        (None, Some(past)) => look.store.state_at(Seq(past.span.1)).episode.as_deref().and_then(before_next),
+        (None, None) => return None,
+    };
+    let end = if now.is_some() { Some(Cursor::Live) } else { past.map(|p| Cursor::At(Seq(p.span.1))) };
+    next.or(end)
 }
 
 /// One step back or forward, across episodes.
@@ -76,7 +86,7 @@ pub(super) fn last_progress(model: &mut Model, look: &Look<'_>) -> Vec<Request> 
     let to = look.episode().map(|e| e.progress_step).filter(|n| *n > 0);
     match to.and_then(|n| after_step(look, n)) {
         Some(cursor) => go(model, look, cursor),
-        None => model.say("no step of this episode made progress", Tone::Told, look.now),
+        None => model.say("no turn of this episode made progress", Tone::Told, look.now),
     }
     Vec::new()
 }

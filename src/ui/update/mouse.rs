@@ -1,4 +1,5 @@
-//! The mouse: a click focuses a pane and chooses what is under it, the wheel scrolls what is under it.
+//! The mouse: a click focuses a pane and chooses what is under it, the wheel scrolls what is under it, and along the time
+//! bar the chosen turn can be drawn.
 
 use super::{cursor, over, scroll};
 use crate::ui::layout::Pane;
@@ -20,12 +21,25 @@ pub(super) fn update(
     if !model.overlays.is_empty() {
         return over(model, |top| top.mouse(event, look));
     }
+    match event.kind {
+        MouseEventKind::Drag(MouseButton::Left) if model.scrubbing.is_some() => {
+            scrub(model, look, event.column);
+            return Vec::new();
+        }
+        MouseEventKind::Up(_) => model.scrubbing = None,
+        _ => {}
+    }
     let Some(block) = scratch.plan.at(event.column, event.row) else { return Vec::new() };
     let under = scroll::focus_of(block.pane, model.lane);
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => {
             (model.focus, model.lane) = under;
-            if let Some((_, _, step)) =
+            model.first_lane = model.lane(look.lanes());
+            if block.pane == Pane::Time {
+                // The title chooses the pane; the bar chooses the turn as well.
+                model.scrubbing = scratch.ruler.filter(|_| event.row >= block.body.y);
+                scrub(model, look, event.column);
+            } else if let Some((_, _, step)) =
                 scratch.hits.iter().find(|(p, row, _)| *p == block.pane && *row == event.row)
                 && let Some(to) = cursor::after_step(look, *step)
                 && *step != look.moment.chosen()
@@ -48,5 +62,15 @@ pub(super) fn update(
             wants
         }
         _ => Vec::new(),
+    }
+}
+
+/// Goes to the turn under a column of the time bar.
+fn scrub(model: &mut Model, look: &Look<'_>, column: u16) {
+    let step = model.scrubbing.map(|ruler| ruler.step_at(column));
+    if let Some(step) = step.filter(|step| *step != look.moment.chosen())
+        && let Some(to) = cursor::after_step(look, step)
+    {
+        cursor::go(model, look, to);
     }
 }

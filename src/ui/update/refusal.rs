@@ -42,6 +42,9 @@ pub(super) fn wants_a_driver(action: Action) -> bool {
 
 /// Says how a session that is only looked at goes on.
 pub(super) fn only_read(model: &mut Model, look: &Look<'_>) {
-    let words = format!("read-only; to go on: retrospect resume {}", look.moment.head.session);
+    let words = match &model.resume {
+        Some(command) => format!("read-only; to go on: {command}"),
+        None => "read-only: what a report carries is looked at, not gone on with".to_owned(),
+    };
     model.say(words, Tone::Refused, look.now);
 }

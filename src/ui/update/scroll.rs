@@ -49,29 +49,44 @@ fn separate(model: &Model) -> bool {
     model.arrangement() == Arrangement::Triple
 }
 
-/// The panes in the order in which Tab visits them.
-fn order(model: &Model, look: &Look<'_>) -> Vec<(Focus, usize)> {
-    let lane = model.lane(look.lanes());
+/// The panes in the order in which Tab visits them: those that are to be seen. Of lanes that share one place the visit
+/// begins with the one that is shown, and all others follow it.
+fn order(model: &Model, look: &Look<'_>, scratch: &Scratch, by: isize) -> Vec<(Focus, usize)> {
+    let (lane, lanes) = (model.lane(look.lanes()), look.lanes().len());
+    let seen = |focus| {
+        let blocks = &scratch.plan.blocks;
+        model.zoomed || blocks.is_empty() || blocks.iter().any(|b| b.pane.focus() == focus)
+    };
     let mut order = vec![(Focus::Story, lane)];
-    order.extend((0..look.lanes().len()).map(|lane| (Focus::Lanes, lane)));
     if separate(model) {
-        order.insert(1, (Focus::Observations, lane));
+        order.push((Focus::Observations, lane));
     }
+    let first = match (model.arrangement(), model.focus) {
+        (Arrangement::Pair | Arrangement::Triple, _) => 0,
+        (Arrangement::Column, Focus::Lanes) => model.first_lane,
+        // Backwards the one that is shown is the last of the round, so that it is met first.
+        (Arrangement::Column, _) => lane + usize::from(by < 0),
+    };
+    order.extend((0..lanes).map(|n| (Focus::Lanes, (first + n) % lanes.max(1))));
     order.push((Focus::World, lane));
+    order.retain(|(focus, _)| seen(*focus));
     order
 }
 
 /// To the next or previous pane; every lane is a stop.
-pub(super) fn next_pane(model: &mut Model, look: &Look<'_>, by: isize) -> Vec<Request> {
-    let order = order(model, look);
-    let here = |&(focus, lane): &(Focus, usize)| {
-        focus == model.focus && (focus != Focus::Lanes || lane == model.lane(look.lanes()))
-    };
+pub(super) fn next_pane(model: &mut Model, look: &Look<'_>, scratch: &Scratch, by: isize) -> Vec<Request> {
+    let order = order(model, look, scratch, by);
+    let lane = model.lane(look.lanes());
+    let here = |&(focus, of): &(Focus, usize)| focus == model.focus && (focus != Focus::Lanes || of == lane);
     let at = order.iter().position(here).unwrap_or(0);
-    let to = (at.cast_signed() + by).rem_euclid(order.len().cast_signed()).cast_unsigned();
-    if let Some((focus, lane)) = order.get(to) {
-        model.focus = *focus;
-        model.lane = (*focus == Focus::Lanes).then_some(*lane).or(model.lane);
+    let to = (at.cast_signed() + by).rem_euclid(order.len().max(1).cast_signed()).cast_unsigned();
+    if let Some(&(focus, lane)) = order.get(to) {
+        if focus == Focus::Lanes && model.focus != Focus::Lanes {
+            let first = order.iter().find(|(focus, _)| *focus == Focus::Lanes);
+            model.first_lane = first.map_or(0, |(_, lane)| *lane);
+        }
+        model.focus = focus;
+        model.lane = (focus == Focus::Lanes).then_some(lane).or(model.lane);
     }
     Vec::new()
 }
@@ -84,7 +99,7 @@ pub(super) fn pane(model: &mut Model, look: &Look<'_>, number: u8) -> Vec<Reques
         2 => model.focus = Focus::World,
         n if n >= 3 && n < 3 + lanes => {
             model.focus = Focus::Lanes;
-            model.lane = Some(n - 3);
+            (model.lane, model.first_lane) = (Some(n - 3), n - 3);
         }
         n if n == 3 + lanes => model.focus = if separate(model) { Focus::Observations } else { Focus::Story },
         n if n == 4 + lanes => model.focus = Focus::Time,

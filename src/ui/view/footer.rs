@@ -114,14 +114,23 @@ fn two(first: Action, second: Action, words: &'static str) -> Pair {
 fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
     let time = two(Action::Back, Action::Forward, "back/forward");
     let mut pairs = Vec::new();
+    let card = |pairs: &mut Vec<Pair>| {
+        if look.moment.head.episode.as_ref().is_some_and(|e| e.outcome.is_some()) {
+            pairs.push(one(Action::EndCard, "result card"));
+        }
+    };
     if look.moment.past() && model.focus != Focus::Lanes {
         pairs.push(one(Action::Live, "to the present"));
+        if look.reading() {
+            card(&mut pairs);
+        }
         pairs.extend([
             time,
             two(Action::PreviousMark, Action::NextMark, "marks"),
             one(Action::Prompt, "prompt"),
         ]);
     } else if look.reading() {
+        card(&mut pairs);
         pairs.extend([
             time,
             two(Action::PreviousMark, Action::NextMark, "marks"),

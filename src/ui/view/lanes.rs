@@ -12,6 +12,7 @@ use crate::ui::model::{Focus, Model, lane_title};
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use std::collections::HashMap;
 
 /// Draws one lane, or the chosen lane with the others as tabs.
 pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'_>) {
@@ -131,14 +132,9 @@ fn window(look: &Look<'_>, kind: Kind, picked: Option<u32>, area: Rect) -> Vec<R
     let pool = &look.shown().pool;
     let lessons: Vec<&Lesson> = newest_first(look.shown(), kind).collect();
     let digits = pool.len().max(10).ilog10() as usize + 1;
-    // Whole sentences where all of them find room, else one line each.
-    let fits = |most: usize| {
-        lessons.len() <= height
-            && lessons.iter().map(|l| lesson_rows(l, look, area.width, digits, most).len()).sum::<usize>()
-                <= height
-    };
-    let most = [4, 2].into_iter().find(|most| fits(*most)).unwrap_or(1);
-    let of = |lesson: &Lesson| lesson_rows(lesson, look, area.width, digits, most);
+    let rows = |lesson: &Lesson, most| lesson_rows(lesson, look, area.width, digits, most);
+    let most = lines_each(&lessons, picked, height, |l, most| rows(l, most).len());
+    let of = |lesson: &Lesson| rows(lesson, most.get(&lesson.number).copied().unwrap_or(1));
     let mut first = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
     let mut used = lessons.get(first).map_or(0, |l| of(l).len());
     while first > 0 && used < height {
@@ -157,6 +153,31 @@ fn window(look: &Look<'_>, kind: Kind, picked: Option<u32>, area: Rect) -> Vec<R
     }
     rows.truncate(height);
     rows
+}
+
+/// How many lines of words each lesson may have. One each, and where rows are left over they are given away: first to the
+/// picked lesson, then from the top, to each as many as its words need.
+fn lines_each(
+    lessons: &[&Lesson],
+    picked: Option<u32>,
+    height: usize,
+    rows: impl Fn(&Lesson, usize) -> usize,
+) -> HashMap<u32, usize> {
+    const MOST: usize = 8;
+    // A long list is not measured: what does not find room with one row each has nothing to give away.
+    let least: usize = if lessons.len() > height { height } else { lessons.iter().map(|l| rows(l, 1)).sum() };
+    let mut spare = height.saturating_sub(least);
+    let mut most = HashMap::new();
+    let is_picked = |l: &&&Lesson| Some(l.number) == picked;
+    for lesson in lessons.iter().filter(is_picked).chain(lessons.iter().filter(|l| !is_picked(l))) {
+        if spare == 0 {
+            break;
+        }
+        let granted = (rows(lesson, MOST) - rows(lesson, 1)).min(spare);
+        spare -= granted;
+        most.insert(lesson.number, 1 + granted);
+    }
+    most
 }
 
 fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, most: usize) -> Vec<Row> {
@@ -181,6 +202,12 @@ fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, mo
     let roomy = room >= 56 && width(&one_line(head(words))) + width(&long) + 3 <= room;
     let source = if roomy { long } else { short };
     let room = room.saturating_sub(width(&source) + 2).max(4);
+    // What may be more than a line is given to the mistake first: it comes before what to do instead.
+    let mistake = text
+        .solution
+        .is_some()
+        .then(|| lines(&text.text, usize::from(columns).saturating_sub(indent + 3).max(4), most, g.more));
+    let most = most - mistake.as_ref().map_or(0, |m| m.len() - 1);
     let mut lines = lines(words, room, most, g.more);
     let first = lines.remove(0);
     let row = |mark, lead, role, text, source| Row {
@@ -192,9 +219,11 @@ fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, mo
     };
     let blank = (Role::Dim, " ");
     let mut rows = Vec::new();
-    if text.solution.is_some() {
-        let mistake = truncate(&text.text, usize::from(columns).saturating_sub(indent + 3), g.more);
-        rows.push(row(mark, lead, paint(Role::Lesson), mistake, None));
+    if let Some(mistake) = mistake {
+        for (place, line) in mistake.into_iter().enumerate() {
+            let (mark, lead) = if place == 0 { (mark, lead.clone()) } else { (blank, " ".repeat(indent)) };
+            rows.push(row(mark, lead, paint(Role::Lesson), line, None));
+        }
         let lead = format!("{:indent$}{} ", "", g.instead);
         rows.push(row(blank, lead, paint(Role::Solution), first, Some(source)));
     } else {

@@ -8,15 +8,18 @@ use crate::provider::Phase;
 use crate::text::{truncate, wrap};
 use crate::ui::keymap::Action;
 use crate::ui::look::Look;
+use crate::ui::model::Model;
 use crate::ui::theme::Role;
 
+/// A picture of the turning mark stands for so long.
+pub const BEAT_MILLIS: u64 = 150;
 /// Lines of reasoning that are shown folded.
 const FOLDED: usize = 3;
 /// Lines of reasoning that are shown unfolded.
 const UNFOLDED: usize = 40;
 
 /// The rows below the last step.
-pub(super) fn live_rows(look: &Look<'_>, measure: Measure, fold: bool) -> Vec<Row> {
+pub(super) fn live_rows(look: &Look<'_>, measure: Measure, model: &Model) -> Vec<Row> {
     if measure.parts == Parts::Seen || look.moment.past() {
         return Vec::new();
     }
@@ -26,7 +29,7 @@ pub(super) fn live_rows(look: &Look<'_>, measure: Measure, fold: bool) -> Vec<Ro
     let bare = state.last_step().is_some_and(|s| s.stage <= Stage::Reply && s.rejections.is_empty());
     let mut w = Writer::new(if bare { number } else { 0 }, measure, look.glyphs);
     for call in &look.moment.live.calls {
-        under_way(&mut w, call, look, measure, fold);
+        under_way(&mut w, call, look, measure, model);
     }
     if look.moment.live.calls.is_empty() {
         waiting(&mut w, look, state);
@@ -92,7 +95,7 @@ pub(super) fn keys(look: &Look<'_>, pairs: &[(Action, &str)]) -> Vec<(Role, Stri
     pieces
 }
 
-fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Measure, fold: bool) {
+fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Measure, model: &Model) {
     let who = match call.asked {
         Asked::Actor => "",
         Asked::Mentor => "mentor: ",
@@ -103,18 +106,27 @@ fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Meas
         Phase::Reasoning => "reasoning",
         Phase::Answering => "answering",
     };
-    let seconds = look.now.saturating_duration_since(call.since).as_secs();
-    w.line(0, [(Role::ModeThinking, format!("{} {who}{what}", look.glyphs.more))]);
+    let since = look.now.saturating_duration_since(call.since);
+    let seconds = since.as_secs();
+    let turning = look.glyphs.spin[(since.as_millis() / u128::from(BEAT_MILLIS) % 4) as usize];
+    let mark = if model.still { look.glyphs.more } else { turning };
+    w.line(0, [(Role::ModeThinking, format!("{mark} {who}{what}"))]);
     let dot = look.glyphs.dot;
     let count = if call.pieces == 0 { String::new() } else { format!(" {dot} {} tokens", call.pieces) };
     w.tail(Role::Dim, &format!("{seconds} s{count}"));
     let room = usize::from(measure.columns.saturating_sub(measure.digits + 7)).max(4);
-    let shown = if fold { FOLDED } else { UNFOLDED };
-    for line in last_lines(&call.reasoning, room, shown) {
+    let shown = if model.reasoning { UNFOLDED } else { FOLDED };
+    let lines = |text: &str, count| {
+        let mut lines = last_lines(text, room, count + usize::from(model.still));
+        // The line that still grows would move under the eye.
+        lines.truncate(lines.len() - usize::from(model.still && !lines.is_empty()));
+        lines
+    };
+    for line in lines(&call.reasoning, shown) {
         let quote = (Role::Dim, format!("{} ", look.glyphs.quote));
         w.line(2, [quote, (Role::Reasoning, line)]);
     }
-    for line in last_lines(&call.text, room, UNFOLDED) {
+    for line in lines(&call.text, UNFOLDED) {
         w.line(2, [(Role::Thought, line)]);
     }
 }

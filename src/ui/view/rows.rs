@@ -160,7 +160,7 @@ impl Row {
 pub fn step_rows(step: &Step, state: &State, measure: Measure, glyphs: &Glyphs) -> Vec<Row> {
     let mut w = Writer::new(step.number, measure, glyphs);
     if measure.parts != Parts::Seen {
-        done(&mut w, step, glyphs);
+        done(&mut w, step, state, glyphs);
     }
     if measure.parts != Parts::Done {
         seen(&mut w, step, measure);
@@ -182,7 +182,7 @@ pub fn reset_rows(text: &str, measure: Measure, glyphs: &Glyphs) -> Vec<Row> {
     w.rows()
 }
 
-fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
+fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     for (was, why) in &step.rejections {
         w.text(
             (Role::MarkPerson, &format!("{} ", glyphs.person)),
@@ -191,7 +191,10 @@ fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
             &format!("rejected: {was} ({why})"),
         );
     }
-    let waits = step.stage == Stage::Decision && step.executed.is_none();
+    let proposed = step.stage == Stage::Decision && step.executed.is_none();
+    // A proposal waits for nobody once its episode has ended.
+    let given_up = proposed && state.open_episode().is_none();
+    let waits = proposed && !given_up;
     let thinks = step.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
     let fate = step.executed.as_ref().map(|e| &e.fate);
     let dropped = step.by_person() && fate == Some(&Fate::Dropped);
@@ -218,6 +221,7 @@ fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
     } else if let Some(action) = step.action() {
         let (mark, role) = match (waits, step.by_person()) {
             (true, _) => ((Role::Proposal, glyphs.proposal), Role::Proposal),
+            _ if given_up => ((Role::Dim, glyphs.off), Role::Dim),
             (_, true) => ((Role::MarkPerson, glyphs.person), Role::Action),
             _ => ((Role::Dim, ">"), Role::Action),
         };
@@ -234,6 +238,9 @@ fn done(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
         } else if let Some(sent) = step.executed.as_ref().and_then(|e| e.sent.as_deref()) {
             w.tail(Role::Dim, &format!("sent as: {sent}"));
         }
+    }
+    if given_up && (step.thought.is_some() || step.action().is_some()) {
+        w.tail(Role::Dim, "not done");
     }
     for complaint in &step.complaints {
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, complaint);

@@ -4,7 +4,7 @@
 use super::Scratch;
 use super::lanes::unlined;
 use super::live::live_rows;
-use super::rows::{Measure, Parts, Row, reset_rows, step_rows};
+use super::rows::{Measure, Parts, Row, reset_rows};
 use crate::engine::State;
 use crate::ui::canvas::Canvas;
 use crate::ui::layout::Block;
@@ -72,7 +72,7 @@ fn window(
     let measure = Measure { parts, columns: area.width, digits };
     let chosen = look.moment.chosen().min(last);
     let height = usize::from(area.height);
-    let mut source = Source { look, measure, last, scratch, reasoning: model.reasoning };
+    let mut source = Source { look, measure, last, scratch, model };
 
     // In the past the chosen step lies at two thirds, so that what came of it can be read below.
     let below_wanted = if look.moment.past() { height / 3 } else { height };
@@ -122,7 +122,7 @@ struct Source<'a, 'b> {
     measure: Measure,
     last: u32,
     scratch: &'a mut Scratch,
-    reasoning: bool,
+    model: &'a Model,
 }
 
 impl Source<'_, '_> {
@@ -134,11 +134,10 @@ impl Source<'_, '_> {
             return reset_rows(text, self.measure, glyphs).into();
         }
         if number > self.last {
-            let fold = !self.reasoning;
-            return live_rows(self.look, self.measure, fold).into();
+            return live_rows(self.look, self.measure, self.model).into();
         }
         let Some(step) = self.look.step(number) else { return Arc::default() };
         let state: &State = &self.look.moment.story;
-        self.scratch.rows_of(step, self.measure, || step_rows(step, state, self.measure, glyphs))
+        self.scratch.rows_of(step, state, self.measure, glyphs)
     }
 }

@@ -6,9 +6,27 @@ use crate::ui::look::Look;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
-/// Draws the sparkline around the chosen step.
-pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
-    let Some(episode) = look.episode().filter(|_| !area.is_empty()) else { return };
+/// Which step each column of the bar stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ruler {
+    /// The column of the first step that is shown.
+    x: u16,
+    /// That step.
+    first: u32,
+    /// The last step that is shown.
+    last: u32,
+}
+
+impl Ruler {
+    /// The step at a column, the nearest one where the column has none.
+    pub fn step_at(self, column: u16) -> u32 {
+        (self.first + u32::from(column.saturating_sub(self.x))).min(self.last)
+    }
+}
+
+/// Draws the sparkline around the chosen step, and says which column is which step.
+pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<Ruler> {
+    let episode = look.episode().filter(|_| !area.is_empty())?;
     let last = episode.steps.len() as u32;
     let chosen = look.moment.chosen();
     let words = mark_words(look);
@@ -31,6 +49,7 @@ pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     if let Some((role, words)) = words.filter(|_| words_wide > 0) {
         canvas.put_right(area.right().saturating_sub(1), y, words_wide, &words, canvas.style(role));
     }
+    (last > 0).then(|| Ruler { x: area.x + 1, first, last: last.min(first + room - 1) })
 }
 
 /// The rate after a step; an open step keeps the rate before it.

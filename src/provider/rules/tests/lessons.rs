@@ -1,12 +1,57 @@
 //! Lessons change what the actor does, and only in the way their words say.
 
 use super::*;
-use crate::provider::rules::forms::{Form, Lessons};
+use crate::provider::rules::dice;
+use crate::provider::rules::forms::{Form, Forms, Lessons};
 use crate::provider::rules::knowledge::knowledge;
+use std::collections::BTreeMap;
 
 fn learnt(sentence: &str) -> Lessons {
     let prompt = Prompt { segments: vec![segment(Label::Error, sentence)] };
     knowledge().forms.lessons(&prompt, knowledge())
+}
+
+#[test]
+fn looking_forms_up_by_their_first_word_finds_what_trying_them_all_finds() {
+    let table: BTreeMap<Form, Vec<String>> =
+        toml::from_str::<BTreeMap<String, _>>(include_str!("../forms.toml"))
+            .map(|mut file| file.remove("forms").expect("the file has one table"))
+            .expect("the file parses");
+    let all = Forms::compile(&table).without_shortcuts();
+    let mut dice = dice::Dice::new("forms", 7, 0);
+    let mut pick = |n: usize| {
+        dice = dice::Dice::new("forms", dice.now("next").to_bits(), 0);
+        (dice.now("pick") * n as f64) as usize
+    };
+    let mut understood = 0;
+    for text in table.values().flatten().flat_map(|text| [text; 40]) {
+        let mut words = Vec::new();
+        for word in text.split(' ') {
+            let inner = word.trim_matches(['[', ']']);
+            if inner != word && pick(2) == 0 {
+                continue;
+            }
+            let options: Vec<&str> = inner.split('|').collect();
+            let word = match options[pick(options.len())] {
+                "WHAT" => ["what you hold", "apples", "it", "cup"][pick(4)],
+                "THING" => ["mug", "soap bars", "knives"][pick(3)],
+                "PLACE" => ["side table", "fridge", "cabinets"][pick(3)],
+                "LAMP" => ["desk lamp", "lamp"][pick(2)],
+                "PUT" => ["put", "place", "move"][pick(3)],
+                literal => literal,
+            };
+            words.push(word);
+        }
+        if pick(4) == 0 {
+            words.remove(pick(words.len()));
+        }
+        let sentence = words.join(" ");
+        let prompt = Prompt { segments: vec![segment(Label::Error, &sentence)] };
+        let found = learnt(&sentence);
+        assert_eq!(found, all.lessons(&prompt, knowledge()), "{sentence}");
+        understood += u32::from(found != Lessons::default());
+    }
+    assert!(understood > 1000, "most of them are lessons: {understood}");
 }
 
 /// The agreed sentences, and what each must stop.

@@ -1,0 +1,89 @@
+//! What lines mean.
+
+use super::*;
+
+#[test]
+fn the_palettes_words_are_commands_as_well() {
+    let state = State::default();
+    for (palette, own) in [
+        ("lesson-add Foo -> bar", "lesson Foo -> bar"),
+        ("again", "begin"),
+        ("open", "n"),
+        ("next", "n"),
+        ("remark well done", "note well done"),
+        (":step", "n"),
+        (":stage", "s"),
+        ("pause-run", "run"),
+        (":override go to sofa 1", "o go to sofa 1"),
+        ("reject no", "x no"),
+        (":undo", "u"),
+        ("redo", "U"),
+        (":prompt", "p"),
+        ("37", "story 37"),
+        (":37", "story 37"),
+        ("end-episode", "end"),
+    ] {
+        assert_eq!(understand(palette, &state), understand(own, &state), "{palette}");
+    }
+    let running = State { pace: Pace::Running, ..State::default() };
+    assert_eq!(understand("pause-run", &running), understand("pause", &running));
+    for word in ["lesson-add", "ask-again", "remark", "pause-run", ":37"] {
+        assert!(HELP.contains(word), "{word}");
+    }
+}
+
+/// Found by a new user of `--plain`: words of the palette were unknown, and `again` was another thing than on the screen.
+#[cfg(feature = "tui")]
+#[test]
+fn every_word_of_the_palette_is_taken_or_says_that_it_needs_the_screen() {
+    use crate::ui::keymap::Action;
+    let state = State::default();
+    let mut refused = Vec::new();
+    for action in Action::ALL.iter().filter(|a| a.in_palette()) {
+        let name = action.name();
+        match understand(name, &state) {
+            Err(why) if why.contains("needs the screen") => {
+                assert!(why.starts_with(&format!("`{name}` needs the screen")), "{why}");
+                refused.push(name);
+            }
+            // A word of its own that wants another one after it.
+            Err(why) => {
+                let wants = ["something is missing", "there is no lesson"].iter().any(|w| why.starts_with(w));
+                assert!(wants, "{name}: {why}");
+            }
+            Ok(_) => {}
+        }
+    }
+    for word in ["theme", "zoom", "copy", "back", "pane-3"] {
+        assert!(refused.contains(&word), "{word}");
+    }
+    for word in ["step", "again", "ask-again", "confirm", "play", "reflect", "prompt", "quit"] {
+        assert!(!refused.contains(&word), "{word}");
+    }
+}
+
+#[test]
+fn words_that_are_switches_on_the_screen_are_switches_here() {
+    let at = |autonomy| State { autonomy, ..State::default() };
+    let to = |autonomy| Ok(Said::Do(vec![Command::SetAutonomy(autonomy)]));
+    for (word, before, after) in [
+        ("confirm", Autonomy::Auto, Autonomy::Confirm),
+        ("confirm", Autonomy::Confirm, Autonomy::Auto),
+        ("play", Autonomy::Auto, Autonomy::Human),
+        ("play", Autonomy::Human, Autonomy::Auto),
+        ("human", Autonomy::Human, Autonomy::Human),
+        ("auto", Autonomy::Confirm, Autonomy::Auto),
+    ] {
+        assert_eq!(understand(word, &at(before)), to(after), "{word}");
+    }
+}
+
+/// The key `r` of the screen: again what just was, whatever it was.
+#[test]
+fn r_is_what_the_key_is_on_the_screen() {
+    let r = |state: &State| understand("r", state);
+    assert_eq!(r(&State::default()), Ok(Said::Do(vec![Command::AskAgain])));
+    let divergence = Some((1, 1, "recorded".to_owned(), "now".to_owned()));
+    let differs = State { divergence, ..State::default() };
+    assert_eq!(r(&differs), Ok(Said::Do(vec![Command::Retry])));
+}

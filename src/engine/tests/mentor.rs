@@ -1,0 +1,199 @@
+//! Questions to the mentor: rounds, failures, and what a person may do meanwhile.
+
+use super::fixture::{Bench, names, turn, won};
+use crate::domain::{CallId, Kind, Purpose, Question, Usage};
+use crate::engine::{Command, Effect, Event, Failure, Reply};
+
+/// A bench after two steps, with the round of two questions in flight.
+fn asked() -> Bench {
+    let mut bench = Bench::counselled(1, 50);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    for action in ["look", "dance"] {
+        bench.says(action);
+        bench.world(turn("Fine."));
+    }
+    bench
+}
+
+fn questions(bench: &Bench) -> Vec<(CallId, Kind)> {
+    let asks = bench.state().calls.values().filter_map(|c| match c {
+        Effect::Ask { call, prompt } => Some((*call, prompt.question?.kind)),
+        _ => None,
+    });
+    asks.collect()
+}
+
+fn answers(bench: &mut Bench, call: CallId, text: &str) -> Vec<Event> {
+    let usage = Usage { prompt_tokens: 9, reply_tokens: 2, ..Usage::default() };
+    bench.reply(Reply::Model { call, text: text.to_owned(), reasoning: String::new(), usage })
+}
+
+fn fails(bench: &mut Bench, call: CallId) -> Vec<Event> {
+    let failure = Failure { what: "gone".to_owned(), place: "mentor".to_owned(), next: "retry".to_owned() };
+    bench.reply(Reply::Failed { call, failure })
+}
+
+#[test]
+fn a_round_is_asked_at_once_and_the_actor_waits_for_all_of_it() {
+    let mut bench = asked();
+    let round = questions(&bench);
+    assert_eq!(round.iter().map(|q| q.1).collect::<Vec<_>>(), [Kind::Error, Kind::Abstract]);
+    let defined = bench.journal.iter().filter(|e| matches!(e.event, Event::TextDefined { .. })).count();
+    assert_eq!(defined, 1, "a text that two prompts of a round share is defined once");
+
+    // The second answer comes first.
+    let came = answers(&mut bench, round[1].0, "Beds are soft.\nRooms have doors.");
+    assert_eq!(names(&came), ["reply_received", "reflected", "lesson_changed", "lesson_changed"]);
+    assert_eq!(questions(&bench).len(), 1);
+    let came = answers(&mut bench, round[0].0, "Danced in vain.");
+    assert_eq!(names(&came), ["reply_received", "reflected", "lesson_changed", "prompt_sent"]);
+
+    let state = bench.state();
+    let lessons: Vec<_> = state.pool.all().map(|l| (l.kind, l.text().text.as_str(), l.learnt_at)).collect();
+    let at = (1, 2);
+    assert_eq!(
+        lessons,
+        [
+            (Kind::Abstract, "Beds are soft.", at),
+            (Kind::Abstract, "Rooms have doors.", at),
+            (Kind::Error, "Danced in vain.", at)
+        ]
+    );
+    assert_eq!((state.spent.actor_calls, state.spent.mentor_calls, state.spent.mentor_tokens), (3, 2, 22));
+    let step = state.episode.as_ref().unwrap().step(2).unwrap();
+    assert_eq!(step.usage.prompt_tokens, 3, "the mentor's cost is not the step's");
+    let ids: std::collections::BTreeSet<_> = state.pool.all().map(|l| l.id.clone()).collect();
+    assert_eq!(ids.len(), 3, "every lesson has an id of its own");
+}
+
+#[test]
+fn one_by_one_when_the_setting_says_so() {
+    let mut bench = Bench::counselled(1, 50);
+    bench.wish(Command::Set { name: "mentor_at_once".to_owned(), value: false.into() }).unwrap();
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room."));
+    for action in ["look", "dance"] {
+        bench.says(action);
+        bench.world(turn("Fine."));
+    }
+    assert_eq!(questions(&bench).len(), 1);
+    let (call, _) = questions(&bench)[0];
+    assert_eq!(
+        names(&answers(&mut bench, call, ""))[2..],
+        ["prompt_sent"],
+        "an empty answer settles its question"
+    );
+    assert_eq!(questions(&bench)[0].1, Kind::Abstract);
+}
+
+#[test]
+fn stepping_by_stages_shows_each_question_before_it_is_sent() {
+    let mut bench = Bench::counselled(1, 50);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room."));
+    bench.says("look");
+    bench.world(turn("Fine."));
+    bench.wish(Command::Pause).unwrap();
+    bench.says("dance");
+    bench.wish(Command::StepStage).unwrap();
+    bench.world(turn("Fine."));
+    assert!(bench.state().waits());
+    for kind in [Kind::Error, Kind::Abstract] {
+        bench.wish(Command::StepStage).unwrap();
+        assert_eq!(bench.state().draft.as_ref().unwrap().question, Some(Question::reflect(kind)));
+        assert!(bench.state().waits(), "the draft waits");
+        bench.wish(Command::StepStage).unwrap();
+        let (call, asked) = questions(&bench)[0];
+        assert_eq!(asked, kind);
+        answers(&mut bench, call, "Well.");
+        assert!(bench.state().waits(), "{kind:?}");
+    }
+}
+
+#[test]
+fn all_failed_questions_of_a_round_are_tried_again() {
+    let mut bench = asked();
+    let round = questions(&bench);
+    fails(&mut bench, round[0].0);
+    assert_eq!(questions(&bench).len(), 1, "the other one is still awaited");
+    fails(&mut bench, round[1].0);
+    assert!(bench.state().waits());
+    assert_eq!(bench.state().troubles().count(), 2);
+    assert_eq!(names(&bench.wish(Command::Retry).unwrap()), ["retried", "retried"]);
+    assert_eq!(questions(&bench), round);
+    assert_eq!(bench.state().troubles().count(), 0);
+}
+
+#[test]
+fn a_failed_question_can_be_given_up_and_says_why() {
+    let mut bench = asked();
+    let round = questions(&bench);
+    fails(&mut bench, round[0].0);
+    answers(&mut bench, round[1].0, "Beds are soft.");
+    assert!(bench.wish(Command::Step).is_err(), "trouble first");
+    assert_eq!(names(&bench.wish(Command::GiveUp).unwrap()), ["given_up", "reflected"]);
+    let left_out = bench.state().reflections.last().unwrap().clone();
+    assert!(left_out.items.is_empty() && left_out.complaints[0].contains("gone"), "{left_out:?}");
+    assert!(bench.state().episode.as_ref().unwrap().assisted);
+    assert_eq!(names(&bench.wish(Command::Run).unwrap()), ["resumed", "prompt_sent"], "the agent goes on");
+}
+
+#[test]
+fn an_actors_failed_call_can_be_given_up_to_act_by_hand() {
+    let mut bench = Bench::counselled(1, 50);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room."));
+    let (call, _) = bench.call().unwrap();
+    fails(&mut bench, call);
+    assert_eq!(names(&bench.wish(Command::GiveUp).unwrap()), ["given_up"]);
+    let came = bench.wish(Command::Act("sleep".to_owned())).unwrap();
+    assert_eq!(names(&came), ["action_overridden", "step_granted", "action_taken"]);
+}
+
+#[test]
+fn a_cancelled_question_is_asked_again_and_its_late_answer_is_inert() {
+    let mut bench = asked();
+    let round = questions(&bench);
+    bench.wish(Command::Cancel).unwrap();
+    assert!(bench.state().calls.is_empty());
+    assert!(answers(&mut bench, round[0].0, "Too late.").is_empty());
+    bench.wish(Command::Run).unwrap();
+    let again = questions(&bench);
+    assert_eq!(again.len(), 2);
+    assert!(again[0].0 > round[1].0, "a new call");
+}
+
+#[test]
+fn a_person_asks_the_mentor_while_a_proposal_waits() {
+    let mut bench = Bench::counselled(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room."));
+    bench.says("look");
+    bench.wish(Command::Reflect(Kind::Error)).unwrap();
+    let (call, _) = questions(&bench)[0];
+    assert!(bench.wish(Command::Reflect(Kind::Error)).is_err(), "one at a time");
+    answers(&mut bench, call, "Looked too long.");
+    assert_eq!(
+        bench.state().awaiting().unwrap().proposed.as_deref(),
+        Some("look"),
+        "the proposal still waits"
+    );
+    assert!(bench.state().episode.as_ref().unwrap().assisted);
+}
+
+#[test]
+fn a_question_after_the_end_counts_for_its_episode() {
+    let mut bench = Bench::counselled(2, 50);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room."));
+    bench.says("rest");
+    bench.world(won("You rest."));
+    let (call, kind) = questions(&bench)[0];
+    assert_eq!(kind, Kind::Plan);
+    answers(&mut bench, call, "Rest at once.");
+    let past = bench.state().past.get(0).unwrap();
+    assert_eq!((past.calls, past.tokens), (2, 4 + 11));
+    let plan = bench.state().reflections.last().unwrap();
+    assert_eq!((plan.episode, plan.step, plan.purpose), (1, 1, Purpose::Reflect));
+}

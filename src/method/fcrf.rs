@@ -1,0 +1,139 @@
+//! FCRF (methods.md 2.4): Reflexion's runner with a reflection that grows with the difficulty of the task. The first trials are
+//! followed by a simple one (experience, plan), the later ones by an in-depth one (experience, a tip from the pool of
+//! lessons, a plan built of both); a task that is corrected adds a lesson to the pool.
+
+mod difficulty;
+
+pub use difficulty::Difficulty;
+
+use super::{agenda, mentor, reflexion};
+use crate::domain::{Kind, Purpose, Question, Scope};
+use crate::engine::{Heard, LessonWish, Method, State, Want, keep};
+
+/// What was worth keeping of the attempt.
+const EXPERIENCE: Question = Question { kind: Kind::Experience, purpose: Purpose::Reflect };
+/// The tip of the pool that fits best.
+const TIP: Question = Question { kind: Kind::Lesson, purpose: Purpose::Choose };
+/// A plan from the experience.
+const SIMPLE_PLAN: Question = Question { kind: Kind::Plan, purpose: Purpose::Reflect };
+/// A plan built of experience and tip.
+const BUILT_PLAN: Question = Question { kind: Kind::Plan, purpose: Purpose::Build };
+/// What made the difference between the failed and the corrected attempt.
+const CONTRAST: Question = Question { kind: Kind::Lesson, purpose: Purpose::Contrast };
+/// A shorter pool.
+const SUMMARY: Question = Question { kind: Kind::Lesson, purpose: Purpose::Summarise };
+
+/// The method `fcrf`.
+pub struct Fcrf;
+
+impl Method for Fcrf {
+    fn name(&self) -> &'static str {
+        "fcrf"
+    }
+
+    fn next(&self, state: &State) -> Vec<Want> {
+        match state.open_episode() {
+            Some(open) if open.reset.is_none() => Vec::new(),
+            Some(_) => vec![Want::AskActor],
+            None => {
+                let due = rounds(state).into_iter().find_map(|round| {
+                    let open: Vec<Question> = round.into_iter().filter(|q| !state.heard(*q)).collect();
+                    (!open.is_empty()).then_some(open)
+                });
+                let mut wants: Vec<Want> =
+                    due.into_iter().flatten().flat_map(|q| mentor::ask(self, state, q)).collect();
+                wants.extend(agenda::next_by_trial(state));
+                wants
+            }
+        }
+    }
+
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+        mentor::ask(self, state, Question::reflect(kind))
+    }
+
+    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+        match heard.question {
+            TIP => chosen(state, heard),
+            SUMMARY => super::constitution::summarised(state, heard),
+            _ => keep(state, heard),
+        }
+    }
+}
+
+/// The rounds of questions about the episode that has just ended; each waits for the one before.
+fn rounds(state: &State) -> Vec<Vec<Question>> {
+    let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else { return Vec::new() };
+    let mut rounds = Vec::new();
+    if reflexion::failed(state).is_some() {
+        let depth = Difficulty::of(&ended.task).depth(state, ended.trial);
+        let mut first = if state.switch("experience", true) { vec![EXPERIENCE] } else { Vec::new() };
+        if depth == Depth::InDepth && state.switch("lesson", true) && !pool(state).is_empty() {
+            first.push(TIP);
+        }
+        rounds.push(first);
+        rounds.push(vec![if depth == Depth::Simple { SIMPLE_PLAN } else { BUILT_PLAN }]);
+    }
+    let grows = state.run.as_ref().map_or("append", |r| r.settings.word("lesson_pool", "append"));
+    let corrected = ended.won && state.last_attempt(&ended.task).is_some();
+    if corrected && grows != "person" {
+        rounds.push(vec![CONTRAST]);
+    }
+    if grows == "summary" && ends_trial(state) && pool(state).len() > 1 {
+        rounds.push(vec![SUMMARY]);
+    }
+    rounds
+}
+
+/// How deep a reflection goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Experience, then a plan from it.
+    Simple,
+    /// Experience and a tip from the pool, then a plan built of both.
+    InDepth,
+}
+
+/// The pool: lessons of corrected tasks, and those of a person.
+fn pool(state: &State) -> Vec<&crate::domain::Lesson> {
+    state.pool.in_force(Kind::Lesson).filter(|l| l.scope == Scope::Environment).collect()
+}
+
+/// The next episode belongs to another trial.
+fn ends_trial(state: &State) -> bool {
+    let Some(ended) = state.past.last() else { return false };
+    match agenda::next_by_trial(state).first() {
+        Some(Want::StartEpisode { trial, .. }) => *trial > ended.trial,
+        _ => true,
+    }
+}
+
+/// The tip stays with its task, and names the lesson of the pool it was taken from.
+fn chosen(state: &State, heard: &Heard<'_>) -> Vec<Want> {
+    let mut wants = vec![Want::Reflect(Box::new(heard.reflection()))];
+    // One tip that fits best is asked for; what else was said is in the reflection.
+    let Some(item) = heard.items.first() else { return wants };
+    let said = words(&item.text.text);
+    let source = pool(state)
+        .into_iter()
+        .map(|l| (shared(&said, &words(&l.text().text)), l))
+        .filter(|(shared, _)| *shared > 0)
+        .max_by_key(|(shared, l)| (*shared, std::cmp::Reverse(l.number)))
+        .map(|(_, l)| l.id.clone());
+    let mut wish = heard.lesson(item);
+    if let LessonWish::Add { scope, parents, .. } = &mut wish {
+        *scope = Scope::Task;
+        parents.extend(source);
+    }
+    wants.push(Want::Lesson(wish));
+    wants
+}
+
+fn words(text: &str) -> Vec<String> {
+    let split = text.split(|c: char| !c.is_alphanumeric()).filter(|w| w.len() > 2);
+    split.map(str::to_lowercase).collect()
+}
+
+fn shared(a: &[String], b: &[String]) -> usize {
+    a.iter().filter(|word| b.contains(word)).count()
+}

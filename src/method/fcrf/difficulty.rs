@@ -1,0 +1,60 @@
+//! How difficult a task is, and how many trials get the simple reflection (FCRF, equation 7, and the public code).
+
+use super::Depth;
+use crate::domain::Task;
+use crate::engine::State;
+
+/// Objects and interactions a task needs (FCRF's table).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difficulty {
+    /// Objects.
+    pub objects: u32,
+    /// Interactions with them.
+    pub interactions: u32,
+}
+
+impl Difficulty {
+    /// By the type of the task; one whose type says nothing counts as the middle of the table.
+    pub fn of(task: &Task) -> Self {
+        let said = task.task_type.as_deref().unwrap_or(&task.goal).to_lowercase();
+        let (objects, interactions) = if said.contains("two") {
+            (3, 1)
+        } else if ["clean", "heat", "cool", "hot"].iter().any(|word| said.contains(word)) {
+            (2, 2)
+        } else if said.contains("look") || said.contains("examine") {
+            (2, 1)
+        } else if said.contains("pick") || said.contains("put") {
+            (1, 1)
+        } else {
+            (2, 1)
+        };
+        Self { objects, interactions }
+    }
+
+    /// Both together.
+    pub fn sum(self) -> u32 {
+        self.objects + self.interactions
+    }
+
+    /// How many trials are followed by a simple and how many by an in-depth reflection, (k1, k2), of `total`.
+    ///
+    /// Paper: k2 is the share of `total` that the sum has in the greatest sum of the table, 4, and may be a fraction. Code:
+    /// k1 is `max(1, int((1 - sum / 5) * total))`, floating-point errors included.
+    pub fn depths(self, by_code: bool, total: u32) -> (f64, f64) {
+        let (sum, total) = (f64::from(self.sum()), f64::from(total));
+        if by_code {
+            let simple = ((1.0 - sum / 5.0) * total).trunc().max(1.0);
+            return (simple, total - simple);
+        }
+        let deep = total * sum / 4.0;
+        (total - deep, deep)
+    }
+
+    /// Which reflection follows a trial, counted from 1.
+    pub(super) fn depth(self, state: &State, trial: u32) -> Depth {
+        let by_code = state.run.as_ref().is_some_and(|r| r.settings.word("k_table", "paper") == "code");
+        let total = u32::try_from(state.number("eptotal", 5)).unwrap_or(u32::MAX);
+        let (simple, _) = self.depths(by_code, total);
+        if f64::from(trial) <= simple { Depth::Simple } else { Depth::InDepth }
+    }
+}

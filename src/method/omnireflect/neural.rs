@@ -1,0 +1,69 @@
+//! Reflections by a mentor, one question a kind (Table 17 gives three prompts), and the summary of the constitution (Table 18).
+//!
+//! Nothing says what becomes of a summary that cannot be read, or of lessons that it was not shown: the old list stays, and
+//! only what it was shown is replaced (methods.md 6.1).
+
+use super::super::constitution;
+use crate::domain::{Kind, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question};
+use crate::engine::{Heard, LessonWish, State, Want};
+
+/// The questions that were not answered yet after this turn.
+pub(super) fn reflections(state: &State, kinds: &[Kind]) -> Vec<Want> {
+    let questions = kinds.iter().map(|kind| Question::reflect(*kind));
+    questions.filter(|question| !state.heard(*question)).map(Want::AskMentor).collect()
+}
+
+/// The summaries that are due after every `s_freq`-th ended task, for each list that has something to make shorter.
+pub(super) fn summaries(state: &State) -> Vec<Want> {
+    let (every, ended) = (state.number("s_freq", 10), state.past.len() as u64);
+    if every == 0 || ended == 0 || !ended.is_multiple_of(every) {
+        return Vec::new();
+    }
+    let questions = [Kind::Abstract, Kind::Error].map(|kind| Question { kind, purpose: Purpose::Summarise });
+    let due = questions.into_iter().filter(|q| !state.heard(*q) && worth(state, q.kind));
+    due.map(Want::AskMentor).collect()
+}
+
+/// Two lessons or more can be made one.
+fn worth(state: &State, kind: Kind) -> bool {
+    state.pool.in_force(kind).nth(1).is_some()
+}
+
+pub(super) fn heard(state: &State, heard: &Heard<'_>) -> Vec<Want> {
+    match heard.question.purpose {
+        Purpose::Summarise => constitution::summarised(state, heard),
+        _ => reflected(state, heard),
+    }
+}
+
+/// New lessons join the pool, and one that says what another says already recurs. Progress replaces what the mentor said
+/// of it before, or joins it (setting `progress`).
+fn reflected(state: &State, heard: &Heard<'_>) -> Vec<Want> {
+    let kind = heard.question.kind;
+    let mut wants = vec![Want::Reflect(Box::new(heard.reflection()))];
+    let replaces = kind == Kind::Progress
+        && !heard.items.is_empty()
+        && state.run.as_ref().is_some_and(|r| r.settings.word("progress", "replace") == "replace");
+    let mut replaced: Vec<LessonId> = Vec::new();
+    if replaces {
+        let old = state
+            .pool
+            .of(kind)
+            .filter(|l| l.origin == LessonOrigin::Mentor && !l.by_person && l.status == LessonStatus::On);
+        replaced.extend(old.map(|l| l.id.clone()));
+        wants.extend(replaced.iter().map(constitution::retire));
+    }
+    let mut new: Vec<&LessonText> = Vec::new();
+    for item in &heard.items {
+        let same = state.pool.of(kind).find(|l| l.text() == &item.text && !replaced.contains(&l.id));
+        match same {
+            Some(lesson) => wants.push(Want::Lesson(LessonWish::Recur { id: lesson.id.clone() })),
+            None if new.contains(&&item.text) => {}
+            None => {
+                new.push(&item.text);
+                wants.push(Want::Lesson(heard.lesson(item)));
+            }
+        }
+    }
+    wants
+}

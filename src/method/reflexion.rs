@@ -1,0 +1,67 @@
+//! Reflexion (methods.md 2.2): trial by trial over the tasks that are not solved; after each attempt that failed the mentor
+//! writes a plan for the next one, and the newest plans of a task stand in the prompts of its next trial.
+
+use super::{agenda, mentor};
+use crate::domain::{EpisodeSummary, Kind, LessonStatus, Question};
+use crate::engine::{Heard, LessonWish, Method, State, Want, keep};
+
+/// The method `reflexion`.
+pub struct Reflexion;
+
+impl Method for Reflexion {
+    fn name(&self) -> &'static str {
+        "reflexion"
+    }
+
+    fn next(&self, state: &State) -> Vec<Want> {
+        match state.open_episode() {
+            Some(open) if open.reset.is_none() => Vec::new(),
+            Some(_) => vec![Want::AskActor],
+            None => {
+                let plan = Question::reflect(Kind::Plan);
+                let due = plans(state) && failed(state).is_some() && !state.heard(plan);
+                let mut wants = if due { mentor::ask(self, state, plan) } else { Vec::new() };
+                wants.extend(agenda::next_by_trial(state));
+                wants
+            }
+        }
+    }
+
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+        mentor::ask(self, state, Question::reflect(kind))
+    }
+
+    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+        let mut wants = keep(state, heard);
+        // With the last attempt in the prompt there is one plan: the new one replaces those before it (methods.md 2.2).
+        if strategy(state) == "both" && !heard.items.is_empty() {
+            let task = state.episode.as_ref().map(|e| e.task.key());
+            let of_task = |episode: u32| {
+                let past = (episode as usize).checked_sub(1).and_then(|place| state.past.get(place));
+                past.map(|p| p.task.key()) == task
+            };
+            let old = state.pool.in_force(Kind::Plan).filter(|l| !l.by_person && of_task(l.learnt_at.0));
+            wants.extend(old.map(|l| {
+                Want::Lesson(LessonWish::Status { id: l.id.clone(), status: LessonStatus::Retired })
+            }));
+        }
+        wants
+    }
+}
+
+fn strategy(state: &State) -> &str {
+    state.run.as_ref().map_or("reflexion", |r| r.settings.word("strategy", "reflexion"))
+}
+
+/// The strategy asks for plans.
+fn plans(state: &State) -> bool {
+    matches!(strategy(state), "reflexion" | "both")
+}
+
+/// The episode that has just ended without success, and that a plan is written for: not after the last trial, unless the
+/// setting says so.
+pub(super) fn failed(state: &State) -> Option<&EpisodeSummary> {
+    let ended = state.episode.as_deref()?.outcome.as_deref()?;
+    let last = state.run.as_ref().is_some_and(|r| ended.trial >= r.trials);
+    (!ended.won && (!last || state.switch("reflect_after_last", false))).then_some(ended)
+}

@@ -1,0 +1,88 @@
+//! Sweet&Sour's settings.
+
+use super::{Fixed, MOST, NO_NUMBER, SettingSpec};
+use crate::domain::SettingOrigin;
+
+pub(super) const LIST: &[SettingSpec] = &[
+    SettingSpec {
+        name: "positive",
+        meaning: "a positive reflection is written at each sub-goal",
+        methods: &["sweet_sour"],
+        default: Fixed::Switch(true),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Paper,
+    },
+    SettingSpec {
+        name: "negative",
+        meaning: "a negative reflection is written after a failed attempt",
+        methods: &["sweet_sour"],
+        default: Fixed::Switch(true),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Paper,
+    },
+    SettingSpec {
+        name: "managed",
+        meaning: "memory is managed: what is learnt in an attempt is short-term first; off: all of it is long-term at once",
+        methods: &["sweet_sour"],
+        default: Fixed::Switch(true),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Paper,
+    },
+    SettingSpec {
+        name: "transfer",
+        meaning: "when short-term memory becomes long-term: after an attempt that reached the goal (Algorithm 1), or after every attempt (section 2.3)",
+        methods: &["sweet_sour"],
+        default: Fixed::Word("success", &["success", "always"]),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Paper,
+    },
+    SettingSpec {
+        name: "subgoal",
+        meaning: "what counts as a sub-goal: the progress rate rises, or the reward does",
+        methods: &["sweet_sour"],
+        default: Fixed::Word("progress", &["progress", "reward"]),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
+        name: "long_term",
+        meaning: "memories of long-term memory that are shown, the newest",
+        methods: &["sweet_sour"],
+        default: Fixed::Number(MOST),
+        code: None,
+        range: (0, MOST),
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
+        name: "short_term",
+        meaning: "memories of short-term memory that are shown, the newest",
+        methods: &["sweet_sour"],
+        default: Fixed::Number(MOST),
+        code: None,
+        range: (0, MOST),
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
+        name: "memory_scope",
+        meaning: "how far long-term memory reaches: the task, tasks of its type, or the environment",
+        methods: &["sweet_sour"],
+        default: Fixed::Word("task", &["task", "type", "environment"]),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
+        name: "reward_carries",
+        meaning: "the reward that the mentor is told goes on over episodes, as Algorithm 1 has it",
+        methods: &["sweet_sour"],
+        default: Fixed::Switch(true),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Paper,
+    },
+];

@@ -1,0 +1,125 @@
+//! Sweet&Sour (methods.md 2.5): a positive reflection at each sub-goal, shown from the next turn on, and a negative one after an
+//! attempt that failed. Memories are tuples (reflection, observation, action, reward). Short-term memory is the lessons of
+//! scope episode; at the end of an attempt it becomes long-term memory or is forgotten.
+
+use super::{agenda, mentor};
+use crate::domain::{Kind, LessonStatus, Moment, Question, Scope};
+use crate::engine::{Episode, Heard, LessonWish, Method, State, Want};
+
+const POSITIVE: Question = Question { kind: Kind::Positive, purpose: crate::domain::Purpose::Reflect };
+const NEGATIVE: Question = Question { kind: Kind::Negative, purpose: crate::domain::Purpose::Reflect };
+
+/// The method `sweet_sour`.
+pub struct SweetSour;
+
+impl Method for SweetSour {
+    fn name(&self) -> &'static str {
+        "sweet_sour"
+    }
+
+    fn next(&self, state: &State) -> Vec<Want> {
+        match state.open_episode() {
+            Some(open) if open.reset.is_none() => Vec::new(),
+            Some(open) => {
+                let due = state.switch("positive", true) && subgoal(state, open) && !state.heard(POSITIVE);
+                let mut wants = if due { mentor::ask(self, state, POSITIVE) } else { Vec::new() };
+                wants.push(Want::AskActor);
+                wants
+            }
+            None => {
+                let mut wants = self.after(state);
+                wants.extend(agenda::next(state));
+                wants
+            }
+        }
+    }
+
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+        mentor::ask(self, state, Question::reflect(kind))
+    }
+
+    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+        let mut reflection = heard.reflection();
+        let moment = state.episode.as_deref().and_then(last_moment);
+        for item in &mut reflection.items {
+            item.moment.clone_from(&moment);
+        }
+        // What is learnt within an attempt is short-term memory first.
+        let short = heard.question == POSITIVE && state.switch("managed", true);
+        let reach = if short { Scope::Episode } else { long_term(state) };
+        let mut wants = vec![Want::Reflect(Box::new(reflection.clone()))];
+        for item in &reflection.items {
+            let mut wish = heard.lesson(item);
+            if let LessonWish::Add { scope, .. } = &mut wish {
+                *scope = reach;
+            }
+            wants.push(Want::Lesson(wish));
+        }
+        wants
+    }
+}
+
+impl SweetSour {
+    /// What follows an attempt: short-term memory becomes long-term where it may, and a failure is reflected on.
+    fn after(&self, state: &State) -> Vec<Want> {
+        let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else {
+            return Vec::new();
+        };
+        let always = state.run.as_ref().is_some_and(|r| r.settings.word("transfer", "success") == "always");
+        let mut wants: Vec<Want> = carried(state).map(Want::Remember).into_iter().collect();
+        if ended.won || always {
+            let short = state.pool.of(Kind::Positive).filter(|l| l.scope == Scope::Episode);
+            let kept = short.filter(|l| l.status != LessonStatus::Off);
+            wants.extend(
+                kept.map(|l| Want::Lesson(LessonWish::Rescope { id: l.id.clone(), scope: long_term(state) })),
+            );
+        }
+        if !ended.won && state.switch("negative", true) && !state.heard(NEGATIVE) {
+            wants.extend(mentor::ask(self, state, NEGATIVE));
+        }
+        wants
+    }
+}
+
+/// The reward over all attempts so far, where the memory does not hold that of the last one yet.
+fn carried(state: &State) -> Option<serde_json::Value> {
+    let episode = state.episode.as_deref()?;
+    let counted = state.memory.get("episode").and_then(serde_json::Value::as_u64);
+    if counted == Some(u64::from(episode.number)) || !state.switch("reward_carries", true) {
+        return None;
+    }
+    let before = state.memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+    Some(serde_json::json!({ "episode": episode.number, "reward": before + episode.reward() }))
+}
+
+/// The last turn reached a sub-goal: the progress rate, or the reward, is higher than before it.
+fn subgoal(state: &State, episode: &Episode) -> bool {
+    let Some(step) = episode.last().filter(|s| s.noted) else { return false };
+    let by_reward = state.run.as_ref().is_some_and(|r| r.settings.word("subgoal", "progress") == "reward");
+    let measure = |seen: &crate::domain::Seen| if by_reward { seen.reward } else { seen.progress };
+    let before = match step.number.checked_sub(1) {
+        None | Some(0) => episode.reset.as_ref(),
+        Some(n) => episode.step(n).and_then(|s| s.answer.as_ref()),
+    };
+    step.answer.as_ref().is_some_and(|now| measure(now) > before.map_or(0.0, measure))
+}
+
+/// The turn a memory is about: what the agent saw, what it did, and the reward.
+fn last_moment(episode: &Episode) -> Option<Moment> {
+    let step = episode.step(episode.answered())?;
+    let before = episode.step(step.number - 1).and_then(|s| s.answer.as_ref()).or(episode.reset.as_ref())?;
+    Some(Moment {
+        observation: before.seen.clone().unwrap_or_else(|| before.raw.clone()),
+        action: step.action().unwrap_or_default().to_owned(),
+        reward: step.answer.as_ref().map_or(0.0, |a| a.reward),
+    })
+}
+
+/// How far long-term memory reaches.
+fn long_term(state: &State) -> Scope {
+    match state.run.as_ref().map_or("task", |r| r.settings.word("memory_scope", "task")) {
+        "environment" => Scope::Environment,
+        "type" => Scope::TaskType,
+        _ => Scope::Task,
+    }
+}

@@ -1,0 +1,196 @@
+//! FCRF: its tables, which questions follow which trial, and how the pool grows.
+
+use super::super::fixture::{House, Play, spec};
+use super::super::{Difficulty, PaperOrCode, defaults};
+use crate::domain::{Kind, Purpose, Question, RunSpec, Scope, SettingOrigin, Task, Turn};
+use crate::engine::{Command, LessonWish};
+use crate::prompt::{body_hash, render};
+
+const PUT: &str = "pick_and_place_simple";
+const HEAT: &str = "pick_heat_then_place_in_recep";
+const TWO: &str = "pick_two_obj_and_place";
+const LOOK: &str = "look_at_obj_in_light";
+
+const EXPERIENCE: Question = Question { kind: Kind::Experience, purpose: Purpose::Reflect };
+const PLAN: Question = Question { kind: Kind::Plan, purpose: Purpose::Reflect };
+const TIP: Question = Question { kind: Kind::Lesson, purpose: Purpose::Choose };
+const BUILD: Question = Question { kind: Kind::Plan, purpose: Purpose::Build };
+const CONTRAST: Question = Question { kind: Kind::Lesson, purpose: Purpose::Contrast };
+const SUMMARY: Question = Question { kind: Kind::Lesson, purpose: Purpose::Summarise };
+
+fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
+    let mut run = spec("fcrf", tasks);
+    run.mentor = "script".to_owned();
+    run.trials = trials;
+    run.limits.steps = 1;
+    run
+}
+
+fn play(run: RunSpec) -> Play {
+    let mut play = Play::new(run);
+    let mut said = 0;
+    play.mentor = Box::new(move |prompt| {
+        said += 1;
+        let question = prompt.question.unwrap();
+        format!("{} {} number {said}.", question.purpose.name(), question.kind.name())
+    });
+    play
+}
+
+/// Plays to the end of the run; the episodes of these numbers are won.
+fn until_over(play: &mut Play, won: &[u32]) {
+    let mut episode = 0;
+    let mut world = |action: Option<&str>| {
+        if action.is_none() {
+            episode += 1;
+            return House::kitchen("put a hot apple in garbagecan").reset();
+        }
+        let won = won.contains(&episode);
+        Turn { done: won, won, valid: true, observation: "Well.".to_owned(), ..Turn::default() }
+    };
+    play.script_in(&mut world, &["inventory"; 1000]);
+    assert!(play.state().over);
+}
+
+fn asked(play: &Play) -> Vec<(u32, Question)> {
+    play.prompts.iter().filter_map(|(_, p)| Some((p.episode, p.question?))).collect()
+}
+
+#[test]
+fn the_tables_of_paper_and_code() {
+    // methods.md 2.4: type, sum, simple and in-depth trials of 5 by the code, in-depth ones by equation 7.
+    for (kind, sum, code, paper) in [
+        (PUT, 2, (3.0, 2.0), 2.5),
+        (LOOK, 3, (2.0, 3.0), 3.75),
+        (HEAT, 4, (1.0, 4.0), 5.0),
+        (TWO, 4, (1.0, 4.0), 5.0),
+    ] {
+        let task = Task {
+            env: "household".to_owned(),
+            id: "x".to_owned(),
+            goal: String::new(),
+            task_type: Some(kind.to_owned()),
+            seed: 0,
+        };
+        let difficulty = Difficulty::of(&task);
+        assert_eq!(difficulty.sum(), sum, "{kind}");
+        assert_eq!(difficulty.depths(true, 5), code, "{kind}");
+        assert_eq!(difficulty.depths(false, 5), (5.0 - paper, paper), "{kind}");
+    }
+}
+
+#[test]
+fn simple_trials_come_first_and_in_depth_ones_need_a_pool() {
+    // Task type, table, and the questions after the four trials that are reflected on.
+    let (s, d) = (vec![EXPERIENCE, PLAN], vec![EXPERIENCE, TIP, BUILD]);
+    let cases = [
+        (PUT, "code", [&s, &s, &s, &d]),
+        (PUT, "paper", [&s, &s, &d, &d]),
+        (LOOK, "code", [&s, &s, &d, &d]),
+        (HEAT, "code", [&s, &d, &d, &d]),
+        (TWO, "paper", [&d, &d, &d, &d]),
+    ];
+    for (kind, table, expected) in cases {
+        let mut run = run(&[("a", kind)], 5);
+        run.settings.set("k_table", table, SettingOrigin::Flag);
+        let mut play = play(run);
+        let tip = crate::domain::LessonText::plain("Open before you take.");
+        let wish = LessonWish::add(Kind::Lesson, Scope::Environment, tip, String::new());
+        play.command(Command::Lesson(wish));
+        until_over(&mut play, &[]);
+        let questions: Vec<Question> = asked(&play).into_iter().map(|(_, q)| q).collect();
+        assert_eq!(questions, expected.into_iter().flatten().copied().collect::<Vec<_>>(), "{kind} {table}");
+    }
+    // Without a pool there is no tip to take, and the plan is built of the experience alone.
+    let mut play = play(run(&[("a", TWO)], 2));
+    until_over(&mut play, &[]);
+    assert_eq!(asked(&play), [(1, EXPERIENCE), (1, BUILD)]);
+}
+
+#[test]
+fn a_corrected_task_adds_a_lesson_that_a_later_tip_is_linked_to() {
+    // a fails and is corrected in its second trial (episode 3); b fails twice and takes the tip.
+    let mut play = play(run(&[("a", TWO), ("b", TWO)], 3));
+    until_over(&mut play, &[3]);
+    assert_eq!(
+        asked(&play),
+        [
+            (1, EXPERIENCE),
+            (1, BUILD),
+            (2, EXPERIENCE),
+            (2, BUILD),
+            (3, CONTRAST),
+            (4, EXPERIENCE),
+            (4, TIP),
+            (4, BUILD)
+        ]
+    );
+    let state = play.state();
+    let lessons: Vec<_> = state.pool.of(Kind::Lesson).collect();
+    assert_eq!(lessons.len(), 2);
+    assert_eq!((lessons[0].scope, lessons[1].scope), (Scope::Environment, Scope::Task));
+    assert_eq!(*lessons[1].parents, [lessons[0].id.clone()], "the tip names the lesson it was taken from");
+    // The contrast was asked with both attempts in front of the mentor, and can be rebuilt from its record.
+    let (state, record) = play.prompts.iter().find(|(_, p)| p.question == Some(CONTRAST)).unwrap();
+    let prompt = render(state, record);
+    assert_eq!(body_hash(&prompt), record.sha256);
+    assert_eq!(prompt.body().matches("> inventory").count(), 2, "{}", prompt.body());
+    assert!(prompt.body().contains("STATUS: OK"));
+}
+
+#[test]
+fn the_actor_sees_the_last_three_reflections_trial_by_trial() {
+    let mut run = run(&[("a", PUT)], 5);
+    run.settings.set("k_table", "code", SettingOrigin::Flag);
+    let mut play = play(run);
+    until_over(&mut play, &[]);
+    let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
+    let body = render(state, record).body();
+    let memory: Vec<&str> = body.lines().filter(|l| l.starts_with("- ") && l.contains("number")).collect();
+    assert_eq!(
+        memory,
+        [
+            "- reflect Experience number 3.",
+            "- reflect Plan number 4.",
+            "- reflect Experience number 5.",
+            "- reflect Plan number 6.",
+            "- reflect Experience number 7.",
+            "- build Plan number 8.",
+        ]
+    );
+}
+
+#[test]
+fn parts_can_be_left_out_and_the_pool_can_be_a_persons() {
+    // Setting, value, questions of a run in which the second trial of a task succeeds.
+    let cases: [(&str, serde_json::Value, &[Question]); 4] = [
+        ("experience", false.into(), &[BUILD, CONTRAST]),
+        ("lesson", false.into(), &[EXPERIENCE, BUILD, CONTRAST]),
+        ("lesson_pool", "person".into(), &[EXPERIENCE, BUILD]),
+        ("lesson_pool", "summary".into(), &[EXPERIENCE, BUILD, CONTRAST]),
+    ];
+    for (name, value, expected) in cases {
+        let mut run = run(&[("a", TWO)], 2);
+        run.settings.set(name, value, SettingOrigin::Flag);
+        let mut play = play(run);
+        until_over(&mut play, &[2]);
+        let questions: Vec<Question> = asked(&play).into_iter().map(|(_, q)| q).collect();
+        assert_eq!(questions, expected, "{name}");
+    }
+    // Two lessons are worth a summary, once, after the trial in which the second came.
+    let mut run = run(&[("a", TWO), ("b", TWO), ("c", TWO)], 3);
+    run.settings.set("lesson_pool", "summary", SettingOrigin::Flag);
+    let mut play = play(run);
+    until_over(&mut play, &[4, 5]);
+    let summaries: Vec<u32> =
+        asked(&play).into_iter().filter(|(_, q)| *q == SUMMARY).map(|(e, _)| e).collect();
+    assert_eq!(summaries, [6], "after the second trial of c; the pool of one lesson that is left needs none");
+}
+
+#[test]
+fn the_runner_is_reflexions() {
+    let (limits, settings, loops) = defaults("fcrf", PaperOrCode::Code);
+    assert_eq!((limits.steps, loops), (49, true));
+    assert_eq!(settings.number("memory", 0), 3);
+    assert_eq!(super::super::trials("fcrf"), 5);
+}

@@ -1,0 +1,165 @@
+//! OmniReflect with a mentor: when it is asked (Algorithm 1), what its words become, and what a whole run costs.
+
+use super::super::fixture::{House, Play, spec};
+use crate::domain::{
+    Kind, Label, LessonOrigin, LessonStatus, LessonText, PromptRecord, Purpose, Question, RunSpec, Scope,
+    SettingOrigin,
+};
+use crate::engine::{Command, LessonWish};
+use crate::prompt::render;
+
+fn neural(tasks: &[(&str, &str)]) -> RunSpec {
+    let mut run = spec("omnireflect", tasks);
+    run.settings.set("generation", "neural", SettingOrigin::Flag);
+    run
+}
+
+/// A play in which every reflection says something new, and every summary one sentence.
+fn play(run: RunSpec) -> Play {
+    let mut play = Play::new(run);
+    let mut said = 0;
+    play.mentor = Box::new(move |prompt: &PromptRecord| {
+        said += 1;
+        match prompt.question.unwrap() {
+            Question { kind: Kind::Error, purpose: Purpose::Reflect } => {
+                format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
+            }
+            Question { purpose: Purpose::Reflect, .. } => format!("['Said {said}.']"),
+            Question { kind: Kind::Error, .. } => {
+                "[{'mistake': 'All of it.', 'solution': 'None of it.'}]".to_owned()
+            }
+            Question { .. } => "['In short.']".to_owned(),
+        }
+    });
+    play
+}
+
+/// The questions of a play, with the step each came after.
+fn asked(play: &Play) -> Vec<(u32, Question)> {
+    play.prompts.iter().filter_map(|(_, p)| Some((p.step, p.question?))).collect()
+}
+
+#[test]
+fn the_mentor_is_asked_by_the_clock_of_algorithm_1() {
+    // Setting by setting: offset, r_freq, the turns (counted from 1) after which the mentor was asked.
+    let cases: &[(u64, u64, &[u32])] = &[
+        (0, 10, &[1, 11, 21, 31, 41]),
+        (10, 10, &[11, 21, 31, 41]),
+        (9, 10, &[10, 20, 30, 40, 50]),
+        (0, 25, &[1, 26]),
+    ];
+    for (offset, every, turns) in cases {
+        let mut run = neural(&[("a", "")]);
+        run.settings.set("offset", *offset, SettingOrigin::Flag);
+        run.settings.set("r_freq", *every, SettingOrigin::Flag);
+        let mut play = play(run);
+        play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
+        let kinds = [Kind::Error, Kind::Abstract, Kind::Progress];
+        let expected: Vec<_> =
+            turns.iter().flat_map(|t| kinds.map(|kind| (*t, Question::reflect(kind)))).collect();
+        assert_eq!(asked(&play), expected, "offset {offset}, every {every}");
+    }
+}
+
+#[test]
+fn a_whole_episode_costs_what_the_paper_says() {
+    // methods.md 5: 50 turns and 5 rounds of 3 kinds; symbolic generation and ReAct ask nobody but the actor.
+    for (run, calls) in [
+        (neural(&[("a", "")]), (50, 15)),
+        (spec("omnireflect", &[("a", "")]), (50, 0)),
+        (spec("react", &[("a", "")]), (50, 0)),
+    ] {
+        let mut play = play(run);
+        play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
+        let spent = play.state().spent;
+        assert_eq!((spent.actor_calls, spent.mentor_calls), calls);
+        assert!(play.state().over);
+    }
+}
+
+#[test]
+fn a_summary_after_every_tenth_task_replaces_what_it_was_shown() {
+    let tasks: Vec<String> = (0..10).map(|n| format!("t{n}")).collect();
+    let tasks: Vec<(&str, &str)> = tasks.iter().map(|t| (t.as_str(), "")).collect();
+    let mut run = neural(&tasks);
+    run.limits.steps = 2;
+    let mut play = play(run);
+    // A person's lesson, before anything is learnt, and one that is switched off.
+    let own = LessonWish::add(Kind::Abstract, Scope::Environment, LessonText::plain("Mine."), String::new());
+    play.command(Command::Lesson(own));
+    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
+    let state = play.state();
+    let in_force = |kind| state.pool.in_force(kind).map(|l| l.text().text.as_str()).collect::<Vec<_>>();
+    assert_eq!(in_force(Kind::Abstract), ["Mine.", "In short."]);
+    assert_eq!(in_force(Kind::Error), ["All of it."]);
+    let summary = state.pool.in_force(Kind::Abstract).last().unwrap();
+    assert_eq!(summary.origin, LessonOrigin::Mentor);
+    assert_eq!(summary.parents.len(), 10, "one lesson of each task, all named as parents");
+    let retired = state.pool.all().filter(|l| l.kind == Kind::Abstract && l.status == LessonStatus::Retired);
+    assert_eq!(retired.count(), 10);
+    let last: Vec<Question> = asked(&play).iter().rev().take(2).map(|(_, q)| *q).collect();
+    assert!(last.iter().all(|q| q.purpose == Purpose::Summarise), "{last:?}");
+    assert_eq!(state.spent.mentor_calls, 10 * 3 + 2);
+}
+
+#[test]
+fn an_unusable_summary_keeps_the_old_list_and_says_so() {
+    let mut run = neural(&[("a", ""), ("b", "")]);
+    run.limits.steps = 1;
+    run.settings.set("s_freq", 2, SettingOrigin::Flag);
+    let mut play = play(run);
+    let mut said = 0;
+    play.mentor = Box::new(move |prompt| {
+        said += 1;
+        let summary = prompt.question.is_some_and(|q| q.purpose == Purpose::Summarise);
+        if summary { String::new() } else { format!("['Said {said}.']") }
+    });
+    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
+    let state = play.state();
+    assert_eq!(state.pool.in_force(Kind::Abstract).count(), 2);
+    let told = state.reflections.iter().filter(|r| r.purpose == Purpose::Summarise);
+    let told: Vec<_> = told.filter_map(|r| r.complaints.last().cloned()).collect();
+    assert_eq!(told.len(), 2);
+    assert!(told[0].contains("the old list stays"), "{told:?}");
+}
+
+#[test]
+fn progress_is_replaced_or_appended_and_ends_with_its_episode() {
+    for (how, lessons) in [("replace", 1), ("append", 2)] {
+        let mut run = neural(&[("a", "")]);
+        run.settings.set("progress", how, SettingOrigin::Flag);
+        run.limits.steps = 12;
+        let mut play = play(run);
+        play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
+        assert_eq!(play.state().pool.in_force(Kind::Progress).count(), lessons, "{how}");
+    }
+}
+
+#[test]
+fn kinds_can_be_switched_off() {
+    let mut run = neural(&[("a", "")]);
+    run.settings.set("kind_error", false, SettingOrigin::Flag);
+    run.limits.steps = 5;
+    let mut play = play(run);
+    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 5]);
+    let kinds: Vec<Kind> = asked(&play).iter().map(|(_, q)| q.kind).collect();
+    assert_eq!(kinds, [Kind::Abstract, Kind::Progress]);
+}
+
+#[test]
+fn the_mentors_prompt_has_the_world_the_constitution_the_task_and_the_turns() {
+    let mut run = neural(&[("a", "")]);
+    run.limits.steps = 12;
+    let mut play = play(run);
+    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
+    let (state, record) = play.prompts.iter().filter(|(_, p)| p.question.is_some()).nth(3).unwrap();
+    assert_eq!((record.step, record.question), (11, Some(Question::reflect(Kind::Error))));
+    let prompt = render(state, record);
+    assert_eq!(crate::prompt::body_hash(&prompt), record.sha256, "rebuilt from the record alone");
+    let mut labels: Vec<Label> = prompt.segments.iter().map(|s| s.label).collect();
+    labels.dedup();
+    assert_eq!(labels[..5], [Label::Instruction, Label::Abstract, Label::Error, Label::Task, Label::Action]);
+    assert_eq!(labels.last(), Some(&Label::Cue));
+    let body = prompt.body();
+    assert!(body.contains("- Said 2.") && body.contains("> look"), "{body}");
+}

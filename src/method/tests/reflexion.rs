@@ -1,0 +1,157 @@
+//! Reflexion: whole runs counted against the papers' arithmetic, and what its memory shows.
+
+use super::super::fixture::{House, Play, spec};
+use super::super::{PaperOrCode, defaults};
+use crate::domain::{Kind, Label, LessonStatus, Question, RunSpec, SettingOrigin, Turn};
+use crate::prompt::render;
+
+fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
+    let mut run = spec("reflexion", tasks);
+    run.mentor = "script".to_owned();
+    run.trials = trials;
+    run.loop_detector = false;
+    run
+}
+
+fn play(run: RunSpec) -> Play {
+    let mut play = Play::new(run);
+    let mut said = 0;
+    play.mentor = Box::new(move |_| {
+        said += 1;
+        format!("Plan {said}.")
+    });
+    play
+}
+
+/// Plays a run in which nothing is ever won.
+fn lose(play: &mut Play) {
+    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["inventory"; 1000]);
+    assert!(play.state().over);
+}
+
+#[test]
+fn fifteen_trials_cost_what_the_papers_say() {
+    // methods.md 5: 15 x 50 + 14 = 764 by the paper; 15 x 49 + 15 = 750 as the public code has it.
+    for (reading, calls) in [(PaperOrCode::Paper, (750, 14)), (PaperOrCode::Code, (735, 15))] {
+        let mut run = run(&[("a", "")], 15);
+        let (limits, settings, loops) = defaults("reflexion", reading);
+        assert!(loops, "Reflexion's runner stops at two equal actions");
+        (run.limits, run.settings) = (limits, settings);
+        let mut play = play(run);
+        lose(&mut play);
+        let spent = play.state().spent;
+        assert_eq!((spent.actor_calls, spent.mentor_calls), calls, "{reading:?}");
+    }
+}
+
+#[test]
+fn tasks_are_played_trial_by_trial_and_a_solved_one_rests() {
+    let mut run = run(&[("a", ""), ("b", "")], 3);
+    run.limits.steps = 8;
+    let mut play = play(run);
+    // The second episode, the first trial of b, is won at once: its world says so.
+    let mut episodes = 0;
+    let mut world = |action: Option<&str>| {
+        if action.is_none() {
+            episodes += 1;
+            return House::kitchen("put a hot apple in garbagecan").reset();
+        }
+        let won = episodes == 2;
+        Turn { done: won, won, valid: true, observation: "Done.".to_owned(), ..Turn::default() }
+    };
+    play.script_in(&mut world, &["inventory"; 1000]);
+    let played: Vec<_> = play.state().past.iter().map(|p| (p.task.id.as_str(), p.trial, p.won)).collect();
+    assert_eq!(played, [("a", 1, false), ("b", 1, true), ("a", 2, false), ("a", 3, false)]);
+}
+
+#[test]
+fn the_last_three_plans_of_this_task_are_shown() {
+    let mut run = run(&[("a", ""), ("b", "")], 6);
+    run.limits.steps = 1;
+    let mut play = play(run);
+    lose(&mut play);
+    let shown = |episode: u32| -> Vec<String> {
+        let (state, record) =
+            play.prompts.iter().find(|(_, p)| p.episode == episode && p.question.is_none()).unwrap();
+        let prompt = render(state, record);
+        let plans = prompt.segments.iter().filter(|s| s.label == Label::Memory);
+        plans.map(|s| s.text.trim().to_owned()).filter(|t| t.starts_with("- ")).collect()
+    };
+    // Task a has the odd episodes and plans: 1, 3, 5, 7, 9.
+    assert_eq!(shown(1), Vec::<String>::new());
+    assert_eq!(shown(3), ["- Plan 1."]);
+    assert_eq!(shown(11), ["- Plan 5.", "- Plan 7.", "- Plan 9."], "five plans: the last three are shown");
+    assert_eq!(shown(12), ["- Plan 6.", "- Plan 8.", "- Plan 10."]);
+}
+
+#[test]
+fn strategies_say_what_a_new_trial_is_told() {
+    // Strategy, calls of the mentor over three lost trials, whether the last attempt and how many plans stand in the last prompt.
+    let cases = [
+        ("none", 0, false, 0),
+        ("last-attempt", 0, true, 0),
+        ("reflexion", 2, false, 2),
+        ("both", 2, true, 1),
+    ];
+    for (strategy, calls, attempt, plans) in cases {
+        let mut run = run(&[("a", "")], 3);
+        run.limits.steps = 2;
+        run.settings.set("strategy", strategy, SettingOrigin::Flag);
+        let mut play = play(run);
+        lose(&mut play);
+        assert_eq!(play.state().spent.mentor_calls, calls, "{strategy}");
+        let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
+        let prompt = render(state, record);
+        assert_eq!(crate::prompt::body_hash(&prompt), record.sha256, "{strategy}: rebuilt from the record");
+        let told =
+            prompt.segments.iter().find(|s| s.label == Label::Attempt && s.text.contains("> inventory"));
+        assert_eq!(told.is_some(), attempt, "{strategy}");
+        let shown = prompt.segments.iter().filter(|s| s.label == Label::Memory && s.text.starts_with("- "));
+        assert_eq!(shown.count(), plans, "{strategy}");
+    }
+}
+
+#[test]
+fn a_plan_is_about_its_task_and_is_asked_after_the_attempt_it_is_about() {
+    let mut run = run(&[("a", "")], 2);
+    run.limits.steps = 3;
+    let mut play = play(run);
+    lose(&mut play);
+    let (state, record) = play.prompts.iter().find(|(_, p)| p.question.is_some()).unwrap();
+    assert_eq!((record.episode, record.step, record.question), (1, 3, Some(Question::reflect(Kind::Plan))));
+    let body = render(state, record).body();
+    assert!(body.contains("STATUS: FAIL") && body.trim_end().ends_with("New plan:"), "{body}");
+    let plan = play.state().pool.of(Kind::Plan).next().unwrap();
+    assert_eq!((plan.learnt_at, plan.status), ((1, 3), LessonStatus::On));
+}
+
+#[test]
+fn symbolic_rules_write_plans_where_they_are_the_mentor() {
+    let mut run = run(&[("a", "")], 2);
+    run.mentor = "symbolic".to_owned();
+    run.limits.steps = 3;
+    let mut play = Play::new(run);
+    play.script(
+        &mut House::kitchen("put a hot apple in garbagecan"),
+        &["take apple 1", "open fridge 1", "inventory", "inventory", "inventory", "inventory"],
+    );
+    let state = play.state();
+    assert_eq!(state.spent.mentor_calls, 0, "no model is asked");
+    let plan = state.pool.of(Kind::Plan).next().expect("a plan");
+    assert!(plan.text().text.contains("Go to a place before you act on it."), "{:?}", plan.text());
+}
+
+#[test]
+fn an_empty_reply_is_asked_again_warmer_and_then_counts_as_an_empty_action() {
+    let mut run = run(&[("a", "")], 1);
+    run.limits.steps = 1;
+    let mut play = play(run);
+    play.script(
+        &mut House::kitchen("put a hot apple in garbagecan"),
+        &["", "", "ok", "", "", "", "never asked"],
+    );
+    let rungs: Vec<u32> = play.prompts.iter().map(|(_, p)| p.rung).collect();
+    assert_eq!(rungs, [0, 1, 2, 3, 4, 5], "six tries, 0.2 warmer each");
+    let step = play.state().episode.as_ref().unwrap().step(1).unwrap();
+    assert_eq!((step.action(), step.unusable), (Some(""), 5));
+}

@@ -1,0 +1,160 @@
+//! Sweet&Sour: both buffers after each line of its algorithm.
+
+use super::super::fixture::{House, Play, spec};
+use crate::domain::{Kind, LessonStatus, Moment, Question, RunSpec, Scope, SettingOrigin, Turn};
+use crate::engine::State;
+use crate::prompt::render;
+
+fn run(trials: u32) -> RunSpec {
+    let mut run = spec("sweet_sour", &[("a", "")]);
+    run.mentor = "script".to_owned();
+    run.trials = trials;
+    run.limits.steps = 4;
+    run
+}
+
+fn play(run: RunSpec) -> Play {
+    let mut play = Play::new(run);
+    let mut said = 0;
+    play.mentor = Box::new(move |prompt| {
+        said += 1;
+        format!("{} {said}.", prompt.question.unwrap().kind.name())
+    });
+    play
+}
+
+/// A world in which the second turn reaches a sub-goal, and the fourth the goal in the episodes that are won.
+fn world(won: &[u32]) -> impl FnMut(Option<&str>) -> Turn + '_ {
+    let (mut episode, mut step) = (0, 0);
+    move |action| {
+        let Some(_) = action else {
+            (episode, step) = (episode + 1, 0);
+            return House::kitchen("put a hot apple in garbagecan").reset();
+        };
+        step += 1;
+        let wins = step == 4 && won.contains(&episode);
+        let progress = if wins {
+            1.0
+        } else if step >= 2 {
+            0.5
+        } else {
+            0.0
+        };
+        let (reward, observation) = (f64::from(u8::from(wins)), format!("Turn {step}."));
+        Turn { observation, valid: true, progress, reward, done: wins, won: wins, ..Turn::default() }
+    }
+}
+
+/// Short-term and long-term memory.
+fn memories(state: &State) -> (Vec<&str>, Vec<&str>) {
+    let of = |short: bool| -> Vec<&str> {
+        let all = state.pool.all().filter(|l| l.in_force() && (l.scope == Scope::Episode) == short);
+        all.map(|l| l.text().text.as_str()).collect()
+    };
+    (of(true), of(false))
+}
+
+/// Episode and step of a prompt, and the memories it saw: short-term, long-term.
+type Before<'a> = ((u32, u32), Vec<&'a str>, Vec<&'a str>);
+
+/// The memories before each prompt of the actor.
+fn story(play: &Play) -> Vec<Before<'_>> {
+    let actors = play.prompts.iter().filter(|(_, p)| p.question.is_none());
+    actors
+        .map(|(state, p)| {
+            let (short, long) = memories(state);
+            ((p.episode, p.step), short, long)
+        })
+        .collect()
+}
+
+#[test]
+fn the_buffers_after_each_line_of_algorithm_1() {
+    // Three attempts; the second reaches the goal, so there is no third.
+    let mut play = play(run(3));
+    play.script_in(&mut world(&[2]), &["inventory", "look around", "wait here", "go on"].repeat(3));
+    let none: Vec<&str> = Vec::new();
+    assert_eq!(
+        story(&play),
+        [
+            ((1, 1), none.clone(), none.clone()),
+            ((1, 2), none.clone(), none.clone()),
+            // Line 12: the sub-goal of turn 2 is reflected on, and its memory is there at the next turn.
+            ((1, 3), vec!["Positive 1."], none.clone()),
+            ((1, 4), vec!["Positive 1."], none.clone()),
+            // Lines 20 to 23: the goal was not reached, so only the negative reflection stays.
+            ((2, 1), none.clone(), vec!["Negative 2."]),
+            ((2, 2), none.clone(), vec!["Negative 2."]),
+            ((2, 3), vec!["Positive 3."], vec!["Negative 2."]),
+            ((2, 4), vec!["Positive 3."], vec!["Negative 2."]),
+        ]
+    );
+    // Line 18: the goal was reached, so short-term memory becomes long-term; the goal itself is a sub-goal too.
+    let (short, long) = memories(play.state());
+    assert!(short.is_empty());
+    assert_eq!(long, ["Negative 2.", "Positive 3.", "Positive 4."]);
+    assert_eq!(play.state().past.len(), 2);
+}
+
+#[test]
+fn a_memory_is_a_tuple_and_is_shown_as_one() {
+    let mut play = play(run(1));
+    play.script_in(&mut world(&[]), &["inventory", "look around", "wait here", "go on"]);
+    let lesson = play.state().pool.all().find(|l| l.kind == Kind::Positive).unwrap();
+    let moment = Moment { observation: "Turn 1.".to_owned(), action: "look around".to_owned(), reward: 0.0 };
+    assert_eq!(lesson.moment.as_deref(), Some(&moment));
+    let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
+    let body = render(state, record).body();
+    assert!(body.contains("- Positive 1. (saw: Turn 1.; did: look around; reward: 0)\n"), "{body}");
+}
+
+#[test]
+fn readings_and_ablations() {
+    // Settings, long-term memory after two failed attempts.
+    let cases: [(&str, serde_json::Value, &[&str]); 5] = [
+        ("transfer", "success".into(), &["Negative 2.", "Negative 4."]),
+        ("transfer", "always".into(), &["Positive 1.", "Negative 2.", "Positive 3.", "Negative 4."]),
+        ("positive", false.into(), &["Negative 1.", "Negative 2."]),
+        ("negative", false.into(), &[]),
+        ("managed", false.into(), &["Positive 1.", "Negative 2.", "Positive 3.", "Negative 4."]),
+    ];
+    for (name, value, expected) in cases {
+        let mut run = run(2);
+        run.settings.set(name, value, SettingOrigin::Flag);
+        let mut play = play(run);
+        play.script_in(&mut world(&[]), &["inventory", "look around", "wait here", "go on"].repeat(2));
+        // What is of scope episode is forgotten when the next episode begins; here none does.
+        let (_, long) = memories(play.state());
+        assert_eq!(long, expected, "{name}");
+    }
+}
+
+#[test]
+fn the_reward_goes_on_over_attempts_unless_the_setting_says_otherwise() {
+    for (carries, told) in [(true, "Reward in all: 1\n"), (false, "Reward in all: 0\n")] {
+        let mut run = run(1);
+        run.tasks.push(crate::domain::Task { id: "b".to_owned(), ..run.tasks[0].clone() });
+        run.settings.set("reward_carries", carries, SettingOrigin::Flag);
+        let mut play = play(run);
+        play.script_in(&mut world(&[1]), &["inventory", "look around", "wait here", "go on"].repeat(2));
+        let negative = Some(Question::reflect(Kind::Negative));
+        let (state, record) = play.prompts.iter().find(|(_, p)| p.question == negative).unwrap();
+        let body = render(state, record).body();
+        assert!(body.contains(told), "{carries}: {body}");
+    }
+}
+
+#[test]
+fn a_memory_that_is_switched_off_is_not_carried_over() {
+    let mut play = play(run(1));
+    play.script_in(&mut world(&[]), &["inventory", "look around"]);
+    let id = play.state().pool.all().next().unwrap().id.clone();
+    let off = crate::engine::LessonWish::Status { id, status: LessonStatus::Off };
+    play.command(crate::engine::Command::Lesson(off));
+    let mut left = world(&[1]);
+    // The same world goes on at its third turn.
+    (0..3).for_each(|n| drop(left(if n == 0 { None } else { Some("x") })));
+    play.script_in(&mut left, &["wait here", "go on"]);
+    let (_, long) = memories(play.state());
+    assert_eq!(long, ["Positive 2."]);
+}

@@ -1,0 +1,307 @@
+//! Reads an actor's reply. Total: any text gives a reading, and every word of it stands in the reply.
+
+use super::label::unbulleted;
+use super::quoted::is_quote;
+use super::{Complaint, Remarks, json_action, lines, says_something};
+use crate::engine::Reading;
+
+/// Reads a reply in any of the forms that models give: a bare line, `> line`, `think: ...`, `Thought:` and `Action:` pairs,
+/// JSON, inside code fences or not (`docs/REPLIES.md` has the rules). The first action counts; whatever else was said becomes
+/// a complaint. Linear in the length of the reply.
+pub fn read(reply: &str) -> Reading {
+    let (said, complaints) = understand(reply);
+    Reading {
+        thought: said.thought,
+        action: said.action,
+        complaints: complaints.into_iter().map(|c| c.words).collect(),
+    }
+}
+
+/// A thought and an action.
+#[derive(Default)]
+pub(super) struct Said {
+    pub(super) thought: Option<String>,
+    pub(super) action: Option<String>,
+}
+
+/// What a reply says, and what of it was not used.
+pub(super) fn understand(reply: &str) -> (Said, Vec<Complaint>) {
+    let mut remarks = Remarks::new(reply);
+    let text = remarks.after_reasoning();
+    let said = json_action::read(text, &mut remarks).unwrap_or_else(|| {
+        let lines = rows(text);
+        let explicit = explicit(&lines);
+        let mut reader = Reader {
+            said: Said::default(),
+            remarks: &mut remarks,
+            text,
+            unused: None,
+            thinking: false,
+            expecting: false,
+        };
+        for (n, row) in lines.iter().enumerate() {
+            if !reader.take(row, n, explicit) {
+                break;
+            }
+        }
+        reader.finish()
+    });
+    if said.thought.is_none() && said.action.is_none() {
+        remarks.complain(
+            if reply.trim().is_empty() { "the reply is empty" } else { "the reply holds no action" },
+            "",
+        );
+    }
+    (said, remarks.complaints)
+}
+
+struct Row<'a> {
+    line: &'a str,
+    fenced: bool,
+    mark: Mark,
+    words: &'a str,
+}
+
+/// The lines with words, without what only decorates them.
+fn rows(text: &str) -> Vec<Row<'_>> {
+    let mut fenced = false;
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        if lines::is_fence(line) {
+            fenced = !fenced;
+        }
+        let bare = bare(line);
+        if !bare.is_empty() {
+            let (mark, words) = mark(bare);
+            rows.push(Row { line: line.trim(), fenced, mark, words });
+        }
+    }
+    rows
+}
+
+/// The line that holds the action by its label or, where prose stands before it, by its fence.
+fn explicit(rows: &[Row<'_>]) -> Option<usize> {
+    let labelled = rows.iter().position(|r| r.mark == Mark::Action);
+    let fenced = rows.iter().position(|r| r.fenced).filter(|n| *n > 0);
+    let made_up = rows.iter().skip(1).position(|r| r.mark == Mark::Observation).map(|n| n + 1);
+    labelled.or(fenced).filter(|n| made_up.is_none_or(|m| n < &m || rows[0].mark == Mark::Observation))
+}
+
+struct Reader<'a, 'r> {
+    said: Said,
+    remarks: &'r mut Remarks<'a>,
+    text: &'a str,
+    /// The lines after the action, from the first to the last, and how many they are.
+    unused: Option<(&'a str, &'a str, usize)>,
+    /// A `Thought:` was opened whose next lines may go on with it.
+    thinking: bool,
+    /// An `Action:` stood alone; its words are on the next line.
+    expecting: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mark {
+    Think,
+    Thought,
+    Action,
+    Observation,
+    None,
+}
+
+impl<'a> Reader<'a, '_> {
+    /// Takes a line; false when nothing after it can count. `explicit` is the line that is known to hold the action.
+    fn take(&mut self, row: &Row<'a>, number: usize, explicit: Option<usize>) -> bool {
+        if self.said.action.is_some() {
+            let (first, count) = self.unused.map_or((row.line, 0), |(first, _, count)| (first, count));
+            self.unused = Some((first, row.line, count + 1));
+            return true;
+        }
+        let before = explicit.is_some_and(|e| number < e);
+        let words = row.words;
+        match row.mark {
+            Mark::Observation if before && self.said.thought.is_none() => {
+                self.remarks.complain("an observation that the model repeated was not used", row.line);
+            }
+            Mark::Observation => {
+                let from = self.remarks.place(row.line).start;
+                let end = self.remarks.place(self.text).end;
+                let rest = self.remarks.reply.get(from..end).unwrap_or(row.line);
+                self.remarks.complain("an observation that the model made up was not used", rest);
+                return false;
+            }
+            Mark::Think | Mark::Thought => {
+                self.thinking = row.mark == Mark::Thought;
+                self.expecting = false;
+                match inline_action(words) {
+                    Some((thought, action)) => {
+                        self.think(thought);
+                        self.act(action);
+                    }
+                    None => self.think(words),
+                }
+            }
+            Mark::Action => match mark(words) {
+                (Mark::Think | Mark::Thought, thought) => self.think(thought),
+                _ if words.is_empty() => self.expecting = true,
+                _ => self.act(words),
+            },
+            Mark::None if self.said.thought.is_some() && words.eq_ignore_ascii_case("ok.") => {
+                self.remarks.complain("an answer to the thought that the model made up was not used", words);
+            }
+            Mark::None if (self.thinking || before) && explicit.is_some() && !self.expecting => {
+                self.think(words);
+            }
+            Mark::None if !self.expecting && !row.fenced && is_reasoning(words) => {
+                self.remarks.complain("a line without a label was read as a thought", words);
+                self.think(words);
+            }
+            Mark::None => self.act(words),
+        }
+        true
+    }
+
+    fn think(&mut self, words: &str) {
+        if words.is_empty() {
+            return;
+        }
+        match &mut self.said.thought {
+            None => self.said.thought = Some(words.to_owned()),
+            Some(thought) => {
+                thought.push(' ');
+                thought.push_str(words);
+            }
+        }
+    }
+
+    fn act(&mut self, words: &'a str) {
+        if words.starts_with('{')
+            && let Some(said) = json_action::read(words, self.remarks)
+        {
+            if let Some(thought) = &said.thought {
+                self.think(thought);
+            }
+            self.said.action = said.action;
+            return;
+        }
+        let action = command(words, self.remarks);
+        if says_something(action) {
+            self.said.action = Some(action.to_owned());
+        } else if !action.is_empty() {
+            self.remarks.complain("a line without a word was not used", action);
+        }
+    }
+
+    fn finish(self) -> Said {
+        if let Some((first, last, count)) = self.unused {
+            let (from, to) = (self.remarks.place(first).start, self.remarks.place(last).end);
+            let part = self.remarks.reply.get(from..to).unwrap_or(first);
+            let what = match count {
+                1 => "one more line after the action was not used".to_owned(),
+                n => format!("{n} more lines after the action were not used"),
+            };
+            self.remarks.complain(&what, part);
+        }
+        self.said
+    }
+}
+
+/// The action of a line without what stands around it: number, quotes, comment, a second action.
+pub(super) fn command<'a>(line: &'a str, remarks: &mut Remarks<'a>) -> &'a str {
+    let line = unbulleted(line).filter(|l| says_something(l)).unwrap_or(line);
+    let mut end = line.len();
+    if let Some(quote) = line.chars().next().filter(|c| is_quote(*c)) {
+        let inner = &line[quote.len_utf8()..];
+        if let Some(close) = inner
+            .find(|c: char| is_quote(c) && c != '\'' && c != '’' || c == quote && quote != '\'')
+            .or_else(|| inner.trim_end_matches('.').strip_suffix(['\'', '’']).map(str::len))
+            .filter(|close| says_something(&inner[..*close]))
+        {
+            aside("words after the action were not used", &inner[close..], remarks);
+            return inner[..close].trim();
+        }
+    }
+    for (what, at) in [
+        ("an observation that the model made up was not used", line.find(" Observation:")),
+        ("one action a step: the second was not used", line.find("; ")),
+        ("a remark after the action was not used", remark(line)),
+    ] {
+        if let Some(at) = at.filter(|at| *at < end && says_something(&line[..*at])) {
+            aside(what, &line[at..end], remarks);
+            end = at;
+        }
+    }
+    line[..end].trim_end_matches(|c: char| c.is_whitespace() || c == ';')
+}
+
+fn aside<'a>(what: &str, part: &'a str, remarks: &mut Remarks<'a>) {
+    if says_something(part) {
+        remarks.complain(what, part);
+    }
+}
+
+/// Where a remark in parentheses, behind `#`, `//` or a dash begins at the end of a line.
+fn remark(line: &str) -> Option<usize> {
+    let paren = line.ends_with(')').then(|| line.find(" (")).flatten();
+    [paren, line.find(" # "), line.find(" // "), line.find(" — "), line.find(" <- ")]
+        .into_iter()
+        .flatten()
+        .min()
+}
+
+/// `find it. Action: go to desk 1`, on the line of a thought.
+fn inline_action(words: &str) -> Option<(&str, &str)> {
+    let at = words.find(" Action").or_else(|| words.find(" ACTION"))?;
+    let after = words[at + " Action".len()..].trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
+    let action = bare(after.strip_prefix(':')?);
+    says_something(action).then(|| (words[..at].trim_end(), action))
+}
+
+/// Whether a line without a label speaks of itself, as no action of any world does.
+fn is_reasoning(words: &str) -> bool {
+    ["I ", "I'", "I’", "We ", "Let me ", "Let us ", "Let's ", "Let’s "].iter().any(|s| words.starts_with(s))
+}
+
+/// A line without what only decorates it: prompt marks, code fences, back-quotes, bold.
+fn bare(line: &str) -> &str {
+    let mut line = line.trim();
+    while let Some(rest) = line.strip_prefix('>') {
+        line = rest.trim_start();
+    }
+    line = line.strip_suffix("```").unwrap_or(line).trim_end();
+    if let Some(rest) = line.strip_prefix("```") {
+        // Words on the line of the fence: one word is the name of a language.
+        let rest = rest.trim();
+        line = if rest.contains(' ') { rest } else { "" };
+    }
+    for quote in ["**", "`"] {
+        if let Some(inner) = line.strip_prefix(quote).and_then(|l| l.strip_suffix(quote)) {
+            line = inner.trim();
+        }
+    }
+    line
+}
+
+/// The mark before a line's words, in any case: `think:`, `Thought 3:`, `**Action:**`, `Observation:`, `<action>`.
+fn mark(line: &str) -> (Mark, &str) {
+    for (tag, end, mark) in
+        [("<action>", "</action>", Mark::Action), ("<thought>", "</thought>", Mark::Thought)]
+    {
+        if let Some(words) = line.strip_prefix(tag) {
+            return (mark, bare(words.strip_suffix(end).unwrap_or(words)));
+        }
+    }
+    let Some((head, words)) = line.split_once(':').filter(|(head, _)| head.len() <= 32) else {
+        return (Mark::None, line);
+    };
+    let name = head.trim_start_matches(['*', '#', ' ', '-']);
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || " *.#".contains(c));
+    let mark = match name.to_ascii_lowercase().as_str() {
+        "think" => Mark::Think,
+        "thought" | "thoughts" | "reasoning" => Mark::Thought,
+        "action" | "act" | "next action" | "my action" | "command" => Mark::Action,
+        "step" if head.ends_with(|c: char| c.is_ascii_digit()) => Mark::Action,
+        "observation" => Mark::Observation,
+        _ => return (Mark::None, line),
+    };
+    (mark, bare(words.trim_start_matches('*')))
+}

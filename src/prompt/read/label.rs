@@ -1,0 +1,243 @@
+//! The words before a lesson: bullets, numbers, names of keys and sections, and phrases around a list.
+
+use super::quoted::is_quote;
+use super::says_something;
+
+/// What the name of a key or a label makes of the words after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// They are a lesson.
+    Lesson,
+    /// They are a mistake.
+    Mistake,
+    /// They say what to do instead.
+    Solution,
+    /// They say what to do: instead of a mistake where one stands beside it, otherwise a lesson.
+    Advice,
+    /// They say how much the lesson matters.
+    Priority,
+    /// The name says nothing by itself: `1`, `item 2`.
+    Number,
+    /// The name is not known.
+    Unknown,
+}
+
+const ROLES: &[(Role, &[&str])] = &[
+    (
+        Role::Lesson,
+        &[
+            "abstract",
+            "constitution",
+            "content",
+            "feedback",
+            "guideline",
+            "insight",
+            "instruction",
+            "item",
+            "lesson",
+            "principle",
+            "progress",
+            "reflection",
+            "rule",
+            "statement",
+            "summary",
+            "text",
+            "tip",
+        ],
+    ),
+    (
+        Role::Mistake,
+        &["error", "failure", "issue", "mistake", "potential mistake", "problem", "what went wrong", "wrong"],
+    ),
+    (
+        Role::Solution,
+        &[
+            "correction",
+            "fix",
+            "how to fix",
+            "how to fix it",
+            "instead",
+            "potential solution",
+            "remedy",
+            "resolution",
+            "solution",
+            "suggested fix",
+            "suggested solution",
+        ],
+    ),
+    (Role::Advice, &["advice", "improvement", "recommendation", "suggested action", "suggestion"]),
+    (Role::Priority, &["confidence", "importance", "priority", "weight"]),
+];
+
+/// A name in small letters, words apart by one blank, without numbers and marks around it.
+fn plain(name: &str) -> String {
+    let mut plain = String::new();
+    for word in name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
+        if word.bytes().all(|b| b.is_ascii_digit()) {
+            continue;
+        }
+        if !plain.is_empty() {
+            plain.push(' ');
+        }
+        plain.push_str(&word.to_lowercase());
+    }
+    plain.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned()
+}
+
+/// The role of a key or label, in any case, singular or plural, numbered or not.
+pub(super) fn role(name: &str) -> Role {
+    if name.len() > 48 {
+        return Role::Unknown;
+    }
+    let plain = plain(name);
+    if plain.is_empty() {
+        return if name.trim().is_empty() { Role::Unknown } else { Role::Number };
+    }
+    let singular = plain.strip_suffix('s').unwrap_or(&plain);
+    let known = ROLES.iter().find(|(_, names)| names.iter().any(|n| *n == plain || *n == singular));
+    known.map_or(Role::Unknown, |(role, _)| *role)
+}
+
+/// Splits a line behind its bullet or number: `- `, `* `, `•`, `1.`, `2)`, `(3)`, `[4] `, `#5`, `a)`, `Rule 6:`, `- [x] `.
+/// `None` where it has neither.
+pub(super) fn unbulleted(line: &str) -> Option<&str> {
+    let words = after_bullet(line)?;
+    // A number may stand behind a dash.
+    let again = if line.trim_start().starts_with(['-', '*', '+']) { after_bullet(words) } else { None };
+    Some(again.unwrap_or(words))
+}
+
+fn after_bullet(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let first = line.chars().next()?;
+    let rest = &line[first.len_utf8()..];
+    if "•‣◦▪●·∙○■□➤➢✓✔".contains(first) {
+        return Some(rest.trim_start());
+    }
+    if "-*+–—".contains(first) && rest.starts_with([' ', '\t']) {
+        return Some(unchecked(rest).trim_start());
+    }
+    if "([#".contains(first)
+        && let Some((_, after)) = number(rest)
+    {
+        let end = match first {
+            '(' => after.strip_prefix(')'),
+            '[' => after.strip_prefix(']'),
+            _ => after.strip_prefix([':', '.', ')', ' ']),
+        };
+        return end.filter(|e| says_something(e)).map(str::trim_start);
+    }
+    if let Some((_, after)) = number(line) {
+        let end = after.strip_prefix("**").unwrap_or(after).strip_prefix(['.', ')', ':'])?;
+        // 1.5 is a number, not the first of a list.
+        return (!end.starts_with(|c: char| c.is_ascii_digit())).then(|| end.trim_start());
+    }
+    if first.is_ascii_alphabetic() && rest.starts_with(") ") {
+        return Some(rest[1..].trim_start());
+    }
+    let (name, words) = line.split_once(':').filter(|(name, _)| name.len() < 32)?;
+    let numbered = name.trim_end_matches('*').ends_with(|c: char| c.is_ascii_digit());
+    (numbered && role(name) == Role::Lesson).then(|| words.trim_start_matches('*').trim_start())
+}
+
+/// At most three digits and what follows them.
+fn number(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (1..=3).contains(&end).then(|| text.split_at(end))
+}
+
+/// Without the box of a list that is ticked off.
+fn unchecked(text: &str) -> &str {
+    let text = text.trim_start();
+    ["[ ]", "[x]", "[X]"].iter().find_map(|b| text.strip_prefix(b)).unwrap_or(text)
+}
+
+/// The label at the beginning of a line, `Mistake:`, `**Solution 2**:`, `'mistake':`, with its role and the words after it.
+pub(super) fn labelled(line: &str) -> Option<(Role, &str, &str)> {
+    let (name, words) = line.split_once(':').filter(|(name, _)| name.len() <= 32)?;
+    let role = role(name);
+    let words = words.trim_start_matches('*').trim_start();
+    matches!(role, Role::Mistake | Role::Solution | Role::Advice).then_some((role, name, words))
+}
+
+/// Splits `Mistake: X Solution: Y`, on one line or more; the parts of the text between the labels.
+pub(super) fn pair(text: &str) -> Option<(&str, &str)> {
+    let (Role::Mistake, _, words) = labelled(text.trim_start())? else { return None };
+    let mut from = 0;
+    while let Some(colon) = words[from..].find(':').map(|c| c + from) {
+        let name = words[..colon].trim_end_matches('*').trim_end();
+        for of in ["Solution", "solution", "SOLUTION", "Fix", "fix", "Suggestion", "Correction"] {
+            let Some(before) = name.strip_suffix(of) else { continue };
+            if before.ends_with(|c: char| c.is_alphanumeric()) {
+                continue;
+            }
+            let solution = words[colon + 1..].trim_start_matches('*').trim();
+            let mistake = before.trim_end_matches(|c: char| c.is_whitespace() || "*-(|,;'\"".contains(c));
+            return Some((mistake, solution));
+        }
+        from = colon + 1;
+    }
+    None
+}
+
+/// A phrase that only hands a list over or says good-bye.
+pub(super) fn is_phrase(line: &str) -> bool {
+    const SAID: &[&str] = &[
+        "certainly",
+        "feel free",
+        "hope this",
+        "i hope",
+        "let me know",
+        "of course",
+        "sure",
+        "here is",
+        "here are",
+        "here's",
+    ];
+    let line = line.trim().trim_matches('*');
+    if line.ends_with(':') || line.ends_with('=') {
+        return true;
+    }
+    let small: String = line.chars().take(16).collect::<String>().to_lowercase();
+    line.len() < 120 && SAID.iter().any(|s| small.starts_with(s))
+}
+
+/// A sentence that says that there is nothing to list.
+pub(super) fn says_none(text: &str) -> bool {
+    const NONE: &[&str] = &[
+        "empty list",
+        "n a",
+        "na",
+        "nil",
+        "no errors",
+        "no errors so far",
+        "no lessons",
+        "no mistake",
+        "no mistakes",
+        "no mistakes found",
+        "no mistakes have been made",
+        "no mistakes have been made so far",
+        "no mistakes so far",
+        "no mistakes were made",
+        "no mistakes were made so far",
+        "none",
+        "none so far",
+        "nothing",
+        "null",
+        "there are no mistakes",
+        "there are no mistakes so far",
+        "there were no mistakes",
+    ];
+    text.len() < 64 && NONE.contains(&plain(text).as_str())
+}
+
+/// A line without what only decorates it: bold marks, quotes around the whole, the comma after them.
+pub(super) fn undecorated(text: &str) -> String {
+    let text = text.trim();
+    let inner = text.trim_end_matches(',').trim_end();
+    let first = inner.chars().next();
+    let quoted =
+        first.is_some_and(is_quote) && inner.chars().next_back().is_some_and(is_quote) && inner.len() > 2;
+    let text = if quoted { inner.trim_matches(is_quote) } else { text };
+    super::squeeze(&text.replace("**", ""))
+}

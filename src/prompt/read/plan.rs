@@ -1,0 +1,193 @@
+//! Free text of a mentor: one plan, one reflection, or a few labelled parts.
+
+use super::label::role;
+use super::quoted::is_quote;
+use super::value::{self, Value};
+use super::{Plan, Remarks, lines, says_something, squeeze};
+
+/// Labels of parts; what a part says of itself is kept as its name.
+const LABELS: &[&str] = &[
+    "experience",
+    "valuable experience",
+    "valuable experience summarization",
+    "experience summarization",
+    "lesson",
+    "failure lesson",
+    "failure lesson summarization",
+    "lesson summarize",
+    "lesson summarization",
+    "new plan",
+    "next plan",
+    "plan",
+    "updated plan",
+    "revised plan",
+    "reflection",
+    "positive reflection",
+    "negative reflection",
+    "diagnosis",
+    "advice",
+];
+
+/// Lines at which a model that runs on begins to make up the next trial.
+const RUNS_ON: &[&str] = &[
+    "STATUS:",
+    "Here is the task",
+    "Your task is to:",
+    "Interact with a household",
+    "You are in the middle of a room",
+];
+
+/// Reads a mentor's reply as one text (Reflexion's plan, FCRF's parts, Sweet&Sour's reflection): fences, reasoning and the
+/// label at the beginning go, the lines stay. A dictionary or list is turned into lines. Linear in the length of the reply.
+pub fn plan(reply: &str) -> Plan {
+    let mut remarks = Remarks::new(reply);
+    let body = remarks.after_reasoning();
+    let mut parts = Parts::default();
+    let whole = body.trim();
+    let inner =
+        whole.strip_prefix("```").map_or(whole, |b| b.trim_start_matches(char::is_alphanumeric).trim());
+    if inner.starts_with(['{', '[']) && is_structure(inner) {
+        let (value, after) = value::read(inner, &mut remarks);
+        parts.value(value, &mut remarks);
+        if says_something(after) {
+            remarks.complain("text around the plan was not used", after);
+        }
+    } else {
+        let body = body_of(whole);
+        for line in body.lines() {
+            if !parts.text.is_empty()
+                && RUNS_ON.iter().any(|r| line.trim_start_matches(['>', ' ']).starts_with(r))
+            {
+                let from = remarks.place(line).start;
+                remarks.complain("a trial that the model made up was not used", &reply[from..]);
+                break;
+            }
+            if lines::is_fence(line) {
+                remarks.skip(line);
+            } else {
+                parts.line(line, &mut remarks);
+            }
+        }
+    }
+    let text = parts.text.trim().to_owned();
+    if text.is_empty() && remarks.complaints.is_empty() {
+        remarks.complain(
+            if reply.trim().is_empty() { "the reply is empty" } else { "the reply holds no text" },
+            "",
+        );
+    }
+    let mut sections = parts.sections;
+    for (_, words) in &mut sections {
+        words.truncate(words.trim_end().len());
+        *words = words.trim_start().to_owned();
+    }
+    Plan { text, sections, complaints: remarks.complaints, markup: remarks.markup }
+}
+
+/// Without the quotes around the whole.
+fn body_of(text: &str) -> &str {
+    if text.starts_with("```") {
+        return text;
+    }
+    let inner = text.strip_prefix(is_quote).and_then(|t| t.strip_suffix(is_quote));
+    inner.filter(|t| !t.contains(['"', '“', '”'])).map_or(text, str::trim)
+}
+
+/// Whether a bracket at the beginning opens a list or dictionary: its end is the end of the text.
+fn is_structure(text: &str) -> bool {
+    let end = text.trim_end_matches(['`', '\n', '\r', ' ', '.']);
+    let next = text[1..].trim_start();
+    end.ends_with([']', '}']) && next.starts_with(|c: char| is_quote(c) || c == '{' || c == '[')
+}
+
+#[derive(Default)]
+struct Parts {
+    text: String,
+    sections: Vec<(String, String)>,
+}
+
+impl Parts {
+    fn line<'a>(&mut self, line: &'a str, remarks: &mut Remarks<'a>) {
+        let Some((name, words)) = label(line) else {
+            let line = line.trim_end();
+            // Blank lines between paragraphs stay, those before the first do not.
+            if !(line.is_empty() && self.text.is_empty()) {
+                self.text.push_str(line);
+                self.text.push('\n');
+            }
+            if let Some((_, section)) = self.sections.last_mut() {
+                section.push_str(line);
+                section.push('\n');
+            }
+            return;
+        };
+        if self.text.trim().is_empty() {
+            // The label at the beginning only repeats what was asked for.
+            remarks.skip(&line[..line.len() - words.len()]);
+            self.text.clear();
+            if !words.is_empty() {
+                self.text.push_str(words.trim_end());
+                self.text.push('\n');
+            }
+        } else {
+            self.text.push_str(line.trim_end());
+            self.text.push('\n');
+        }
+        self.sections.push((name, format!("{}\n", words.trim_end())));
+    }
+
+    fn value<'a>(&mut self, value: Value<'a>, remarks: &mut Remarks<'a>) {
+        match value {
+            Value::Text(text) => {
+                if text.cut {
+                    remarks.complain("the reply ends in the middle of this; it was kept", text.at);
+                }
+                if !text.words.is_empty() {
+                    self.text.push_str(&text.words);
+                    self.text.push('\n');
+                }
+                if let Some((_, section)) = self.sections.last_mut() {
+                    section.push_str(&text.words);
+                    section.push('\n');
+                }
+            }
+            Value::List(values, _) => {
+                for value in values {
+                    self.value(value, remarks);
+                }
+            }
+            Value::Dict(entries, _) => {
+                for entry in entries {
+                    remarks.skip(entry.key_at);
+                    if says_something(&entry.key) {
+                        self.sections.push((squeeze(&entry.key.replace('_', " ")), String::new()));
+                        if !self.text.is_empty() {
+                            self.text.push_str(&entry.key);
+                            self.text.push_str(": ");
+                        }
+                    }
+                    self.value(entry.value, remarks);
+                }
+            }
+        }
+    }
+}
+
+/// The known label at the beginning of a line, and the words after it.
+fn label(line: &str) -> Option<(String, &str)> {
+    let bare = line.trim_start().trim_start_matches(['#', '*', ' ']);
+    let (name, words) = match bare.split_once(':') {
+        Some((name, words)) => (name, words.trim_start_matches('*').trim_start()),
+        // A heading needs no colon.
+        None if line.trim_start().starts_with(['#', '*']) => {
+            (bare.trim_end_matches(['*', ' ', '\r']), &line[line.len()..])
+        }
+        None => return None,
+    };
+    if name.len() > 40 {
+        return None;
+    }
+    let small = name.trim_end_matches(|c: char| c.is_ascii_digit() || " *#".contains(c)).to_lowercase();
+    let known = LABELS.contains(&small.as_str()) || role(&small) == super::label::Role::Advice;
+    known.then(|| (squeeze(name.trim_matches('*')), words))
+}

@@ -1,0 +1,196 @@
+//! Quoted text as models write it: every kind of quotes, apostrophes that nobody escaped, quotes that are never closed.
+
+/// A quoted text.
+pub(super) struct Quoted<'a> {
+    /// What stands between the quotes, escapes and all.
+    pub(super) inner: &'a str,
+    /// Bytes from the opening quote to the end of the closing one.
+    pub(super) len: usize,
+    /// The reply ends before the text does.
+    pub(super) cut: bool,
+    /// The closing quote is missing, but a new text begins on the next line.
+    pub(super) unclosed: bool,
+}
+
+/// Where a quoted text stands, which decides what may follow it.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Place {
+    /// It names an entry: a colon may follow.
+    Key,
+    /// It is an entry.
+    Entry,
+    /// It is an entry between parentheses.
+    Tuple,
+}
+
+/// Opening quotes and what closes them, the longer first.
+const QUOTES: &[(&str, &[&str])] = &[
+    ("\"\"\"", &["\"\"\""]),
+    ("'''", &["'''"]),
+    ("``", &["''", "``", "\""]),
+    ("\\\"", &["\\\""]),
+    ("\"", &["\"", "”", "“"]),
+    ("'", &["'", "’", "‘", "`"]),
+    ("“", &["”", "\"", "“"]),
+    ("”", &["”", "\""]),
+    ("„", &["“", "”", "\""]),
+    ("‘", &["’", "'", "‘"]),
+    ("’", &["’", "'"]),
+    ("`", &["`", "'", "’"]),
+    ("«", &["»"]),
+    ("»", &["«"]),
+    ("‹", &["›"]),
+    ("「", &["」"]),
+    ("『", &["』"]),
+    ("＂", &["＂"]),
+];
+
+/// The opening quote a text begins with, and what closes it.
+pub(super) fn opening(text: &str) -> Option<(&'static str, &'static [&'static str])> {
+    // A code fence is no quote.
+    if text.starts_with("```") {
+        return None;
+    }
+    QUOTES.iter().find(|(open, _)| text.starts_with(open)).copied()
+}
+
+/// Whether a character is any kind of quote.
+pub(super) fn is_quote(c: char) -> bool {
+    "\"'“”„‘’`«»‹›「」『』＂".contains(c)
+}
+
+/// Reads the quoted text that `text` begins with. A quote closes only where an entry can end, so that apostrophes and
+/// quotes inside need no escape. Linear: what follows a quote is looked at up to the next word.
+pub(super) fn read(text: &str, place: Place) -> Option<Quoted<'_>> {
+    let (open, closers) = opening(text)?;
+    let body = &text[open.len()..];
+    let found = |end: usize, close: usize, unclosed: bool| Quoted {
+        inner: &body[..end],
+        len: open.len() + end + close,
+        cut: false,
+        unclosed,
+    };
+    let (mut escaped, mut last, mut fresh_line) = (false, ' ', true);
+    for (at, c) in body.char_indices() {
+        let rest = &body[at..];
+        if c == '\n' && last == ',' && !fresh_line {
+            // Only at the first line end after the comma: the blanks behind it are looked at once.
+            fresh_line = true;
+            if rest.trim_start().strip_prefix(open).is_some_and(|r| r.starts_with(char::is_alphanumeric)) {
+                return Some(found(body[..at].trim_end().len(), 0, true));
+            }
+        }
+        if !escaped
+            && let Some(close) = closers.iter().find(|q| rest.starts_with(**q))
+            && (open.len() >= 3 && open.is_ascii() || ends(&rest[close.len()..], last, place))
+        {
+            return Some(found(at, close.len(), false));
+        }
+        if !c.is_whitespace() {
+            last = c;
+            fresh_line = false;
+        }
+        escaped = c == '\\' && !escaped && open != "\\\"";
+    }
+    Some(Quoted { inner: body, len: text.len(), cut: true, unclosed: false })
+}
+
+/// Whether an entry can end before `after`.
+fn ends(after: &str, last: char, place: Place) -> bool {
+    let next = after.trim_start();
+    let gap = &after[..after.len() - next.len()];
+    let Some(first) = next.chars().next() else { return true };
+    match first {
+        ',' | '，' | ';' => {
+            let then = &next[first.len_utf8()..];
+            let value = then.trim_start();
+            let line_end = then[..then.len() - value.len()].contains('\n');
+            line_end || begins_entry(value)
+        }
+        ']' | '}' => true,
+        ')' => place == Place::Tuple,
+        ':' => place == Place::Key,
+        '#' => !gap.is_empty(),
+        '/' => !gap.is_empty() && next.starts_with("//"),
+        '.' | '…' => next.starts_with("...") || first == '…',
+        '`' if next.starts_with("```") => true,
+        '{' | '[' => gap.contains('\n'),
+        c if is_quote(c) && !gap.is_empty() => {
+            let word = next[c.len_utf8()..].starts_with(char::is_alphanumeric);
+            word && (gap.contains('\n') || c == '"') && last != ' '
+        }
+        _ => false,
+    }
+}
+
+/// Whether a text begins like the entry of a list or dictionary, or like its end.
+fn begins_entry(text: &str) -> bool {
+    let Some(first) = text.chars().next() else { return true };
+    is_quote(first)
+        || "[{(]}),.…#/-\\".contains(first)
+        || first.is_ascii_digit()
+        || ["None", "null", "True", "False", "true", "false"].iter().any(|w| text.starts_with(w))
+        || begins_key(text)
+        || opening(text.trim_start_matches(['r', 'f', 'b', 'u'])).is_some()
+}
+
+/// Whether a text begins with a key and its colon, quoted or not.
+pub(super) fn begins_key(text: &str) -> bool {
+    let mut letters = false;
+    for c in text.chars().take(48) {
+        match c {
+            ':' => return letters,
+            c if c.is_alphanumeric() => letters = true,
+            '_' | '-' | ' ' => {}
+            c if is_quote(c) => {}
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Undoes the escapes of Python and JSON; one that means nothing stays as it is.
+pub(super) fn unescape(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        plain.push_str(&rest[..at]);
+        let code = &rest[at + 1..];
+        let Some(c) = code.chars().next() else {
+            rest = "";
+            plain.push('\\');
+            break;
+        };
+        rest = &code[c.len_utf8()..];
+        match c {
+            'n' | 't' | 'r' | '\n' => plain.push(' '),
+            '\\' | '"' | '\'' | '/' | '`' => plain.push(c),
+            'u' | 'x' => match unicode(c, rest) {
+                Some((found, len)) => {
+                    plain.push(found);
+                    rest = &rest[len..];
+                }
+                None => plain.extend(['\\', c]),
+            },
+            _ => plain.extend(['\\', c]),
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// The character of `\uXXXX` (a pair of them where one is half a character) or `\xXX`, and the bytes of its digits.
+fn unicode(kind: char, digits: &str) -> Option<(char, usize)> {
+    let width = if kind == 'u' { 4 } else { 2 };
+    let number = |text: &str| {
+        let hex = text.get(..width).filter(|h| h.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        u32::from_str_radix(hex, 16).ok()
+    };
+    let first = number(digits)?;
+    if (0xd800..0xdc00).contains(&first) {
+        let low = number(digits[width..].strip_prefix("\\u")?).filter(|l| (0xdc00..0xe000).contains(l))?;
+        let whole = 0x1_0000 + ((first - 0xd800) << 10) + (low - 0xdc00);
+        return Some((char::from_u32(whole)?, 2 * width + 2));
+    }
+    Some((char::from_u32(first)?, width))
+}

@@ -1,0 +1,264 @@
+//! What holds for every reply: it is read, at once; nothing is invented; nothing is lost.
+
+use super::*;
+use crate::engine::Reading;
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+
+/// Pieces that a reply may be made of. Escapes are left out: what they stand for does not stand in the reply.
+const SOUP: &str = "([a-zA-Z0-9 äß果]{1,6}|\n|\\[|\\]|\\{|\\}|\\(|\\)|'|\"|,|: |- |1\\. |2\\) |mistake|solution|\
+    'rule': |\"priority\": 7|None|“|”|’|`|```|\n```json\n|# |//|\\.\\.\\.|<think>|</think>|Solution: |Mistake: |a b|\
+    Here is the list:|\\*\\*|\n\n|\r\n|\\[ \\] |Action: |Thought: |> |think: |Observation: |Plan: |; |\\. ){0,30}";
+
+/// The letters and digits of a text.
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| c.is_alphanumeric())
+}
+
+/// Whether the letters of `part` stand in `whole`, in their order.
+fn stands_in(part: &str, whole: &str) -> bool {
+    let mut whole = letters(whole);
+    letters(part).all(|c| whole.any(|w| w == c))
+}
+
+/// The words of a text and where they stand.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|w| !w.is_empty())
+        .map(|w| (w.as_ptr() as usize - text.as_ptr() as usize, w))
+}
+
+fn all_of(item: &ReadItem) -> String {
+    let parts =
+        [Some(&item.text.text), item.text.solution.as_ref(), item.priority.as_ref(), item.under.as_ref()];
+    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+/// A list as somebody might write it, and what its bullets or brackets are called.
+const STYLES: &[fn(&[String]) -> String] = &[
+    |items| format!("['{}']", items.join("', '")),
+    |items| format!("[\"{}\"]", items.join("\",\n \"")),
+    |items| format!("```json\n[\n  \"{}\",\n]\n```", items.join("\",\n  \"")),
+    |items| format!("Here is the list:\n[“{}”]\nI hope this helps!", items.join("”, “")),
+    |items| format!("[‘{}’]", items.join("’, ‘")),
+    |items| format!("- {}\n", items.join("\n- ")),
+    |items| (1..).zip(items).map(|(n, i)| format!("{n}. {i}")).collect::<Vec<_>>().join("\r\n"),
+    |items| format!("* \"{}\",", items.join("\",\n* \"")),
+    |items| {
+        format!("{{\"rule\": \"{}\", \"priority\": 3}}", items.join("\", \"priority\": 3}\n{\"rule\": \""))
+    },
+    |items| items.join("\n"),
+    |items| format!("rules = [[\"{}\"]]", items.join("\"], [\"")),
+    |items| serde_json::to_string(items).unwrap(),
+    |items| serde_json::to_string_pretty(&serde_json::json!({ "constitution": items })).unwrap(),
+    |items| format!("[\"{}\"]", items.iter().map(|i| escaped(i)).collect::<Vec<_>>().join("\", \"")),
+];
+
+fn escaped(text: &str) -> String {
+    text.encode_utf16().map(|u| format!("\\u{u:04x}")).collect::<Vec<_>>().concat()
+}
+
+proptest! {
+    #[test]
+    fn a_list_invents_nothing_and_loses_nothing(reply in SOUP) {
+        let read = items(&reply);
+        for item in &read.items {
+            prop_assert!(says_something(&item.text.text));
+            for part in [Some(&item.text.text), item.text.solution.as_ref(), item.priority.as_ref(), item.under.as_ref()] {
+                prop_assert!(part.is_none_or(|p| stands_in(p, &reply)), "{:?} invented from {:?}", item, reply);
+            }
+            prop_assert!(reply.get(item.at.clone()).is_some());
+        }
+        for complaint in &read.complaints {
+            prop_assert!(reply.get(complaint.at.clone()).is_some(), "{:?} of {:?}", complaint, reply);
+            prop_assert!(!complaint.words.is_empty());
+        }
+        let aside: Vec<&Range<usize>> =
+            read.markup.iter().chain(read.complaints.iter().map(|c| &c.at)).collect();
+        for (at, word) in words(&reply) {
+            let told = aside.iter().any(|r| r.start <= at && at + word.len() <= r.end);
+            let kept = || read.items.iter().any(|i| i.at.contains(&at) && all_of(i).contains(word));
+            // The names of parts are what the parts are known by.
+            let name = || label::role(word) != label::Role::Unknown && read.items.iter().any(|i| i.at.contains(&at));
+            prop_assert!(told || kept() || name(), "{:?} is lost from {:?}: {:#?}", word, reply, read);
+        }
+    }
+
+    #[test]
+    fn a_plan_invents_nothing_and_loses_nothing(reply in SOUP) {
+        let read = plan(&reply);
+        prop_assert!(stands_in(&read.text, &reply), "{:?} invented from {:?}", read, reply);
+        let aside: Vec<&Range<usize>> =
+            read.markup.iter().chain(read.complaints.iter().map(|c| &c.at)).collect();
+        for (at, word) in words(&reply) {
+            let told = aside.iter().any(|r| r.start <= at && at + word.len() <= r.end);
+            prop_assert!(told || read.text.contains(word), "{:?} is lost from {:?}: {:#?}", word, reply, read);
+        }
+        prop_assert!(!read.text.is_empty() || !read.complaints.is_empty());
+    }
+
+    #[test]
+    fn an_actors_reply_invents_nothing_and_what_is_not_used_is_told(reply in SOUP) {
+        let Reading { thought, action, complaints } = super::read(&reply);
+        for part in [&thought, &action].into_iter().flatten() {
+            prop_assert!(stands_in(part, &reply), "{:?} invented from {:?}", part, reply);
+        }
+        let (_, places) = actor::understand(&reply);
+        for (at, word) in words(&reply) {
+            // A complaint about a part that has a name quotes the name, which stands before the part.
+            let told = places.iter().any(|c| {
+                (c.at.start <= at && at + word.len() <= c.at.end) || c.words.contains(word)
+            });
+            let kept = [&thought, &action].into_iter().flatten().any(|p| p.contains(word));
+            let name = ["action", "thought", "think", "observation", "json"].contains(&word.to_lowercase().as_str())
+                || reply.contains("```") || word.bytes().all(|b| b.is_ascii_digit());
+            prop_assert!(told || kept || name, "{:?} is lost from {:?}: {:?} {:?} {:#?}", word, reply, thought, action, complaints);
+        }
+    }
+
+    #[test]
+    fn every_text_is_read(reply in "(\\PC|\\\\|\\\\u12|\\\\ud83d|\n|'|\"|\\[|\\{|:|,){0,60}") {
+        let _ = (items(&reply), plan(&reply), super::read(&reply));
+    }
+
+    #[test]
+    fn a_list_in_any_style_is_the_same_list(
+        list in prop::collection::vec("[A-Z][a-z]{2,8}( [a-z]{1,8}){0,5}( [a-z]+'s [a-z]+)?[.]", 1..6),
+        style in 0..STYLES.len(),
+    ) {
+        let mut list = list;
+        let mut said = std::collections::HashSet::new();
+        list.retain(|i| said.insert(i.clone()));
+        let reply = STYLES[style](&list);
+        let read = items(&reply);
+        let got: Vec<String> = read.items.iter().map(|i| i.text.text.clone()).collect();
+        prop_assert_eq!(&got, &list, "{}", reply);
+        prop_assert!(read.complaints.is_empty(), "{:?}", read.complaints);
+    }
+
+    #[test]
+    fn mistakes_and_solutions_in_any_style_are_the_same_pairs(
+        pairs in prop::collection::vec(("[A-Z][a-z]{2,8}( [a-z]{3,8}){0,4}", "[A-Z][a-z]{2,8}( [a-z]{3,8}){0,4}"), 1..5),
+        style in 0..6,
+    ) {
+        let of = |(m, s): &(String, String)| match style {
+            0 => format!("{{'mistake': '{m}', 'solution': '{s}'}}"),
+            1 => format!("{{\"solution\": \"{s}\", \"mistake\": \"{m}\"}}"),
+            2 => format!("{{\n“Mistake”: “{m}”,\n“Solution”: “{s}”\n}}"),
+            3 => format!("- Mistake: {m} Solution: {s}"),
+            4 => format!("1. **Mistake:** {m}\n   **Solution:** {s}"),
+            _ => format!("{{mistake: {m}, solution: {s}}}"),
+        };
+        let written: Vec<String> = pairs.iter().map(of).collect();
+        let reply = if style < 3 { format!("[{}]", written.join(", ")) } else { written.join("\n") };
+        let mut want: Vec<LessonText> = pairs.iter().map(|(m, s)| LessonText::error(m, s)).collect();
+        let mut said = std::collections::HashSet::new();
+        want.retain(|i| said.insert(i.clone()));
+        let read = items(&reply);
+        let got: Vec<LessonText> = read.items.into_iter().map(|i| i.text).collect();
+        prop_assert_eq!(got, want, "{}", reply);
+    }
+}
+
+#[test]
+fn a_megabyte_of_anything_is_read_at_once() {
+    for piece in [
+        "[",
+        "[]",
+        "[ ",
+        "['",
+        "[\"a\"]",
+        "{",
+        "{'a':",
+        "{}",
+        "'",
+        "\"",
+        "\\",
+        "\\\"",
+        "`",
+        "```",
+        "```\n",
+        "''",
+        "' ",
+        "',",
+        "',\n",
+        "\",\n\"",
+        "\"a\n",
+        "\"\n\n",
+        ":",
+        "a:",
+        "a,",
+        "a, b",
+        "A, ",
+        "- ",
+        "- a\n",
+        "1.",
+        "1. a\n",
+        "[a\n",
+        "a [b] ",
+        "a [",
+        "\n",
+        " ",
+        "\r\n",
+        "#",
+        "//",
+        "...",
+        "<think>",
+        "</think>",
+        "Mistake: ",
+        "Mistake: a\n",
+        "Solution: ",
+        "]",
+        "[}",
+        "{[",
+        "([",
+        "“",
+        "’",
+        "Action: ",
+        "Action: a\n",
+        "Thought: a\n",
+        "Observation:",
+        "> ",
+        "Plan: ",
+        "Plan: a\n",
+        "x",
+        "é",
+        "\\u",
+        "{\"action\": ",
+        "{\"action\": \"a\"}\n",
+        ";",
+        "; ",
+        " (",
+        "**",
+        "{a\n",
+        "[\n",
+        "[\"a\",\n",
+        "[x] ",
+        "{'mistake': 'a', ",
+    ] {
+        for start in ["", "[\""] {
+            grows_with_its_length(start, piece, 1 << 14);
+        }
+    }
+    for piece in ["[", "[]", "['", "\"", "\"\\", "' ", "\\", "x", "a\n"] {
+        grows_with_its_length("", piece, 1 << 18);
+    }
+}
+
+/// Sixteen times as much takes about sixteen times as long: a quadratic reader takes 256 times.
+fn grows_with_its_length(start: &str, piece: &str, most: usize) {
+    let reply = |length: usize| format!("{start}{}", piece.repeat(length / piece.len()));
+    let (part, whole) = (reply(most / 16), reply(most));
+    let fastest = |reply: &str| {
+        let once = || {
+            let began = Instant::now();
+            let _ = (items(reply), plan(reply), super::read(reply));
+            began.elapsed()
+        };
+        (0..3).map(|_| once()).min().unwrap_or_default()
+    };
+    let (little, much) = (fastest(&part), fastest(&whole));
+    // A millisecond is the clock's and the machine's own.
+    let most = little.max(Duration::from_millis(1)) * 100;
+    assert!(much < most, "{piece:?}: {little:?} for a sixteenth, {much:?} for all of it");
+}

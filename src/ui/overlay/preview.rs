@@ -1,0 +1,47 @@
+//! The prompt that would be sent now. Pure: it is put together from the state and thrown away; nothing is written or sent.
+
+use crate::domain::PromptRecord;
+use crate::engine::{Ask, State};
+use crate::prompt::{Desk, Templates};
+use crate::ui::keymap::Action;
+use crate::ui::look::Look;
+use std::sync::Arc;
+
+/// A prompt that nobody was sent, and the state it can be rendered from.
+pub(crate) struct Preview {
+    /// The present, with the texts that the prompt would add.
+    pub(crate) state: State,
+    /// The prompt.
+    pub(crate) record: PromptRecord,
+}
+
+/// Puts together what the actor would be sent if it were asked now: for the turn that waits, else for the next one.
+///
+/// # Errors
+/// Why there is nothing to be sent, in words.
+pub(crate) fn preview(look: &Look<'_>, templates: Option<&Arc<Templates>>) -> Result<Preview, String> {
+    let state = &look.moment.head;
+    if look.moment.past() {
+        let key = look.keymap.label(Action::Live).unwrap_or_default();
+        return Err(format!("A preview is of the present; {key} goes there."));
+    }
+    let templates = templates.ok_or(
+        "This session's prompt templates are not the ones in force here, so the next prompt cannot be foretold.",
+    )?;
+    let episode = state.open_episode().filter(|e| e.reset.is_some());
+    let episode = episode.ok_or("No episode is under way, so no prompt would be sent.")?;
+    let (step, retry) = match episode.last() {
+        Some(open) if open.executed.is_some() && open.answer.is_none() => {
+            return Err("The world is answering; the next prompt depends on what it says.".to_owned());
+        }
+        Some(open) if open.answer.is_none() => (open.number, open.retry),
+        _ => (episode.answered() + 1, 0),
+    };
+    let ask = Ask { asked: crate::domain::Asked::Actor, question: None, step, retry };
+    let drafted = Desk::new(templates.clone()).draft(state, &ask);
+    let mut state = State::clone(state);
+    for (hash, text) in drafted.texts {
+        state.texts.insert_mut(hash, Arc::from(text));
+    }
+    Ok(Preview { state, record: drafted.record })
+}

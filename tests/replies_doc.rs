@@ -1,0 +1,61 @@
+//! The examples of docs/REPLIES.md are read as it says.
+#![allow(clippy::unwrap_used)]
+
+use retrospect::prompt::read;
+
+/// The rows of a table, by its place, each as its cells without back-quotes.
+fn rows(table: usize) -> Vec<Vec<String>> {
+    let text = include_str!("../docs/REPLIES.md");
+    let section = text.split("\n## ").nth(table).unwrap();
+    let rows = section.lines().filter(|l| l.starts_with('|')).skip(2);
+    rows.map(|row| row.trim_matches('|').split(" |").map(cell).collect()).collect()
+}
+
+fn cell(text: &str) -> String {
+    let text = text.trim_start_matches('|').trim();
+    text.strip_prefix('`').and_then(|t| t.strip_suffix('`')).unwrap_or(text).replace('⏎', "\n")
+}
+
+/// The complaints are those of the cell, and no others.
+fn agree(cell: &str, complaints: &[String], reply: &str) {
+    let want: Vec<&str> =
+        cell.split(';').map(|w| w.trim().trim_matches('`')).filter(|w| !w.is_empty()).collect();
+    assert_eq!(want.len(), complaints.len(), "{reply:?}: {complaints:?}");
+    for (want, got) in want.iter().zip(complaints) {
+        assert!(got.contains(want), "{reply:?}: {want:?} is not in {got:?}");
+    }
+}
+
+#[test]
+fn actors_replies_are_read_as_the_table_says() {
+    let rows = rows(1);
+    assert!(rows.len() > 12);
+    for row in rows {
+        let [_, reply, thought, action, complaints] = row.try_into().unwrap();
+        let reading = read::read(&reply);
+        let got = (reading.thought.unwrap_or_default(), reading.action.unwrap_or_default());
+        assert_eq!(got, (thought, action), "{reply:?}");
+        agree(&complaints, &reading.complaints, &reply);
+    }
+}
+
+#[test]
+fn mentors_lists_are_read_as_the_table_says() {
+    let rows = rows(2);
+    assert!(rows.len() > 15);
+    for row in rows {
+        let [_, reply, lessons, complaints] = row.try_into().unwrap();
+        let read = read::items(&reply);
+        let got: Vec<String> = read
+            .items
+            .into_iter()
+            .map(|i| match i.text.solution {
+                Some(solution) => format!("{} ⇒ {solution}", i.text.text),
+                None => i.text.text,
+            })
+            .collect();
+        assert_eq!(got.join(" / "), lessons, "{reply:?}");
+        let complaints_read: Vec<String> = read.complaints.into_iter().map(|c| c.words).collect();
+        agree(&complaints, &complaints_read, &reply);
+    }
+}

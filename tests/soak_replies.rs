@@ -1,0 +1,153 @@
+//! Replies of models that never were: pieces of lists, labels and prose, cut, doubled and mixed with hostile words.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that says what it counted"
+)]
+
+#[path = "soaking/cases.rs"]
+mod cases;
+#[path = "soaking/hostile.rs"]
+mod hostile;
+
+use cases::{Rng, Soak};
+use retrospect::prompt::read;
+
+/// Once in so many replies there is a piece of a megabyte.
+const LARGE: usize = 250;
+
+/// What replies are made of.
+const PIECES: &[&str] = &[
+    "[",
+    "]",
+    "{",
+    "}",
+    "(",
+    ")",
+    "'",
+    "\"",
+    "“",
+    "”",
+    "‘",
+    "’",
+    "`",
+    "``",
+    "\"\"\"",
+    ",",
+    ":",
+    ": ",
+    ";",
+    "\n",
+    "\r\n",
+    " ",
+    "\\\"",
+    "\\n",
+    "\\u00e9",
+    "\\ud83d\\ude00",
+    "\\ud83d",
+    "\\",
+    "...",
+    "# ",
+    "// a remark\n",
+    "- ",
+    "1. ",
+    "* [ ] ",
+    "Rule 3: ",
+    "'mistake': ",
+    "\"solution\": ",
+    "\"rule\": ",
+    "\"priority\": 7",
+    "None",
+    "true",
+    "3.5",
+    "Mistake: ",
+    " Solution: ",
+    "## ",
+    "**Error**\n",
+    "```json\n",
+    "```\n",
+    "<think>",
+    "</think>",
+    "Here is the list:\n",
+    "I hope this helps!",
+    "No mistakes so far.",
+    "{\"thought\": \"hm\", \"action\": \"",
+    "{\"action\": ",
+    "Thought: ",
+    "Action: ",
+    "Action 2: ",
+    "Observation: ",
+    "think: ",
+    "> ",
+    "OK.\n",
+    "New plan: ",
+    "STATUS: FAIL\n",
+    "Open the fridge first.",
+    "don't",
+    "go to desk 1",
+    "the robots' arms",
+    "果",
+];
+
+#[test]
+fn any_reply_is_read() {
+    let (mut items, mut complaints, mut actions) = (0_u64, 0_u64, 0_u64);
+    Soak::new("soak_replies", 100_000).run(|rng, _| {
+        let reply = reply(rng);
+        let list = read::items(&reply);
+        items += list.items.len() as u64;
+        complaints += list.complaints.len() as u64;
+        for item in &list.items {
+            assert!(reply.get(item.at.clone()).is_some(), "{item:?}");
+            told(&item.text.text, &reply);
+            item.text.solution.iter().for_each(|s| told(s, &reply));
+        }
+        assert!(list.complaints.iter().all(|c| reply.get(c.at.clone()).is_some()));
+        assert!(list.markup.iter().all(|m| reply.get(m.clone()).is_some()));
+        assert!(list.complaints.len() <= 65, "one complaint stands for the rest");
+        let plan = read::plan(&reply);
+        told(&plan.text, &reply);
+        let reading = read::read(&reply);
+        for part in [&reading.thought, &reading.action].into_iter().flatten() {
+            told(part, &reply);
+        }
+        actions += u64::from(reading.action.is_some());
+        assert!(
+            reading.thought.is_some() || reading.action.is_some() || !reading.complaints.is_empty(),
+            "nothing is read and nothing is said of it"
+        );
+    });
+    println!("soak_replies: {items} lessons, {complaints} complaints, {actions} actions");
+}
+
+/// Letters of what was read stand in the reply, in its order; escapes excepted, which stand for others.
+fn told(part: &str, reply: &str) {
+    if reply.contains('\\') {
+        return;
+    }
+    let mut whole = reply.chars().filter(|c| c.is_alphanumeric());
+    for c in part.chars().filter(|c| c.is_alphanumeric()) {
+        assert!(whole.any(|w| w == c), "{part:?} is not in {reply:?}");
+    }
+}
+
+fn reply(rng: &mut Rng) -> String {
+    let mut reply = String::new();
+    for _ in 0..rng.below(50) {
+        if rng.once_in(12) {
+            reply.push_str(&hostile::text(rng, LARGE * 10));
+        } else {
+            reply.push_str(rng.pick(PIECES));
+        }
+    }
+    if rng.once_in(LARGE) {
+        let piece = rng.pick(PIECES);
+        reply.push_str(&piece.repeat((1 << 20) / piece.len()));
+    }
+    if rng.once_in(3) {
+        let end = rng.below(reply.len() + 1);
+        reply.truncate((0..=end).rev().find(|e| reply.is_char_boundary(*e)).unwrap_or(0));
+    }
+    reply
+}
