@@ -7,6 +7,7 @@
 mod detect;
 mod failure;
 mod goal;
+pub mod grid;
 mod rules;
 mod situation;
 pub mod thresholds;

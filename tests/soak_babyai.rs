@@ -15,7 +15,9 @@ mod cases;
 mod hostile;
 
 use cases::{Rng, Soak};
-use retrospect::env::babyai::{Cell, Clause, Deed, Description, Level, Mission, Order, Part, Start, World};
+use retrospect::env::babyai::{
+    Cell, Clause, Colour, Deed, Description, Kind, Level, Mission, Order, Part, Side, Start, World,
+};
 use retrospect::env::{EnvError, Environment};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -82,7 +84,7 @@ fn described(start: &Start, d: &Description) -> Value {
     ids.extend(d.walls.iter().map(|_| -1));
     places.extend(&d.walls);
     json!({
-        "type": d.kind.map(retrospect::env::babyai::Kind::word), "color": d.colour.map(retrospect::env::babyai::Colour::word), "loc": d.side.map(retrospect::env::babyai::Side::word),
+        "type": d.kind.map(Kind::word), "color": d.colour.map(Colour::word), "loc": d.side.map(Side::word),
         "obj_set": ids, "obj_poss": places,
     })
 }

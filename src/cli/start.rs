@@ -202,6 +202,7 @@ fn find(root: &Path, options: &WorldOptions, tell: &UnboundedSender<News>) {
 fn world(name: &str, options: &WorldOptions) -> WorldRow {
     let (about, tasks) = match worlds::offered(name, options) {
         Ok(tasks) if name == "household" => ("built in; --tasks takes thousands more".to_owned(), tasks),
+        Ok(tasks) if name == "babyai" => ("built in; every level with any seed".to_owned(), tasks),
         Ok(tasks) => (options.data.as_ref().map(|d| d.display().to_string()).unwrap_or_default(), tasks),
         Err(error) => (format!("{error}; {}", error.next()), Vec::new()),
     };

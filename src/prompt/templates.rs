@@ -35,6 +35,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("sweet_sour-positive.toml", include_str!("templates/sweet_sour-positive.toml")),
     ("sweet_sour-negative.toml", include_str!("templates/sweet_sour-negative.toml")),
     ("household.toml", include_str!("templates/household.toml")),
+    ("babyai.toml", include_str!("templates/babyai.toml")),
     ("any.toml", include_str!("templates/any.toml")),
     ("put.txt", include_str!("examples/put.txt")),
     ("clean.txt", include_str!("examples/clean.txt")),
@@ -42,6 +43,8 @@ const BUILTIN: &[(&str, &str)] = &[
     ("cool.txt", include_str!("examples/cool.txt")),
     ("examine.txt", include_str!("examples/examine.txt")),
     ("puttwo.txt", include_str!("examples/puttwo.txt")),
+    ("door.txt", include_str!("examples/door.txt")),
+    ("key.txt", include_str!("examples/key.txt")),
 ];
 
 /// All templates of a run.

@@ -19,6 +19,9 @@ pub fn detect(state: &State) -> Vec<Note> {
     if step.only_thinks() {
         return only_thoughts(episode, step);
     }
+    if super::grid::is_grid(episode) {
+        return super::grid::detect(state, episode, step, answer.raw.trim());
+    }
     let executed = step.executed.as_ref();
     let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
     let mut look = Look {
@@ -258,7 +261,7 @@ fn only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
 }
 
 /// The words that prove a finding: action and answer, short enough for a line.
-fn evidence(action: &str, text: &str) -> String {
+pub(super) fn evidence(action: &str, text: &str) -> String {
     let first = text.lines().next().unwrap_or_default();
     format!("{} -> {}", short(action), short(first))
 }

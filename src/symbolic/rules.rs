@@ -8,6 +8,7 @@ pub use answer::answer;
 
 use super::detect::{known, reached};
 use super::goal::Goal;
+use super::grid;
 use crate::domain::{
     Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Purpose, Reflection, Scope,
 };
@@ -46,8 +47,7 @@ pub fn reflect(state: &State, since: Since, kinds: &[Kind]) -> Vec<Want> {
             continue;
         }
         let drawn = match kind {
-            Kind::Abstract => draw(&notes, sentences::general),
-            Kind::Error => draw(&notes, sentences::mistake),
+            Kind::Abstract | Kind::Error => learnt(episode, *kind, &notes),
             Kind::Progress => progress(state, episode, &notes, since).into_iter().collect(),
             _ => Vec::new(),
         };
@@ -68,6 +68,17 @@ fn notes(episode: &Episode, since: Since) -> Vec<Note> {
     steps.flat_map(|step| step.notes.iter().cloned()).collect()
 }
 
+/// The Abstract or Error lessons of notes, in the sentences of the episode's world.
+fn learnt(episode: &Episode, kind: Kind, notes: &[Note]) -> Vec<Drawn> {
+    match (kind, grid::is_grid(episode)) {
+        (Kind::Abstract, false) => draw(notes, sentences::general),
+        (Kind::Abstract, true) => draw(notes, grid::general),
+        (Kind::Error, false) => draw(notes, sentences::mistake),
+        (Kind::Error, true) => draw(notes, grid::mistake),
+        _ => Vec::new(),
+    }
+}
+
 fn draw(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, LessonText)>) -> Vec<Drawn> {
     let mut drawn: Vec<Drawn> = Vec::new();
     for note in notes {
@@ -84,12 +95,7 @@ fn draw(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, LessonText)>
 fn just_drawn(episode: &Episode, kind: Kind) -> Vec<String> {
     let before = episode.last().and_then(|s| episode.step(s.number.checked_sub(1)?));
     let notes = before.map_or(&[][..], |s| &s.notes);
-    let drawn = match kind {
-        Kind::Abstract => draw(notes, sentences::general),
-        Kind::Error => draw(notes, sentences::mistake),
-        _ => Vec::new(),
-    };
-    drawn.into_iter().map(|d| d.rule).collect()
+    learnt(episode, kind, notes).into_iter().map(|d| d.rule).collect()
 }
 
 /// Where the episode stands, when that changed: a sub-goal was reached, or the search goes astray.
@@ -97,16 +103,21 @@ fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> O
     let fires = |n: &&Note| {
         n.kind == NoteKind::Progress
             || matches!(n.detector.as_str(), "circling" | "left_target" | "wrong_object")
+            || matches!(n.detector.as_str(), "found_target" | "found_door" | "took_key" | "unlocked")
     };
     let cause = notes.iter().rfind(fires);
     if cause.is_none() && since == Since::LastStep {
         return None;
     }
-    let goal = Goal::read(&episode.task.goal)?;
-    if reached(episode) >= goal.ladder().len() {
-        return None;
-    }
-    let text = sentences::standing(&goal, &known(episode))?;
+    let text = if grid::is_grid(episode) {
+        grid::standing(episode)?
+    } else {
+        let goal = Goal::read(&episode.task.goal)?;
+        if reached(episode) >= goal.ladder().len() {
+            return None;
+        }
+        sentences::standing(&goal, &known(episode))?
+    };
     let append = state.run.as_ref().is_some_and(|r| r.settings.word("progress", "replace") == "append");
     let rule = if append { format!("{PROGRESS}.{text}") } else { PROGRESS.to_owned() };
     let evidence = cause.map(|n| n.evidence.clone()).unwrap_or_default();

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 mod failure;
 mod golden;
+mod grid;
 
 const HEAT: &str = "put a hot apple in garbagecan";
 

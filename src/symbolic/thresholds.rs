@@ -4,5 +4,7 @@
 pub const REPEAT_AFTER: u64 = 2;
 /// Visits of one place without progress that are called going in circles (setting `circle_visits`).
 pub const CIRCLE_VISITS: u64 = 3;
+/// Turns the same way, one after the other, that are called going in circles in a grid world (setting `circle_turns`).
+pub const CIRCLE_TURNS: u64 = 5;
 /// Steps without progress before going in circles can be noted (setting `circle_window`).
 pub const CIRCLE_WINDOW: u64 = 6;

@@ -69,6 +69,15 @@ pub(super) const LIST: &[SettingSpec] = &[
         origin: SettingOrigin::Ours,
     },
     SettingSpec {
+        name: "pickup_alias",
+        meaning: "babyai: `pick up X`, the verb of AgentBoard's prompt, is sent as `pickup X`, the verb of its world",
+        methods: &[],
+        default: Fixed::Switch(false),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
         name: "loop_detector",
         meaning: "an episode ends when two equal actions follow each other (Reflexion's public code)",
         methods: &[],
@@ -93,6 +102,15 @@ pub(super) const LIST: &[SettingSpec] = &[
         default: Fixed::Number(thresholds::CIRCLE_VISITS),
         code: None,
         range: (1, MOST),
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
+        name: "circle_turns",
+        meaning: "turns the same way, one after the other, that are called going in circles (babyai)",
+        methods: &[],
+        default: Fixed::Number(thresholds::CIRCLE_TURNS),
+        code: None,
+        range: (2, MOST),
         origin: SettingOrigin::Ours,
     },
     SettingSpec {

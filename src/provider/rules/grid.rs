@@ -5,9 +5,7 @@
 //! A lesson that has the right words in it (`pickup`, `toggle`) spares it them (`docs/LESSON_FORMS.md`).
 
 mod decide;
-mod goal;
 mod replay;
-mod seen;
 
 use super::dice::Dice;
 use super::read::Reading;

@@ -55,3 +55,20 @@ fn every_level_can_be_made_and_is_not_done_at_its_start() {
     }
     assert!(missions.len() > 80, "{}", missions.len());
 }
+
+#[test]
+fn the_examples_of_the_prompts_are_played_in_these_levels() {
+    let door = include_str!("../../../prompt/examples/door.txt");
+    let key = include_str!("../../../prompt/examples/key.txt");
+    for (name, seed, text) in [("OpenRedDoor", 5, door), ("UnlockPickupDist", 22, key)] {
+        let mut world = World::new(Arc::new(Level::of_name(name).unwrap().start(seed).unwrap()));
+        let mut told = format!("{}\nYour task is to: {}\n", world.begin(), world.start().goal);
+        for line in text.lines().filter_map(|line| line.strip_prefix("> ")) {
+            let answer =
+                if line.starts_with("think:") { "OK.".to_owned() } else { world.play(line).observation };
+            told.extend(["> ", line, "\n", &answer, "\n"]);
+        }
+        assert_eq!(text.trim_end(), told.trim_end());
+        assert!(world.done());
+    }
+}

@@ -1,9 +1,8 @@
 //! What to do next.
 
 use super::super::dice::Dice;
-use super::goal::{Clause, Wanted};
 use super::replay::Replay;
-use super::seen::Spot;
+use crate::symbolic::grid::{Clause, Spot, Wanted};
 
 /// One decision.
 pub(super) struct Decision<'r, 'a> {

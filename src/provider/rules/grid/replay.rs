@@ -1,8 +1,7 @@
 //! What can be known from the steps so far: which way one looks since one last walked, what was seen there, what is done.
 
 use super::super::read::{Item, Reading};
-use super::goal::{Clause, clauses};
-use super::seen::View;
+use crate::symbolic::grid::{Clause, Spot, View, clauses};
 
 /// The past, replayed.
 #[derive(Debug)]
@@ -98,8 +97,10 @@ impl<'a> Replay<'a> {
         }
         if let Some((_, door)) = line.split_once("go through ") {
             let colour = door.split(' ').next();
-            self.passed.extend(colour);
-            if line.contains(" locked ") {
+            // A walk that ended on the way has passed nothing, and the door is still as it was.
+            let there = |spot: &Spot<'_>| spot.name == door && spot.leaf != "open";
+            self.passed.extend(colour.filter(|_| !view.spots.iter().any(there)));
+            if line.contains(" locked ") && !view.spots.iter().any(there) {
                 self.locked.retain(|locked| Some(*locked) != colour);
             }
         }
@@ -134,7 +135,7 @@ impl<'a> Replay<'a> {
                     line == "toggle" && now.ahead().is_some_and(|s| s.leaf == "open" && wanted.is(s))
                 }
                 Clause::PutNext(moved, fixed) => {
-                    let beside = |s: &&super::seen::Spot<'_>| (s.ahead - 1).abs() + s.right.abs() == 1;
+                    let beside = |s: &&Spot<'_>| (s.ahead - 1).abs() + s.right.abs() == 1;
                     line == "drop"
                         && before.carrying.is_some_and(|(c, k)| moved.means(c, k))
                         && now.spots.iter().filter(beside).any(|s| fixed.is(s))

@@ -4,11 +4,13 @@ use super::seen::Spot;
 
 /// Things that are meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted<'a> {
-    pub(super) colour: Option<&'a str>,
-    pub(super) kind: Option<&'a str>,
+pub struct Wanted<'a> {
+    /// Its colour, where it is said.
+    pub colour: Option<&'a str>,
+    /// Its kind, where it is said.
+    pub kind: Option<&'a str>,
     /// Where they lay at the start: 0 ahead, 1 right, 2 behind, 3 left.
-    pub(super) side: Option<u8>,
+    pub side: Option<u8>,
 }
 
 impl<'a> Wanted<'a> {
@@ -30,27 +32,31 @@ impl<'a> Wanted<'a> {
     }
 
     /// A thing of this colour and kind is meant, wherever it is.
-    pub(super) fn means(&self, colour: &str, kind: &str) -> bool {
+    pub fn means(&self, colour: &str, kind: &str) -> bool {
         self.colour.is_none_or(|c| c == colour) && self.kind.is_none_or(|k| k == kind)
     }
 
     /// This thing is meant.
-    pub(super) fn is(&self, spot: &Spot<'_>) -> bool {
+    pub fn is(&self, spot: &Spot<'_>) -> bool {
         self.means(spot.colour, spot.kind)
     }
 }
 
 /// One clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Clause<'a> {
+pub enum Clause<'a> {
+    /// Stand before it.
     GoTo(Wanted<'a>),
+    /// Take it.
     PickUp(Wanted<'a>),
+    /// Open it.
     Open(Wanted<'a>),
+    /// Lay the first next to the second.
     PutNext(Wanted<'a>, Wanted<'a>),
 }
 
 /// The clauses of a goal sentence; empty where it is about something else.
-pub(super) fn clauses(goal: &str) -> Vec<Clause<'_>> {
+pub fn clauses(goal: &str) -> Vec<Clause<'_>> {
     let parts = goal.split(" and ").flat_map(|part| part.split(", and "));
     let clause = |part| {
         let part = str::trim(part).trim_start_matches("and ");

@@ -2,31 +2,35 @@
 
 /// Something in sight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spot<'a> {
-    pub(super) colour: &'a str,
+pub struct Spot<'a> {
+    /// Its colour.
+    pub colour: &'a str,
     /// `ball`, `box`, `key` or `door`.
-    pub(super) kind: &'a str,
+    pub kind: &'a str,
     /// `open`, `closed` or `locked`, for doors.
-    pub(super) leaf: &'a str,
+    pub leaf: &'a str,
     /// The whole name with its number, as actions need it.
-    pub(super) name: &'a str,
-    pub(super) ahead: i32,
-    pub(super) right: i32,
+    pub name: &'a str,
+    /// Steps ahead.
+    pub ahead: i32,
+    /// Steps to the right; negative to the left.
+    pub right: i32,
 }
 
 /// What an observation says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct View<'a> {
-    pub(super) spots: Vec<Spot<'a>>,
+pub struct View<'a> {
+    /// What is in sight, from near to far.
+    pub spots: Vec<Spot<'a>>,
     /// Steps to the wall or box ahead.
-    pub(super) barrier: Option<i32>,
+    pub barrier: Option<i32>,
     /// Colour and kind of what is carried.
-    pub(super) carrying: Option<(&'a str, &'a str)>,
+    pub carrying: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> View<'a> {
     /// Reads an observation; none where the text is another answer.
-    pub(super) fn read(text: &'a str) -> Option<Self> {
+    pub fn read(text: &'a str) -> Option<Self> {
         let mut view = View::default();
         let (_, hands) = text.split_once("You are carrying a ").unzip();
         if let Some(hands) = hands {
@@ -42,12 +46,12 @@ impl<'a> View<'a> {
     }
 
     /// What stands on the next cell ahead.
-    pub(super) fn ahead(&self) -> Option<&Spot<'a>> {
+    pub fn ahead(&self) -> Option<&Spot<'a>> {
         self.spots.iter().find(|spot| (spot.ahead, spot.right) == (1, 0))
     }
 
     /// The next cell ahead is free.
-    pub(super) fn is_free_ahead(&self) -> bool {
+    pub fn is_free_ahead(&self) -> bool {
         self.barrier.is_none_or(|steps| steps > 1) && self.ahead().is_none()
     }
 }

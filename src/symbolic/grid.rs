@@ -1,0 +1,167 @@
+//! Grid worlds (BabyAI): what a step shows, and what is drawn from it. The five situations are the paper's (OmniReflect,
+//! appendix F): going round in circles, a key found, the door found, the target found, and hands that have to be emptied first;
+//! beside them every refusal of the text interface.
+
+mod goal;
+mod seen;
+mod sentences;
+
+pub use goal::{Clause, Wanted, clauses};
+pub use seen::{Spot, View};
+pub(super) use sentences::{general, mistake, standing};
+
+use super::thresholds::{CIRCLE_TURNS, REPEAT_AFTER};
+use crate::domain::{Note, NoteKind, Step};
+use crate::engine::{Episode, State};
+
+/// The environments whose steps are read here.
+pub(super) fn is_grid(episode: &Episode) -> bool {
+    episode.task.env == "babyai"
+}
+
+/// How many steps are looked back for the last view.
+const BACK: u32 = 8;
+
+/// What is found in the last step, whose answer is `text`.
+pub(super) fn detect(state: &State, episode: &Episode, step: &Step, text: &str) -> Vec<Note> {
+    let executed = step.executed.as_ref();
+    let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
+    let mut found = Found { episode, step, action, text, notes: Vec::new() };
+    match View::read(text) {
+        Some(view) => {
+            found.situations(&view);
+            found.circles(state);
+        }
+        None if action.contains("check") => {}
+        None => found.refusal(state),
+    }
+    found.notes
+}
+
+struct Found<'a> {
+    episode: &'a Episode,
+    step: &'a Step,
+    action: &'a str,
+    text: &'a str,
+    notes: Vec<Note>,
+}
+
+impl Found<'_> {
+    fn note(&mut self, detector: &str, kind: NoteKind, parts: &[(&str, &str)]) {
+        let parts = parts.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let evidence = super::detect::evidence(self.action, self.text);
+        self.notes.push(Note { detector: detector.to_owned(), kind, evidence, parts });
+    }
+
+    fn is_new(&self, detector: &str) -> bool {
+        !self.episode.noted.contains_key(detector)
+    }
+
+    /// What came into sight or into the hand with this step.
+    fn situations(&mut self, view: &View<'_>) {
+        if self.episode.progress_step == self.step.number && self.episode.progress > 0.0 {
+            self.note("progress", NoteKind::Progress, &[]);
+        }
+        let goal = clauses(&self.episode.task.goal);
+        let wanted: Vec<Wanted<'_>> = goal
+            .iter()
+            .flat_map(|clause| match *clause {
+                Clause::GoTo(one) | Clause::PickUp(one) | Clause::Open(one) => [Some(one), None],
+                Clause::PutNext(moved, fixed) => [Some(moved), Some(fixed)],
+            })
+            .flatten()
+            .collect();
+        for spot in &view.spots {
+            let meant = wanted.iter().any(|wanted| wanted.is(spot));
+            let detector = match (spot.kind, meant) {
+                ("door", true) => "found_door",
+                (_, true) => "found_target",
+                ("key", false) => "found_key",
+                _ => continue,
+            };
+            if self.is_new(detector) && !self.notes.iter().any(|n| n.detector == detector) {
+                self.note(detector, NoteKind::Fact, &[("thing", spot.name), ("colour", spot.colour)]);
+            }
+        }
+        let Some((colour, kind)) = view.carrying else { return };
+        let held = format!("{colour} {kind}");
+        if kind == "key" && self.action.starts_with("pickup") {
+            self.note("took_key", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
+        } else if self.action.contains("go through")
+            && self.action.contains(" locked ")
+            // A walk that ended on the way has opened nothing.
+            && !view.spots.iter().any(|spot| spot.leaf == "locked" && spot.colour == colour)
+        {
+            self.note("unlocked", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
+        }
+        let other = !wanted.iter().any(|wanted| wanted.means(colour, kind)) && kind != "key";
+        if other && self.action.starts_with("pickup") {
+            self.note("must_drop", NoteKind::Mistake, &[("thing", &held)]);
+        }
+    }
+
+    /// Turning the same way again and again.
+    fn circles(&mut self, state: &State) {
+        if !self.action.starts_with("turn ") {
+            return;
+        }
+        let most = state.number("circle_turns", CIRCLE_TURNS).max(2);
+        let same = |back: u64| {
+            let number = u64::from(self.step.number).checked_sub(back).and_then(|n| u32::try_from(n).ok());
+            let step = number.and_then(|n| self.episode.step(n));
+            step.and_then(|s| s.action()).is_some_and(|a| a.trim() == self.action)
+        };
+        // Once for each round: the turn before the round was another action, or a round ended there.
+        let turned = (1..=most.saturating_mul(2)).take_while(|back| same(*back)).count() as u64 + 1;
+        if turned >= most && turned.is_multiple_of(most) {
+            let times = turned.to_string();
+            self.note("circling", NoteKind::Mistake, &[("action", self.action), ("times", &times)]);
+        }
+    }
+
+    /// The answer was a refusal; which one.
+    fn refusal(&mut self, state: &State) {
+        let said = |words: &str| self.text.contains(words);
+        let carries = || self.before().is_some_and(|view| view.carrying.is_some());
+        let why = if said("not recognized") && self.action.starts_with("pick up") {
+            "wrong_verb"
+        } else if said("not recognized") && self.action.starts_with("pickup") && carries() {
+            "hands_full"
+        } else if said("not recognized") {
+            "unknown_action"
+        } else if said("as it is closed") {
+            "door_closed"
+        } else if said("not carrying a key") {
+            "no_key"
+        } else if said("does not match") {
+            "other_key"
+        } else if said("no path leading") {
+            "no_way"
+        } else if said("barrier in front") {
+            "barrier"
+        } else if said("already an object in front") {
+            "no_room"
+        } else if said("not carrying anything") {
+            "empty_hands"
+        } else {
+            "no_change"
+        };
+        let action = self.action;
+        self.note("nothing_happened", NoteKind::Mistake, &[("why", why), ("action", action)]);
+        self.note(why, NoteKind::Mistake, &[]);
+        let failed_before = self.episode.noted.get("nothing_happened").map(|t| &t.last.parts);
+        let again = failed_before.and_then(|p| p.get("action")).is_some_and(|a| a == action);
+        let count = self.episode.actions.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0);
+        if again && u64::from(count) >= state.number("repeat_after", REPEAT_AFTER) {
+            let times = count.to_string();
+            self.note("repeat", NoteKind::Mistake, &[("action", action), ("times", &times)]);
+        }
+    }
+
+    /// The last view before this step.
+    fn before(&self) -> Option<View<'_>> {
+        let steps = (1..=BACK).map_while(|back| self.step.number.checked_sub(back));
+        let answers = steps.filter_map(|number| self.episode.step(number)?.answer.as_ref());
+        answers.map(|answer| answer.raw.as_str()).find_map(View::read)
+    }
+}

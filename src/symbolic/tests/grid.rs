@@ -1,0 +1,165 @@
+//! Detectors and rules in a grid world, over episodes in levels of our own.
+
+use super::*;
+use crate::env::Environment;
+use crate::env::babyai::{Start, World};
+use crate::symbolic::grid::{Clause, View, Wanted, clauses};
+use std::sync::Arc;
+
+/// Two rooms with a locked blue door between them; a blue key, a red box and a green ball lie in the first, a green ball in the second.
+fn level(mission: &str) -> World {
+    let text = format!(
+        r#"{{"grid":[["W","W","W","W","W","W","W","W","W"],["W",null,null,1,"W",null,null,null,"W"],
+        ["W",null,null,null,0,null,4,null,"W"],["W",null,null,2,"W",null,null,null,"W"],
+        ["W",null,null,3,"W",null,null,null,"W"],["W","W","W","W","W","W","W","W","W"]],
+        "objects":[{{"type":"door","color":"blue","state":"locked"}},{{"type":"key","color":"blue"}},
+        {{"type":"box","color":"red"}},{{"type":"ball","color":"grey"}},{{"type":"ball","color":"green"}}],
+        "agent":[1,2,0],"max_steps":500,"instr":{mission}}}"#
+    );
+    World::new(Arc::new(Start::parse("level", text.as_bytes()).unwrap()))
+}
+
+const FETCH: &str = r#"{"op":"pickup","desc":{"type":"ball","color":"green"}}"#;
+const OPEN: &str = r#"{"op":"open","desc":{"type":"door"}}"#;
+
+fn play(mission: &str, actions: &[&str]) -> Play {
+    let mut world = level(mission);
+    let mut run = spec("omnireflect", &[("own", "")]);
+    run.tasks[0].env = "babyai".to_owned();
+    let mut play = Play::new(run);
+    let mut answer = |action: Option<&str>| match action {
+        None => world.reset().unwrap(),
+        Some(action) => world.step(action).unwrap(),
+    };
+    play.script_in(&mut answer, actions);
+    play
+}
+
+#[test]
+fn every_refusal_has_its_name() {
+    for (actions, why) in [
+        (&["pick up red box 1"][..], "wrong_verb"),
+        (&["pickup red box 1", "pickup grey ball 1"], "hands_full"),
+        (&["open sesame"], "unknown_action"),
+        (&["toggle and go through blue locked door 1"], "no_key"),
+        (&["drop"], "empty_hands"),
+        (&["go to red box 1", "go to red box 1"], "no_change"),
+        (&["go to red box 1", "move forward"], "barrier"),
+        (
+            &[
+                "go to red box 1",
+                "turn left",
+                "turn left",
+                "pickup blue key 1",
+                "turn left",
+                "turn left",
+                "drop",
+            ],
+            "no_room",
+        ),
+    ] {
+        let play = play(FETCH, actions);
+        let notes = last_notes(play.state());
+        assert!(
+            notes.contains(&"nothing_happened".to_owned()) && notes.contains(&why.to_owned()),
+            "{actions:?}: {notes:?}"
+        );
+        assert!(!lessons(play.state(), Kind::Error).is_empty(), "{actions:?}");
+    }
+}
+
+#[test]
+fn the_five_situations_of_the_paper_are_noted_once() {
+    let play = play(
+        FETCH,
+        &[
+            "turn left",
+            "turn right",
+            "pickup blue key 1",
+            "turn right",
+            "toggle and go through blue locked door 1",
+            "go to green ball 1",
+        ],
+    );
+    let episode = play.state().episode.as_deref().unwrap();
+    let noted = |name: &str| episode.noted.get(name).map_or(0, |tally| tally.count);
+    assert_eq!(
+        ["found_key", "took_key", "unlocked", "found_target", "circling"].map(noted),
+        [1, 1, 1, 1, 0],
+        "{:?}",
+        episode.noted
+    );
+    let drawn = lessons(play.state(), Kind::Abstract);
+    assert!(
+        drawn.iter().any(|text| text.starts_with("A key opens the locked doors of its colour")),
+        "{drawn:?}"
+    );
+    assert_eq!(
+        lessons(play.state(), Kind::Progress),
+        ["You carry the blue key. Next: open the blue locked door with it; do not drop it before."]
+    );
+}
+
+#[test]
+fn a_door_of_the_task_is_told_with_what_comes_next() {
+    let play = play(OPEN, &["move forward"]);
+    assert_eq!(
+        lessons(play.state(), Kind::Progress),
+        [
+            "You see blue locked door 1 of the task. Next: go to blue locked door 1, with the key of its colour in your hand, and toggle it."
+        ]
+    );
+}
+
+#[test]
+fn taking_something_else_fills_the_hand() {
+    let play = play(FETCH, &["pickup red box 1"]);
+    assert!(last_notes(play.state()).contains(&"must_drop".to_owned()));
+    assert!(lessons(play.state(), Kind::Error)[0].starts_with("Drop it on a free cell"));
+}
+
+#[test]
+fn a_round_of_turns_is_fine_and_the_next_is_a_circle() {
+    let turns = |many: usize| {
+        let play = play(FETCH, &vec!["turn left"; many]);
+        let episode = play.state().episode.as_deref().unwrap();
+        episode.noted.get("circling").map_or(0, |tally| tally.count)
+    };
+    assert_eq!([3, 4, 5, 9, 10].map(turns), [0, 0, 1, 1, 2]);
+    // A turn the other way begins anew.
+    let play = play(FETCH, &["turn left", "turn left", "turn left", "turn right", "turn left", "turn left"]);
+    assert!(!last_notes(play.state()).contains(&"circling".to_owned()));
+}
+
+#[test]
+fn the_list_is_no_mistake_and_a_second_failure_is_a_repeat() {
+    let listed = play(FETCH, &["check available actions"]);
+    assert!(last_notes(listed.state()).is_empty());
+    let again = play(FETCH, &["open sesame", "open sesame"]);
+    assert!(last_notes(again.state()).contains(&"repeat".to_owned()));
+    assert!(
+        lessons(again.state(), Kind::Error).contains(&"Do not repeat an action that did nothing.".to_owned())
+    );
+}
+
+#[test]
+fn sentences_and_goals_are_taken_apart_whole() {
+    let view = View::read(
+        "In front of you in this room, you can see several objects: There is a blue locked door 2 0 steps in front of you and 3 \
+         steps to your left.  There is a red ball 1 right in front of you 1 steps away.  The room has walls around you. You are \
+         facing a box 4 steps away. You are carrying a grey key.",
+    )
+    .unwrap();
+    assert_eq!((view.barrier, view.carrying), (Some(4), Some(("grey", "key"))));
+    let spots: Vec<_> = view.spots.iter().map(|s| (s.name, s.leaf, s.ahead, s.right)).collect();
+    assert_eq!(spots, [("blue locked door 2", "locked", 0, -3), ("red ball 1", "", 1, 0)]);
+    assert!(View::read("No change in state.").is_none());
+    let goal = clauses(
+        "go to a ball and put the red key on your left next to the grey box, and open a door behind you",
+    );
+    let any = Wanted { colour: None, kind: Some("ball"), side: None };
+    let key = Wanted { colour: Some("red"), kind: Some("key"), side: Some(3) };
+    let case = Wanted { colour: Some("grey"), kind: Some("box"), side: None };
+    let door = Wanted { colour: None, kind: Some("door"), side: Some(2) };
+    assert_eq!(goal, [Clause::GoTo(any), Clause::PutNext(key, case), Clause::Open(door)]);
+}
