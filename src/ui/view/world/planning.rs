@@ -108,7 +108,7 @@ pub(super) fn rows(glyphs: &Glyphs, shown: &Value, truth: Option<&Value>, column
             Some(length) => format!("a plan from the start takes {length} actions"),
             None => "no plan from the start was found in the time that is spent on it".to_owned(),
         };
-        rows.push(vec![(Role::Dim, words)]);
+        rows.extend(lines(&words, room).into_iter().map(|line| vec![(Role::Dim, line)]));
     }
     rows
 }
@@ -157,6 +157,17 @@ fn listed(facts: &Facts<'_>, room: usize) -> Vec<Pieces> {
         rows.push(vec![(Role::Dim, "nothing is true".to_owned())]);
     }
     rows
+}
+
+/// A text behind a word that says what it is, in as many rows as it needs.
+fn field(label: &str, role: Role, text: &str, room: usize) -> Vec<Pieces> {
+    let label = truncate(label, room / 2, "~");
+    let indent = " ".repeat(width(&label));
+    let rows = lines(text, room.saturating_sub(width(&label))).into_iter().enumerate();
+    rows.map(|(at, line)| {
+        vec![(Role::Dim, if at == 0 { label.clone() } else { indent.clone() }), (role, line)]
+    })
+    .collect()
 }
 
 /// Names in a row, or a word for none.

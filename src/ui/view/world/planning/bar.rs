@@ -1,6 +1,6 @@
 //! A bar: hands, glasses and shaker on the table, what the taps give, and the recipes.
 
-use super::{Facts, Framed, Pieces, boxes, list, split};
+use super::{Facts, Framed, Pieces, boxes, field, list, split};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
@@ -31,19 +31,16 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
     let mut rows: Vec<Pieces> = Vec::new();
     for (hand, vessel) in &hands {
         let (role, held) = vessel.map_or((Role::Dim, "free"), |vessel| (Role::Proposal, vessel));
-        rows.push(vec![(Role::Dim, format!("{hand:<6} ")), (role, held.to_owned())]);
+        rows.extend(field(&format!("{hand:<6} "), role, held, room));
     }
     let frames: Vec<Framed> = vessels.iter().map(|vessel| framed(facts, &hands, vessel)).collect();
     rows.extend(boxes::rows(&frames, room, 24, glyphs));
     for [tap, drink] in facts.of::<2>("dispenses") {
-        rows.push(vec![(Role::Dim, format!("{tap} gives ")), (Role::Observation, drink.to_owned())]);
+        rows.extend(field(&format!("{tap} gives "), Role::Observation, drink, room));
     }
     for [mix, first] in facts.of::<2>("cocktail-part1") {
         let second = list(facts.with("cocktail-part2", mix), "nothing");
-        rows.push(vec![
-            (Role::Dim, format!("{mix} is ")),
-            (Role::Observation, format!("{first} + {second}")),
-        ]);
+        rows.extend(field(&format!("{mix} is "), Role::Observation, &format!("{first} + {second}"), room));
     }
     Some(rows)
 }

@@ -1,6 +1,6 @@
 //! Hubs with their wheels and nuts, the boot, and what is at hand.
 
-use super::{Facts, Framed, Pieces, boxes, list, split};
+use super::{Facts, Framed, Pieces, boxes, field, list, split};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
@@ -33,14 +33,13 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
     }
     let at_hand: Vec<&str> = facts.of::<1>("have").map(|[thing]| thing).collect();
     let role = if at_hand.is_empty() { Role::Dim } else { Role::Proposal };
-    let mut rows =
-        vec![vec![(Role::Dim, "at hand  ".to_owned()), (role, list(at_hand.into_iter(), "nothing"))]];
+    let mut rows = field("at hand  ", role, &list(at_hand.into_iter(), "nothing"), room);
     rows.extend(boxes::rows(&frames, room, 26, glyphs));
     let full: Vec<&str> = facts.of::<1>("inflated").map(|[wheel]| wheel).collect();
     let flat: Vec<&str> = facts.of::<1>("not-inflated").map(|[wheel]| wheel).collect();
     for (word, wheels) in [("inflated", full), ("not inflated", flat)] {
         if !wheels.is_empty() {
-            rows.push(vec![(Role::Dim, format!("{word}  ")), (Role::Observation, wheels.join(", "))]);
+            rows.extend(field(&format!("{word}  "), Role::Observation, &wheels.join(", "), room));
         }
     }
     Some(rows)
