@@ -35,6 +35,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("sweet_sour-positive.toml", include_str!("templates/sweet_sour-positive.toml")),
     ("sweet_sour-negative.toml", include_str!("templates/sweet_sour-negative.toml")),
     ("household.toml", include_str!("templates/household.toml")),
+    ("pddl.toml", include_str!("templates/pddl.toml")),
     ("any.toml", include_str!("templates/any.toml")),
     ("put.txt", include_str!("examples/put.txt")),
     ("clean.txt", include_str!("examples/clean.txt")),

@@ -14,6 +14,7 @@ mod dice;
 mod forms;
 mod knowledge;
 mod mind;
+mod planning;
 mod read;
 mod search;
 mod text;
@@ -56,9 +57,12 @@ impl Rules {
 pub fn answer(prompt: &Prompt, seed: u64) -> String {
     let knowledge = knowledge::knowledge();
     let reading = read::read(prompt);
+    let dice = dice::Dice::new(reading.task_text, seed, reading.items.len());
+    if let Some(line) = planning::answer(prompt, &reading, &dice) {
+        return line;
+    }
     let belief = belief::Belief::of(&reading);
     let lessons = knowledge.forms.lessons(prompt, knowledge);
-    let dice = dice::Dice::new(reading.task_text, seed, reading.items.len());
     let line = mind::Mind { knowledge, reading: &reading, belief, lessons, dice, careful: false }.answer();
     // A name that a prompt breaks over lines is said in one.
     if line.contains(['\n', '\r']) { line.split_whitespace().collect::<Vec<_>>().join(" ") } else { line }

@@ -3,6 +3,7 @@
 
 use super::failure;
 use super::goal::{Goal, Rung};
+use super::planning;
 use super::situation::Situation;
 use super::thresholds::{CIRCLE_VISITS, CIRCLE_WINDOW, REPEAT_AFTER};
 use super::words::{Act, Door, NOTHING, Said, act, kind, said};
@@ -18,6 +19,9 @@ pub fn detect(state: &State) -> Vec<Note> {
     };
     if step.only_thinks() {
         return only_thoughts(episode, step);
+    }
+    if episode.task.env == planning::ENV {
+        return planning::detect(state, episode, step, answer);
     }
     let executed = step.executed.as_ref();
     let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
@@ -258,7 +262,7 @@ fn only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
 }
 
 /// The words that prove a finding: action and answer, short enough for a line.
-fn evidence(action: &str, text: &str) -> String {
+pub(super) fn evidence(action: &str, text: &str) -> String {
     let first = text.lines().next().unwrap_or_default();
     format!("{} -> {}", short(action), short(first))
 }

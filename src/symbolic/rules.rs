@@ -8,6 +8,7 @@ pub use answer::answer;
 
 use super::detect::{known, reached};
 use super::goal::Goal;
+use super::planning;
 use crate::domain::{
     Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Purpose, Reflection, Scope,
 };
@@ -96,11 +97,16 @@ fn just_drawn(episode: &Episode, kind: Kind) -> Vec<String> {
 fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> Option<Drawn> {
     let fires = |n: &&Note| {
         n.kind == NoteKind::Progress
-            || matches!(n.detector.as_str(), "circling" | "left_target" | "wrong_object")
+            || matches!(n.detector.as_str(), "circling" | "left_target" | "wrong_object" | "undone")
     };
     let cause = notes.iter().rfind(fires);
     if cause.is_none() && since == Since::LastStep {
         return None;
+    }
+    if episode.task.env == planning::ENV {
+        let evidence = cause.map(|n| n.evidence.clone()).unwrap_or_default();
+        let text = LessonText::plain(planning::standing(episode)?);
+        return Some(Drawn { rule: PROGRESS.to_owned(), scope: Scope::Episode, text, evidence });
     }
     let goal = Goal::read(&episode.task.goal)?;
     if reached(episode) >= goal.ladder().len() {

@@ -37,7 +37,10 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
         Err(_) => {
             let named = Files::named(text)?;
             let outline = Outline::read(&named.read()?.source())?;
-            let task_type = Some(outline.domain.clone()).filter(|domain| !domain.is_empty());
+            // The domain's word in task names, where it is one of the four.
+            let known = Domain::named(&outline.domain);
+            let task_type = known.map_or_else(|| outline.domain.clone(), |domain| domain.word().to_owned());
+            let task_type = Some(task_type).filter(|domain| !domain.is_empty());
             let goal = outline.goal_text(options.joining);
             Ok(Task { env: "pddl".to_owned(), id: named.id(), goal, task_type, seed: 0 })
         }
