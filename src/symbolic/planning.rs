@@ -64,6 +64,21 @@ impl<'a> Known<'a> {
         (held, parts.map_or(0, serde_json::Map::len))
     }
 
+    /// Whether an action could have made a part of the goal true: by its kind, or by what is told as new.
+    fn made(&self, domain: &str, done: &Move<'_>, told: &str) -> bool {
+        match domain {
+            "gripper-strips" => done.verb == "drop",
+            "blocksworld-4ops" => matches!(done.verb, "stack" | "putdown"),
+            _ => {
+                let told = told.to_ascii_lowercase();
+                let parts = self.shown["subgoals"].as_object();
+                let held = parts.into_iter().flatten().filter(|(_, part)| part["held"] == true);
+                held.filter_map(|(_, part)| part["text"].as_str())
+                    .any(|text| told.contains(&text.trim_end().to_ascii_lowercase()))
+            }
+        }
+    }
+
     /// The sentences of the parts that do not hold.
     fn left(&self) -> Vec<&'a str> {
         let parts = self.shown["subgoals"].as_object();
@@ -112,10 +127,17 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &See
     if before != Some(held) {
         note("standing", NoteKind::Fact, &[("held", &held.to_string())]);
     }
-    if episode.progress_step == step.number && episode.progress > 0.0 {
+    let rose = episode.progress_step == step.number && episode.progress > 0.0;
+    // The first action that does something is also credited with what held from the start.
+    let own = before.is_some() || done.as_ref().is_some_and(|done| known.made(domain, done, &answer.raw));
+    if rose && own {
         note("subgoal", NoteKind::Progress, &[("reached", &held.to_string()), ("of", &all.to_string())]);
     } else if before.is_some_and(|before| held < before) {
-        note("undone", NoteKind::Mistake, &[]);
+        // Towers are taken apart and boots are opened on the way; a ball or a drink that was delivered is lost.
+        match domain {
+            "blocksworld-4ops" | "tyreworld" => note("set_back", NoteKind::Fact, &[]),
+            _ => note("undone", NoteKind::Mistake, &[]),
+        }
     }
     let Some(done) = done else { return notes };
     let previous = step.number.checked_sub(1).and_then(|n| episode.step(n)).and_then(Step::action);

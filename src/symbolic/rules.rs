@@ -97,7 +97,10 @@ fn just_drawn(episode: &Episode, kind: Kind) -> Vec<String> {
 fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> Option<Drawn> {
     let fires = |n: &&Note| {
         n.kind == NoteKind::Progress
-            || matches!(n.detector.as_str(), "circling" | "left_target" | "wrong_object" | "undone")
+            || matches!(
+                n.detector.as_str(),
+                "circling" | "left_target" | "wrong_object" | "undone" | "set_back"
+            )
     };
     let cause = notes.iter().rfind(fires);
     if cause.is_none() && since == Since::LastStep {

@@ -63,8 +63,11 @@ const TYREWORLD: &[Row] = &[
     (r"(\S+) is on ([^\s.]+)\.", "on", &["wheel", "hub"]),
 ];
 
+/// The sentences of a domain, compiled.
+type Compiled = (Domain, Vec<(Regex, &'static Row)>);
+
 /// Every sentence compiled, by domain.
-static PATTERNS: LazyLock<Vec<(Domain, Vec<(Regex, &'static Row)>)>> = LazyLock::new(|| {
+static PATTERNS: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
     let tables = [
         (Domain::Gripper, GRIPPER),
         (Domain::Blockworld, BLOCKWORLD),
@@ -156,8 +159,8 @@ fn facts(domain: Domain, text: &str, objects: &mut BTreeMap<String, &'static str
                     *known = kind;
                 }
             }
-            found
-                .push(format!("({name}{})", words.iter().map(|word| format!(" {word}")).collect::<String>()));
+            let all: Vec<&str> = std::iter::once(*name).chain(words).collect();
+            found.push(format!("({})", all.join(" ")));
         }
     }
     found
