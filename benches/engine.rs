@@ -1,12 +1,13 @@
 //! What a step costs in engine and journal alone: no model, no world, no sync (budget: 200 µs, whatever the episode's length).
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "../tests/rig/run.rs"]
+mod run;
+
 use divan::Bencher;
-use retrospect::domain::{
-    Autonomy, BranchId, Limits, RunSpec, SegmentRecord, Seq, Settings, Task, Turn, Usage,
-};
+use retrospect::domain::{Limits, RunSpec, SegmentRecord, Seq, Settings, Turn, Usage};
 use retrospect::engine::{Command, Effect, Engine, Envelope, Event, Input, Reply};
-use retrospect::journal::{BranchHeader, Writer};
+use retrospect::journal::Writer;
 use retrospect::prompt::Templates;
 use serde_json::json;
 use std::sync::Arc;
@@ -15,25 +16,12 @@ fn main() {
     divan::main();
 }
 
+/// A run whose episode goes on for ever, with no setting set.
 fn spec(method: &str) -> RunSpec {
     RunSpec {
-        method: method.to_owned(),
-        actor: "script".to_owned(),
-        mentor: "symbolic".to_owned(),
-        interface: "react".to_owned(),
-        tasks: vec![Task {
-            env: "household".to_owned(),
-            id: "bench".to_owned(),
-            goal: String::new(),
-            task_type: None,
-            seed: 0,
-        }],
-        trials: 1,
-        seed: 0,
-        autonomy: Autonomy::Auto,
         limits: Limits { steps: 1_000_000, moves: None, wall_seconds: None },
-        loop_detector: false,
         settings: Settings::default(),
+        ..run::spec(method, vec![run::household("bench")])
     }
 }
 
@@ -48,16 +36,7 @@ struct Rig {
 impl Rig {
     fn after(method: &str, steps: u32) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let header = BranchHeader {
-            v: 1,
-            kind: "branch".to_owned(),
-            id: BranchId::trunk(),
-            parent: None,
-            at_seq: Seq(0),
-            reason: "start".to_owned(),
-            created: jiff::Timestamp::UNIX_EPOCH,
-        };
-        let writer = Writer::create(&dir.path().join("trunk.jsonl"), &header).unwrap();
+        let writer = Writer::create(&dir.path().join("trunk.jsonl"), &run::trunk()).unwrap();
         let spec = spec(method);
         let policy = retrospect::method::policy(&spec, Arc::new(Templates::builtin())).unwrap();
         let mut rig = Self { engine: Engine::new(policy), writer, step: 0, _dir: dir };

@@ -8,15 +8,15 @@
 
 #[path = "measure/process.rs"]
 mod process;
+#[path = "../tests/rig/run.rs"]
+mod run;
 
 use process::{load, median, processor_seconds, verdict};
-use retrospect::domain::{Autonomy, EnvInfo, RunSpec, Task, Turn};
+use retrospect::domain::{EnvInfo, RunSpec, Task, Turn};
 use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::driver::{Driver, Launch, OpenWorld};
 use retrospect::engine::Command;
 use retrospect::env::{EnvError, Environment};
-use retrospect::journal::Meta;
-use retrospect::method::{PaperOrCode, defaults};
 use retrospect::prompt::Templates;
 use std::error::Error;
 use std::path::Path;
@@ -61,7 +61,7 @@ fn measure(env: &str, games: &[String]) -> Outcome<()> {
         for _ in 0..RUNS {
             let before = processor_seconds().ok_or("processor time is read from /proc, which is not here")?;
             let began = Instant::now();
-            (steps, won) = play(env, &tasks, endless)?;
+            (steps, won) = play(&tasks, endless)?;
             times.push(processor_seconds().unwrap_or(f64::NAN) - before);
             walls.push(began.elapsed().as_secs_f64());
         }
@@ -114,38 +114,15 @@ impl Environment for Endless {
 }
 
 /// Plays all tasks as one run; its steps and wins.
-fn play(env: &str, tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
+fn play(tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
     let dir = tempfile::tempdir()?;
-    let (limits, settings, loop_detector) = defaults("omnireflect", PaperOrCode::Paper);
-    let spec = RunSpec {
-        method: "omnireflect".to_owned(),
-        actor: "rules".to_owned(),
-        mentor: "symbolic".to_owned(),
-        interface: "raw".to_owned(),
-        tasks: tasks.to_vec(),
-        trials: 1,
-        seed: 0,
-        autonomy: Autonomy::Auto,
-        limits,
-        loop_detector,
-        settings,
-    };
+    let spec = RunSpec { interface: "raw".to_owned(), ..run::spec("omnireflect", tasks.to_vec()) };
     let open: OpenWorld = Arc::new(move |task| {
         let world = worlds::open(task, &WorldOptions::default())?;
         Ok(if endless { Box::new(Endless(world)) } else { world })
     });
     let launch = Launch::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO)?;
-    let meta = Meta {
-        v: 1,
-        session: "bench".to_owned(),
-        created: jiff::Timestamp::UNIX_EPOCH,
-        program: String::new(),
-        env: env.to_owned(),
-        method: spec.method.clone(),
-        actor: spec.actor.clone(),
-        title: String::new(),
-        bookmark: None,
-    };
+    let meta = run::meta("bench", &spec);
     let (handle, thread, _) = Driver::start(dir.path(), meta, spec, Vec::new(), launch)?;
     handle.send(Command::Run);
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;

@@ -12,7 +12,10 @@
     reason = "a program for people, which stops where it cannot go on"
 )]
 
-use retrospect::domain::{Autonomy, EpisodeSummary, Kind, LessonText, Limits, RunSpec, Scope, Task, Usage};
+#[path = "../tests/rig/run.rs"]
+mod run;
+
+use retrospect::domain::{EpisodeSummary, Kind, LessonText, Limits, RunSpec, Scope, Task, Usage};
 use retrospect::engine::{Command, Effect, Engine, Envelope, Input, LessonWish, Reply};
 use retrospect::env::Environment;
 use retrospect::env::household::{self, Difficulty, TaskId};
@@ -85,7 +88,7 @@ fn main() {
     let mut by_kind = Vec::new();
     for arm in &arms {
         let played: Vec<EpisodeSummary> = if arm.one_run {
-            run(&tasks, arm.method, arm.lessons, false)
+            run_all(&tasks, arm.method, arm.lessons, false)
         } else {
             tasks
                 .iter()
@@ -169,23 +172,15 @@ fn task(seed: u64, difficulty: Difficulty) -> Task {
 
 /// One game as a run of its own.
 fn play(task: &Task, method: &str, lessons: &[String], show: bool) -> EpisodeSummary {
-    run(std::slice::from_ref(task), method, lessons, show).pop().expect("one task, one episode")
+    run_all(std::slice::from_ref(task), method, lessons, show).pop().expect("one task, one episode")
 }
 
 /// A run over these tasks, from its start to its end.
-fn run(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<EpisodeSummary> {
+fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<EpisodeSummary> {
     let spec = RunSpec {
-        method: method.to_owned(),
-        actor: "rules".to_owned(),
-        mentor: "symbolic".to_owned(),
         interface: "raw".to_owned(),
-        tasks: tasks.to_vec(),
-        trials: 1,
-        seed: 0,
-        autonomy: Autonomy::Auto,
         limits: Limits { steps: CAP, moves: None, wall_seconds: None },
-        loop_detector: false,
-        settings: retrospect::method::defaults(method, retrospect::method::PaperOrCode::Paper).1,
+        ..run::spec(method, tasks.to_vec())
     };
     let policy = retrospect::method::policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
     let mut engine = Engine::new(policy);

@@ -4,8 +4,10 @@
 //! A driver lives on a thread of its own with a runtime of its own, so that neither a slow disk nor a slow screen
 //! holds the other up.
 
+mod ask;
 mod commit;
 mod host;
+mod keeper;
 mod launch;
 mod outfit;
 mod runner;

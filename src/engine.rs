@@ -6,6 +6,7 @@
 
 mod advance;
 mod apply;
+mod clock;
 mod command;
 mod decide;
 mod effect;
@@ -17,6 +18,7 @@ mod seed;
 mod state;
 
 pub use advance::end as episode_end;
+pub use clock::Clock;
 pub use command::{Command, Input, LessonWish, Refusal};
 pub use effect::{Effect, effect_of};
 pub use event::{Cause, Envelope, Event, Failure, PauseReason};
@@ -30,23 +32,27 @@ pub use state::{Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
 mod reply;
 pub use reply::Reply;
 
+use crate::domain::BranchId;
+
 /// The state, and the pure policy it is run by.
 pub struct Engine {
     /// The fold of all events so far.
     pub state: State,
     /// What decides on the next move.
     pub policy: Policy,
+    /// The branch its events are written to: part of the id of every lesson that begins there.
+    pub branch: BranchId,
 }
 
 impl Engine {
-    /// An engine before its first event.
+    /// An engine before its first event, on the trunk.
     pub fn new(policy: Policy) -> Self {
-        Self { state: State::default(), policy }
+        Self::resume(State::default(), policy, BranchId::trunk())
     }
 
-    /// An engine that goes on from a folded state.
-    pub fn resume(state: State, policy: Policy) -> Self {
-        Self { state, policy }
+    /// An engine that goes on from a folded state, on a branch.
+    pub fn resume(state: State, policy: Policy, branch: BranchId) -> Self {
+        Self { state, policy, branch }
     }
 }
 

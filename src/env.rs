@@ -1,6 +1,7 @@
 //! Worlds that answer text with text. The native ones are pure: they take bytes and never open a file.
 
 pub mod alfworld;
+pub mod babyai;
 mod dice;
 pub mod household;
 pub mod pddl;

@@ -1,16 +1,23 @@
 //! Sessions on disk: a folder with `meta.toml`, one append-only file a branch, and an index that can be rebuilt.
 //! The format is written down in `docs/JOURNAL.md`.
 
+mod checkpoints;
 mod events;
+mod follow;
 mod index;
 mod name;
+mod open;
 mod reader;
 mod session;
+mod stream;
 mod writer;
 
+pub use checkpoints::{Checkpoints, kept_states};
 pub use events::EventFile;
+pub use follow::Follower;
 pub use index::{Listed, Standing, Summary, list, summarise};
 pub use name::{session_name, slug};
+pub use open::{OpenBranch, Use, open_branch};
 pub use reader::{BranchHeader, ReadBranch, Torn, fold, read_branch, read_bytes};
 pub use session::{Meta, Session, branch_path};
 pub use writer::Writer;

@@ -3,10 +3,15 @@
 //! Memory is bounded: only the newest events are held, older ones are fetched from where they were written; checkpoints
 //! share what grows, and are thinned out when there are many.
 
+mod way;
+
+pub use way::Way;
+
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use way::{Walked, before};
 
 /// Events between two checkpoints of a short branch; doubled each time there are too many checkpoints.
 const STRIDE: u64 = 64;
@@ -15,8 +20,20 @@ const CHECKPOINTS: usize = 1024;
 /// Newest events held at least; twice as many at most.
 const RECENT: usize = 4096;
 
-/// Fetches the events above the first number up to and with the second, in order; fewer where they cannot be had.
-pub type Fetch = Arc<dyn Fn(Seq, Seq) -> Vec<Arc<Envelope>> + Send + Sync>;
+/// Fetches the events above the first number up to and with the second, in order; or says why they cannot be had.
+pub type Fetch = Arc<dyn Fn(Seq, Seq) -> Result<Vec<Arc<Envelope>>, String> + Send + Sync>;
+
+/// Recalls the last state of [`Stored`] that can be had and is not after an event; none where all must be folded.
+pub type Recall = Arc<dyn Fn(Seq) -> Option<State> + Send + Sync>;
+
+/// States that are kept elsewhere, such as beside the journal.
+#[derive(Clone)]
+pub struct Stored {
+    /// After which events, in ascending order.
+    pub at: Vec<Seq>,
+    /// Brings one of them.
+    pub recall: Recall,
+}
 
 /// The events of a branch, and the way back to every state it had.
 pub struct Timeline {
@@ -28,14 +45,8 @@ pub struct Timeline {
     stride: u64,
     head: Arc<State>,
     fetch: Option<Fetch>,
-}
-
-/// The way to a state: where to start, and which events to fold onto it. Walked without holding anybody up.
-pub struct Way {
-    from: Arc<State>,
-    to: Seq,
-    held: Vec<Arc<Envelope>>,
-    fetch: Option<Fetch>,
+    stored: Option<Stored>,
+    walked: Arc<Walked>,
 }
 
 impl Default for Timeline {
@@ -47,6 +58,8 @@ impl Default for Timeline {
             stride: STRIDE,
             head: Arc::default(),
             fetch: None,
+            stored: None,
+            walked: Arc::default(),
         }
     }
 }
@@ -55,6 +68,28 @@ impl Timeline {
     /// A timeline that may let go of old events, because they can be fetched again.
     pub fn fetching(fetch: Fetch) -> Self {
         Self { fetch: Some(fetch), ..Self::default() }
+    }
+
+    /// A timeline that begins in the middle: `head` is the state after events that are fetched when they are wanted.
+    pub fn going_on(head: Arc<State>, fetch: Fetch, stored: Stored) -> Self {
+        Self {
+            base: head.head.0,
+            checkpoints: vec![head.clone()],
+            head,
+            fetch: Some(fetch),
+            stored: Some(stored),
+            ..Self::default()
+        }
+    }
+
+    /// From now on these states are known to be kept elsewhere.
+    pub fn recall_with(&mut self, stored: Stored) {
+        self.stored = Some(stored);
+    }
+
+    /// Why old events could not be fetched, if that happened since this was asked last.
+    pub fn fault(&self) -> Option<String> {
+        self.walked.fault().take()
     }
 
     /// From now on old events can be let go of.
@@ -102,7 +137,7 @@ impl Timeline {
         let before = seq.0.checked_sub(1)?;
         match before.checked_sub(self.base) {
             Some(place) => self.recent.get(usize::try_from(place).ok()?).cloned(),
-            None => (self.fetch.as_ref()?)(Seq(before), seq).into_iter().next(),
+            None => self.walked.fetch(self.fetch.as_ref()?, Seq(before), seq).into_iter().next(),
         }
     }
 
@@ -114,7 +149,7 @@ impl Timeline {
     /// The events with numbers above `after` up to and with `to`.
     pub fn between(&self, after: Seq, to: Seq) -> Vec<Arc<Envelope>> {
         let mut events = match &self.fetch {
-            Some(fetch) if after.0 < self.base => fetch(after, Seq(self.base.min(to.0))),
+            Some(fetch) if after.0 < self.base => self.walked.fetch(fetch, after, Seq(self.base.min(to.0))),
             _ => Vec::new(),
         };
         events.extend(self.held(after, to));
@@ -128,14 +163,26 @@ impl Timeline {
 
     /// The way to the state after an event, to be walked when the timeline is no longer held.
     pub fn way_to(&self, seq: Seq) -> Way {
+        let walked = self.walked.clone();
         if seq >= self.head.head {
-            return Way { from: self.head.clone(), to: seq, held: Vec::new(), fetch: None };
+            return Way {
+                from: self.head.clone(),
+                stored: None,
+                to: seq,
+                held: Vec::new(),
+                fetch: None,
+                walked,
+            };
         }
-        let earlier = self.checkpoints.partition_point(|s| s.head <= seq);
-        let from = earlier.checked_sub(1).and_then(|i| self.checkpoints.get(i)).cloned().unwrap_or_default();
+        let near = before(&self.checkpoints, seq).cloned().unwrap_or_default();
+        let from = walked.nearest(seq).filter(|w| w.head > near.head).unwrap_or(near);
+        let stored = self.stored.as_ref().and_then(|stored| {
+            let at = *stored.at.get(stored.at.partition_point(|at| *at <= seq).checked_sub(1)?)?;
+            (at > from.head).then(|| stored.recall.clone())
+        });
         let held = self.held(from.head, seq).collect();
         let fetch = self.fetch.clone().filter(|_| from.head.0 < self.base);
-        Way { from, to: Seq(seq.0.min(self.base)), held, fetch }
+        Way { from, stored, to: Seq(seq.0.min(self.base)), held, fetch, walked }
     }
 
     fn held(&self, after: Seq, to: Seq) -> impl Iterator<Item = Arc<Envelope>> + '_ {
@@ -151,27 +198,6 @@ impl Timeline {
             self.recent.drain(..old);
             self.base += old as u64;
         }
-    }
-}
-
-impl Way {
-    /// Walks it. Where old events cannot be fetched any more, the state is an earlier one; its head says which.
-    pub fn walk(self) -> Arc<State> {
-        let fetched = match &self.fetch {
-            Some(fetch) => fetch(self.from.head, self.to),
-            None => Vec::new(),
-        };
-        if fetched.is_empty() && self.held.is_empty() {
-            return self.from;
-        }
-        let mut state = State::clone(&self.from);
-        for envelope in fetched.iter().chain(&self.held) {
-            if envelope.seq.0 != state.head.0 + 1 {
-                break;
-            }
-            state.apply(envelope);
-        }
-        Arc::new(state)
     }
 }
 

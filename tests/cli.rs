@@ -133,10 +133,29 @@ fn every_error_says_what_where_and_what_next() {
             &["run", "--actor", "openai:gpt"],
             2,
             "usage",
-            &["no model servers yet", "rules (built in), human, and recorded:SESSION"],
+            &["--actor openai:gpt: no model server is known", "--base-url or OPENAI_BASE_URL"],
         ),
-        (&["run", "--actor", "ghost"], 2, "usage", &["no actor \"ghost\"", "--actor"]),
-        (&["run", "--mentor", "openai:gpt"], 2, "usage", &["no model servers yet", "symbolic"]),
+        (
+            &["run", "--actor", "openai:", "--base-url", "http://127.0.0.1:9/v1"],
+            2,
+            "usage",
+            &["names no model"],
+        ),
+        (
+            &["run", "--actor", "openai:m", "--profile", "mine"],
+            2,
+            "usage",
+            &["no profile \"mine\"", "llamacpp"],
+        ),
+        (&["run", "--actor", "openai:m", "--profile", "openrouter"], 1, "config", &["OPENROUTER_API_KEY"]),
+        (&["run", "--api", "responses"], 2, "usage", &["--api", "chat, completions"]),
+        (
+            &["run", "--actor", "ghost"],
+            2,
+            "usage",
+            &["no actor \"ghost\"", "openai:MODEL, rules (built in), human, and recorded:SESSION", "--actor"],
+        ),
+        (&["run", "--mentor", "openai:gpt"], 2, "usage", &["--mentor openai:gpt: no model server is known"]),
         (&["run", "--method", "dreams"], 2, "usage", &["dreams", "react, omnireflect"]),
         (&["run", "--set", "r_frek=5"], 2, "usage", &["did you mean \"r_freq\"?"]),
         (&["run", "--set", "r_freq=often"], 2, "usage", &["a whole number"]),
@@ -348,7 +367,7 @@ fn without_a_terminal_the_built_in_episode_is_told() {
     let said = home.run(&[]).ok();
     assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     assert!(said.err.contains("no terminal here"), "{}", said.err);
-    assert!(said.out.contains("Goal: put a hot mug in coffeemachine"), "{}", said.out);
+    assert!(said.out.contains("Episode 1: put a hot mug in coffeemachine (household "), "{}", said.out);
     assert!(said.out.contains("Episode 1 ") && said.out.contains("session: "), "{}", said.out);
     assert!(!said.out.contains('\u{1b}'));
 }
@@ -864,6 +883,21 @@ fn doctor_goes_on_after_a_bad_configuration_and_tells_every_bad_key() {
 }
 
 #[test]
+fn the_doctor_called_a_folder_with_a_broken_session_ok() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "2"]).ok();
+    assert_eq!(home.run(&["doctor"]).code, 0);
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&trunk).unwrap();
+    std::fs::write(&trunk, text.replacen("\"v\":1", "\"v\":9", 1)).unwrap();
+    let said = home.run(&["doctor"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    let line = said.out.lines().find(|l| l.starts_with("BROKEN")).unwrap();
+    assert!(line.contains("trunk.jsonl:1: ") && line.contains("version 9"), "{}", said.out);
+    assert!(said.out.contains("move its folder away"), "{}", said.out);
+}
+
+#[test]
 fn a_file_that_is_no_game_makes_no_session() {
     let home = Home::new();
     let file = home.path("passwd");
@@ -894,34 +928,94 @@ fn a_changed_journal_is_found_out() {
     assert!(!told.lines()[0]["problems"].as_array().unwrap().is_empty());
 }
 
+/// Two games below `games`; the goal of the second is misspelt, so that it is a game which cannot be played. Gives the
+/// folders and the second one's text as it should be.
+fn a_broken_game(home: &Home) -> (String, String, String) {
+    let write = |task: &str| {
+        let said = home.run(&["tasks", "--env", "household", "--tasks", task, "--write", "games"]).ok();
+        home.path(said.out.trim()).display().to_string()
+    };
+    let (good, broken) = (write("easy/put/2"), write("easy/put/1"));
+    let game = Path::new(&broken).join("game.tw-pddl");
+    let whole = std::fs::read_to_string(&game).unwrap();
+    std::fs::write(&game, whole.replace("(:goal", "(:gaol")).unwrap();
+    (good, broken, whole)
+}
+
+#[test]
+fn a_broken_game_left_an_empty_session() {
+    let home = Home::new();
+    let (_, broken, _) = a_broken_game(&home);
+    for how in [&["--headless"][..], &["--json"], &["--plain"], &["-q"], &["--jobs", "2", "-q"]] {
+        let said = home.run(&[&["run", "--env", "alfworld", "--task", &broken], how].concat());
+        assert_eq!(said.code, 1, "{how:?}: {}", said.err);
+        let told = format!("{}{}", said.out, said.err);
+        assert!(told.contains("game.tw-pddl") && told.contains("gaol"), "{how:?}: {told}");
+        let left = std::fs::read_dir(home.path("sessions")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "{how:?}: an empty session is left");
+    }
+}
+
 #[test]
 fn a_run_stopped_by_a_failed_call_is_resumed_once_its_cause_is_mended() {
     let home = Home::new();
-    let tasks = ["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"];
-    let folder = home.path(home.run(&tasks).ok().out.trim());
-    let (games, game) = (home.path("games").display().to_string(), folder.join("game.tw-pddl"));
-    // A file that is no game at all is refused before there is a session; this one is a game whose goal is misspelt.
-    let whole = std::fs::read_to_string(&game).unwrap();
-    std::fs::write(&game, whole.replace("(:goal", "(:gaol")).unwrap();
-    let task = folder.display().to_string();
-    let run = home.run(&[
-        "run",
-        "--env",
-        "alfworld",
-        "--data",
-        &games,
-        "--task",
-        &task,
-        "--headless",
-        "--max-steps",
-        "3",
-    ]);
+    let (good, broken, whole) = a_broken_game(&home);
+    let games = ["--task", &good, "--task", &broken, "--max-steps", "3", "--headless"];
+    let run = home.run(&[&["run", "--env", "alfworld"], &games[..]].concat());
     assert_eq!(run.code, 3, "{}", run.err);
-    let still = home.run(&["resume", "--last", "--data", &games, "-q"]);
+    let still = home.run(&["resume", "--last", "-q"]);
     assert_eq!(still.code, 3, "one more try, and no more: {}", still.err);
-    std::fs::write(&game, whole).unwrap();
-    let mended = home.run(&["resume", "--last", "--data", &games, "-q"]).ok();
-    assert!(mended.out.starts_with("1 episode"), "{}", mended.out);
+    std::fs::write(Path::new(&broken).join("game.tw-pddl"), whole).unwrap();
+    let mended = home.run(&["resume", "--last", "-q"]).ok();
+    assert!(mended.out.starts_with("2 episodes"), "{}", mended.out);
+}
+
+#[test]
+fn what_cannot_be_played_is_skipped_where_that_is_asked() {
+    let home = Home::new();
+    let (good, broken, _) = a_broken_game(&home);
+    let games = ["--task", &broken, "--task", &good, "--max-steps", "3", "--json"];
+    let skip = ["--on-error", "skip-task"];
+    let run = home.run(&[&["run", "--env", "alfworld"], &games[..], &skip].concat()).ok();
+    let ends: Vec<Value> = run.lines().into_iter().filter(|l| l["type"] == "episode_end").collect();
+    let reasons: Vec<&str> = ends.iter().map(|e| e["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons, ["error", "step_limit"], "{}", run.out);
+    // Stopped at what cannot be played, and gone on with by somebody who skips it.
+    let stopped = home.run(&[&["run", "--env", "alfworld", "--task", &good], &games[..]].concat());
+    assert_eq!(stopped.code, 3, "{}", stopped.err);
+    let went_on = home.run(&[&["resume", "--last", "--json"], &skip[..]].concat()).ok();
+    let last = went_on.lines().pop().unwrap();
+    assert_eq!(
+        (last["type"].as_str(), last["ended"].as_str()),
+        (Some("summary"), Some("finished")),
+        "{last}"
+    );
+}
+
+#[test]
+fn templates_and_settings_were_read_without_end() {
+    let home = Home::new();
+    let endless = |name: &str| {
+        let path = home.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // It has no blocks on the disk.
+        std::fs::File::create(&path).unwrap().set_len(100 << 30).unwrap();
+        path.display().to_string()
+    };
+    let (config, prompt) = (endless("big.toml"), endless("prompts/react.toml"));
+    let game = endless("game/game.tw-pddl");
+    let prompts = Path::new(&prompt).parent().unwrap().display().to_string();
+    let cases: [(&[&str], &str); 4] = [
+        (&["config", "show", "--config", &config], "big.toml"),
+        (&["run", "--headless", "--prompts", &prompts], "react.toml"),
+        (&["run", "--headless", "--env", "alfworld", "--task", &game], "game.tw-pddl"),
+        (&["run", "--headless", "--tasks", &config], "big.toml"),
+    ];
+    for (args, name) in cases {
+        let said = home.run(args);
+        assert!(matches!(said.code, 1 | 2), "{args:?}: {}", said.err);
+        assert!(said.err.contains(name) && said.err.contains("longer than"), "{args:?}: {}", said.err);
+    }
 }
 
 #[test]
@@ -1005,6 +1099,69 @@ fn every_changed_field_of_a_journal_is_found_out() {
 }
 
 #[test]
+fn an_accepted_difference_was_called_a_change() {
+    let home = Home::new();
+    let written =
+        home.run(&["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"]).ok();
+    let folder = home.path(written.out.trim());
+    let task = folder.display().to_string();
+    home.run(&["run", "--env", "alfworld", "--task", &task, "--headless", "--break", "step=4"]);
+    // The game is replaced by one with other words.
+    let game = folder.join("game.tw-pddl");
+    let text = std::fs::read_to_string(&game).unwrap();
+    let other = text.replace("You arrive at", "You have come to");
+    assert_ne!(text, other);
+    std::fs::write(&game, other).unwrap();
+    let path = home.session().display().to_string();
+    let before = home.run(&["verify", &path]);
+    assert!(before.code == 1 && before.out.contains("PROBLEM"), "nobody has accepted it yet: {}", before.out);
+    home.says(&["resume", "--last", "--plain"], "retry\nset max_steps 8\nrun\nquit\n").ok();
+    home.run(&["resume", "--last", "-q"]).ok();
+    let said = home.run(&["verify", &path]).ok();
+    assert!(said.out.contains("accepted: event ") && said.out.contains("You have come to"), "{}", said.out);
+    assert!(
+        said.out.contains("of another world, as was accepted") && !said.out.contains("PROBLEM"),
+        "{}",
+        said.out
+    );
+    let told = home.run(&["verify", &path, "--json"]).ok().lines().remove(0);
+    assert!(!told["accepted"].as_array().unwrap().is_empty() && told["problems"] == serde_json::json!([]));
+    // What was answered after it was accepted has to be as recorded again.
+    std::fs::write(&game, text).unwrap();
+    let back = home.run(&["verify", &path]);
+    assert!(back.code == 1 && back.out.contains("PROBLEM"), "{}", back.out);
+}
+
+#[test]
+fn notes_and_lessons_were_not_drawn_again() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/heat/23", "-q", "--max-steps", "12", "--interface", "raw"]).ok();
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let path = home.session().display().to_string();
+    let whole = std::fs::read_to_string(&trunk).unwrap();
+    // What a program of other rules might have written: told and counted, and no failure.
+    let line = whole.lines().find(|l| l.contains("\"type\":\"noted\"") && l.contains("evidence")).unwrap();
+    let other = line.replacen("\"evidence\":\"", "\"evidence\":\"as it seems, ", 1);
+    std::fs::write(&trunk, whole.replace(line, &other)).unwrap();
+    let said = home.run(&["verify", &path]).ok();
+    assert!(said.out.contains("drawn otherwise: event ") && said.out.contains("as it seems"), "{}", said.out);
+    assert!(said.out.contains("the rules of this program draw otherwise"), "{}", said.out);
+    let told = home.run(&["verify", &path, "--json"]).ok().lines().remove(0);
+    assert!(!told["drawn_otherwise"].as_array().unwrap().is_empty(), "{told}");
+    // What the interface makes of the world's words is a matter of the record.
+    for (kind, old, new, words) in [
+        ("world_reset", "\"goal\":\"", "\"goal\":\"do not ", "states the goal"),
+        ("observed", "\"turn\":", "\"seen\":\"no\",\"turn\":", "prompts show \"no\""),
+    ] {
+        let line = whole.lines().find(|l| l.contains(&format!("\"type\":\"{kind}\""))).unwrap();
+        assert!(line.contains(old), "{line}");
+        std::fs::write(&trunk, whole.replace(line, &line.replacen(old, new, 1))).unwrap();
+        let said = home.run(&["verify", &path]);
+        assert!(said.code == 1 && said.out.contains(words), "{kind}: {}", said.out);
+    }
+}
+
+#[test]
 fn a_session_whose_world_cannot_be_opened_is_not_certified() {
     let home = Home::new();
     let written = home.run(&["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"]);
@@ -1062,7 +1219,7 @@ fn every_actor_is_outfitted_in_one_place() {
         ("human", "none", ""),
         (&recorded, "symbolic", ""),
         ("recorded:nowhere", "symbolic", "nowhere"),
-        ("openai:m", "symbolic", "no model servers yet"),
+        ("openai:m", "symbolic", "no model server was named"),
         ("ghost", "symbolic", "there is no actor \"ghost\""),
         ("rules", "ghost", "there is no mentor \"ghost\""),
     ];

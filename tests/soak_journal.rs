@@ -16,7 +16,7 @@ mod rig;
 mod wreck;
 
 use cases::{Rng, Soak};
-use retrospect::domain::{EndReason, Fate, Kind, LessonText, PromptRecord, Scope, Seq, ShownAs};
+use retrospect::domain::{BranchId, EndReason, Fate, Kind, LessonText, PromptRecord, Scope, Seq, ShownAs};
 use retrospect::engine::{Command, Engine, Envelope, Event, Input, LessonWish, State};
 use retrospect::journal::{Session, fold, read_bytes};
 use retrospect::method;
@@ -158,7 +158,7 @@ fn taken_up(state: &State) {
     else {
         return;
     };
-    let mut engine = Engine::resume(state.clone(), policy);
+    let mut engine = Engine::resume(state.clone(), policy, BranchId::trunk());
     for wish in [Command::Reopen, Command::Step, Command::Run] {
         let mut events = engine.decide(&Input::Command(wish)).unwrap_or_default();
         // What a driver would do forever must come to rest here: no outside answers.

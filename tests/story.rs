@@ -2,14 +2,16 @@
 //! lesson that makes it a win. With the settings of a bare start, through driver, journal and world.
 #![allow(clippy::unwrap_used)]
 
-use retrospect::domain::{Autonomy, Kind, LessonText, NoteKind, RunSpec, Scope, Task};
+#[path = "rig/run.rs"]
+mod run;
+
+use retrospect::domain::{Kind, LessonText, NoteKind, RunSpec, Scope};
 use retrospect::driver::worlds::{self, WorldOptions};
-use retrospect::driver::{Driver, Handle, Launch, OpenWorld};
+use retrospect::driver::{Driver, Launch, OpenWorld};
 use retrospect::engine::{Command, LessonWish, State};
 use retrospect::env::household::PRESELECTED;
-use retrospect::journal::Meta;
-use retrospect::method::{PaperOrCode, defaults};
 use retrospect::prompt::Templates;
+use run::{household, meta, until};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,40 +19,7 @@ use std::time::Duration;
 const TYPED: &str = "Look for a mug in/on a shelf first.";
 
 fn spec() -> RunSpec {
-    let (limits, settings, loop_detector) = defaults("omnireflect", PaperOrCode::Paper);
-    RunSpec {
-        method: "omnireflect".to_owned(),
-        actor: "rules".to_owned(),
-        mentor: "symbolic".to_owned(),
-        interface: "react".to_owned(),
-        tasks: vec![Task {
-            env: "household".to_owned(),
-            id: PRESELECTED.to_string(),
-            goal: String::new(),
-            task_type: None,
-            seed: 0,
-        }],
-        trials: 1,
-        seed: 0,
-        autonomy: Autonomy::Auto,
-        limits,
-        loop_detector,
-        settings,
-    }
-}
-
-fn until(handle: &Handle, mut ready: impl FnMut(&State) -> bool) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let waited = runtime.block_on(async {
-        let mut news = handle.store.news();
-        tokio::time::timeout(Duration::from_secs(60), async {
-            while !ready(&handle.store.head()) {
-                news.changed().await.unwrap();
-            }
-        })
-        .await
-    });
-    assert!(waited.is_ok(), "it never came: {:?}", handle.store.live());
+    run::spec("omnireflect", vec![household(PRESELECTED.to_string())])
 }
 
 /// The first step of the episode for which this holds.
@@ -68,17 +37,7 @@ fn play(teach_at: u32, lesson: Option<(Kind, LessonText)>) -> Arc<State> {
     let dir = tempfile::tempdir().unwrap();
     let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
     let launch = Launch::of(&spec(), Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
-    let meta = Meta {
-        v: 1,
-        session: "story".to_owned(),
-        created: jiff::Timestamp::UNIX_EPOCH,
-        program: "0".to_owned(),
-        env: "household".to_owned(),
-        method: "omnireflect".to_owned(),
-        actor: "rules".to_owned(),
-        title: String::new(),
-        bookmark: None,
-    };
+    let meta = meta("story", &spec());
     let (handle, thread, _session) = Driver::start(dir.path(), meta, spec(), Vec::new(), launch).unwrap();
     loop {
         let before = handle.store.head().awaiting().map_or(0, |s| s.number);

@@ -1,5 +1,7 @@
 //! `doctor`: what works here, what does not, and what to do about it.
 
+mod servers;
+
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
@@ -8,6 +10,7 @@ use crate::driver::worlds::{self, Selection};
 use crate::env::household::PRESELECTED;
 use crate::journal::{Standing, list};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::IsTerminal as _;
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
@@ -15,6 +18,7 @@ use std::io::IsTerminal as _;
 enum State {
     Ok,
     Missing,
+    Warning,
     Broken,
 }
 
@@ -24,18 +28,22 @@ struct Line {
     state: State,
     what: String,
     #[serde(skip_serializing_if = "str::is_empty")]
-    next: &'static str,
+    next: Cow<'static, str>,
 }
 
 /// `doctor`.
 ///
 /// `bad` is why the configuration file could not be used; everything else is looked at all the same.
 pub(super) fn doctor(
-    config: &Config,
+    config: &mut Config,
     bad: Option<&Fault>,
     args: &args::Doctor,
     out: &mut Out,
 ) -> Result<(), Fault> {
+    super::models::flags(config, &args.models)?;
+    config.flag("run.actor", args.actor.as_deref())?;
+    config.flag("run.mentor", args.mentor.as_deref())?;
+    let config = &*config;
     let mut lines = vec![
         line(
             "program",
@@ -55,7 +63,9 @@ pub(super) fn doctor(
     ];
     for (name, complaints) in super::screen::complaints(config) {
         if complaints.is_empty() {
-            lines.push(line(name, State::Ok, format!("in {}", config.folder.display()), ""));
+            let own = config.folder.join(if name == "keys" { "keys.toml" } else { "themes" });
+            let whose = if own.exists() { "yours are in" } else { "the shipped ones; yours would be in" };
+            lines.push(line(name, State::Ok, format!("{whose} {}", own.display()), ""));
         }
         lines.extend(
             complaints.into_iter().map(|what| {
@@ -63,7 +73,9 @@ pub(super) fn doctor(
             }),
         );
     }
-    lines.extend([sessions(config), household(), alfworld(config)]);
+    lines.extend(sessions(config));
+    lines.extend([household(), alfworld(config)]);
+    lines.extend(servers::servers(config)?);
     if args.json {
         #[derive(Serialize)]
         struct Report<'a> {
@@ -75,6 +87,7 @@ pub(super) fn doctor(
             let mark = match line.state {
                 State::Ok => "ok     ",
                 State::Missing => "missing",
+                State::Warning => "warning",
                 State::Broken => "BROKEN ",
             };
             out.line(&format!("{mark}  {:<10} {}", line.name, line.what))?;
@@ -87,13 +100,13 @@ pub(super) fn doctor(
         None => Ok(()),
         Some(_) if args.json => Err(Fault::new(FaultKind::Check, "", "")),
         Some(line) => {
-            Err(Fault::new(FaultKind::Check, format!("{} does not work here", line.name), line.next))
+            Err(Fault::new(FaultKind::Check, format!("{} does not work here", line.name), line.next.clone()))
         }
     }
 }
 
-fn line(name: &'static str, state: State, what: String, next: &'static str) -> Line {
-    Line { name, state, what, next }
+fn line(name: &'static str, state: State, what: String, next: impl Into<Cow<'static, str>>) -> Line {
+    Line { name, state, what, next: next.into() }
 }
 
 fn terminal() -> Line {
@@ -133,25 +146,29 @@ fn settings(config: &Config) -> Line {
     }
 }
 
-fn sessions(config: &Config) -> Line {
+/// Broken sessions that are told one by one.
+const TOLD: usize = 5;
+
+fn sessions(config: &Config) -> Vec<Line> {
     let root = place::root(config);
     let found = list(&root);
-    let broken = found.iter().filter(|f| f.1.is_err()).count();
+    let broken: Vec<_> = found.iter().filter_map(|(dir, read)| Some((dir, read.as_ref().err()?))).collect();
     let crashed = found
         .iter()
         .filter_map(|f| f.1.as_ref().ok())
         .filter(|(session, summary)| summary.standing(session) == Standing::Crashed)
         .count();
     let told = format!(
-        "{} in {}, {crashed} crashed (they can be resumed), {broken} broken",
+        "{} in {}, {crashed} crashed (they can be resumed), {} broken",
         found.len(),
-        root.display()
+        root.display(),
+        broken.len()
     );
     let probe = root.join(format!(".retrospect-{}", std::process::id()));
     let writable = std::fs::create_dir_all(&root)
         .and_then(|()| std::fs::write(&probe, b""))
         .and_then(|()| std::fs::remove_file(&probe));
-    match writable {
+    let mut lines = vec![match writable {
         Err(e) => line(
             "sessions",
             State::Broken,
@@ -159,7 +176,19 @@ fn sessions(config: &Config) -> Line {
             "choose another folder with --sessions or RETROSPECT_SESSIONS",
         ),
         Ok(()) => line("sessions", State::Ok, told, ""),
+    }];
+    let advice = "take a newer program, restore it from a copy, or move its folder away; the others are not touched by it";
+    lines.extend(broken.iter().take(TOLD).map(|(dir, error)| {
+        let folder = dir.display().to_string();
+        let error = error.to_string();
+        let what = if error.contains(&folder) { error } else { format!("{folder}: {error}") };
+        line("session", State::Broken, what, advice)
+    }));
+    if broken.len() > TOLD {
+        let more = format!("and {} more: `retrospect sessions` lists them", broken.len() - TOLD);
+        lines.push(line("session", State::Broken, more, advice));
     }
+    lines
 }
 
 /// Plays the preselected game to its win.

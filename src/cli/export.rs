@@ -13,7 +13,8 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
     if let Some(torn) = &opened.torn {
         out.note(&format!("{}: {torn}", opened.meta.session));
     }
-    let record = Record::of(&opened.events());
+    let events = opened.events()?;
+    let record = Record::of(&events);
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
     let at = match &args.at {
         Some(text) => {
@@ -23,10 +24,10 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
     };
     check(&record, at, args.at.is_some())?;
     let text = match args.format {
-        Format::Html => html(&record, at, &opened.files),
+        Format::Html => html(&record, at, &opened.files()?),
         Format::Markdown => markdown(&record),
         Format::Json => json(&record),
-        Format::Text => transcript(&opened.events()),
+        Format::Text => transcript(&events),
         Format::Svg => {
             let size = size(&args.size)?;
             screen::picture(config, opened, at, size, args.theme.as_deref())?

@@ -7,10 +7,9 @@ use super::place::{self, Opened};
 use super::tell::{Teller, Voice};
 use super::watch::Shown;
 use super::{args, screen, setup, terminal, watch};
-use crate::driver::{Handle, Health, Store};
-use crate::engine::Event;
-use crate::journal::{fold, read_branch};
-use std::path::PathBuf;
+use crate::driver::{Handle, Health, Signal, Store};
+use crate::engine::State;
+use crate::journal::Follower;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -34,6 +33,10 @@ pub(super) fn show(
     {
         out.note(&format!("{}: {torn}", opened.meta.session));
     }
+    let follower = opened.dir.as_ref().filter(|_| follow).map(|dir| {
+        let trunk = crate::journal::branch_path(dir, &crate::domain::BranchId::trunk());
+        Follower::behind(&trunk, opened.whole, opened.timeline.head().head)
+    });
     if !json && !look.plain && terminal() {
         let dir = opened.dir.clone();
         let at = opened.at;
@@ -43,8 +46,8 @@ pub(super) fn show(
         // Nobody takes wishes: the session is only looked at.
         drop(inbox);
         store.edit_live(|live| live.health = Health::Reading);
-        if let (true, Some(dir)) = (follow, &dir) {
-            follow_into(dir.clone(), store);
+        if let Some(follower) = follower {
+            follow_into(follower, store);
         }
         let dir = dir.unwrap_or_default();
         let shown = Shown { handle: &handle, thread: None, dir: &dir, at, breaks: &[] };
@@ -57,25 +60,18 @@ pub(super) fn show(
     let dir = opened.dir.clone().unwrap_or_default();
     let shared = Arc::new(Mutex::new(out));
     let mut teller = Teller::new(voice, shared, &dir, None, setup::world_options(config));
-    for envelope in &opened.events() {
-        teller.event(envelope)?;
-    }
-    match (&opened.dir, follow) {
-        (Some(dir), true) => follow_text(dir, &mut teller),
-        _ => Ok(()),
-    }
+    opened.each(|envelope| teller.event(envelope))?;
+    follower.map_or(Ok(()), |follower| follow_text(follower, &mut teller))
 }
 
 /// How often a followed file is looked at.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Tells what another program writes until it closes the session or a signal comes.
-fn follow_text(dir: &std::path::Path, teller: &mut Teller) -> Result<(), Fault> {
-    let trunk = crate::journal::branch_path(dir, &crate::domain::BranchId::trunk());
+fn follow_text(mut follower: Follower, teller: &mut Teller) -> Result<(), Fault> {
     watch::runtime()?.block_on(async {
         let stop = watch::interrupted();
         tokio::pin!(stop);
-        let mut known = 0;
         loop {
             if teller.state.closed {
                 return Ok(());
@@ -84,14 +80,7 @@ fn follow_text(dir: &std::path::Path, teller: &mut Teller) -> Result<(), Fault> 
                 () = &mut stop => return Ok(()),
                 () = tokio::time::sleep(LOOK) => {}
             }
-            let len = std::fs::metadata(&trunk).map_or(0, |m| m.len());
-            if len == known {
-                continue;
-            }
-            known = len;
-            let branch = read_branch(&trunk)?;
-            let told = teller.state.head;
-            for envelope in branch.events.iter().filter(|e| e.seq > told) {
+            for envelope in &follower.news()? {
                 teller.event(envelope)?;
             }
         }
@@ -99,28 +88,26 @@ fn follow_text(dir: &std::path::Path, teller: &mut Teller) -> Result<(), Fault> 
 }
 
 /// Keeps a store up to date with a file that another program writes.
-fn follow_into(dir: PathBuf, store: Arc<Store>) {
+fn follow_into(mut follower: Follower, store: Arc<Store>) {
     std::thread::spawn(move || {
-        let trunk = crate::journal::branch_path(&dir, &crate::domain::BranchId::trunk());
-        let mut known = 0;
+        let mut state = State::clone(&store.head());
         loop {
             std::thread::sleep(LOOK);
-            let len = std::fs::metadata(&trunk).map_or(0, |m| m.len());
-            if len == known {
-                continue;
-            }
-            known = len;
-            // A file that cannot be read just now is read at its next change.
-            let Ok(branch) = read_branch(&trunk) else { continue };
-            let head = store.head().head;
-            let fresh: Vec<_> = branch.events.iter().filter(|e| e.seq > head).cloned().collect();
-            let closed = fresh.iter().any(|e| matches!(e.event, Event::Closed));
-            if !fresh.is_empty() {
-                let state = fold(branch.events).head().clone();
-                store.append(fresh, state);
-            }
-            if closed {
-                break;
+            match follower.news() {
+                Ok(events) if events.is_empty() => {}
+                Ok(events) => {
+                    for envelope in &events {
+                        state.apply(envelope);
+                    }
+                    store.append(events, Arc::new(state.clone()));
+                    if state.closed {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    store.signal(Signal::Said(format!("no longer followed: {error}")));
+                    return;
+                }
             }
         }
     });

@@ -43,7 +43,7 @@ fn edit_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String>, St
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
     let ended = Command::new(program).args(words).arg(&path).status();
-    match (ended, fs::read_to_string(&path)) {
+    match (ended, super::bounded::text(&path)) {
         (Ok(status), Ok(new)) if status.success() => {
             let new = new.trim_end().to_owned();
             Ok((new != text.trim_end()).then_some(new))
@@ -85,7 +85,12 @@ fn keep(dir: &Path, text: &str) -> Result<String, String> {
 }
 
 fn export(dir: &Path, store: &Store) -> Result<String, String> {
-    let events = store.timeline().since(Seq(0));
+    let timeline = store.timeline();
+    let (events, fault) = (timeline.since(Seq(0)), timeline.fault());
+    drop(timeline);
+    if let Some(why) = fault {
+        return Err(why);
+    }
     let record = Record::of(&events);
     let files = super::place::files_of(dir).unwrap_or_else(|_| BTreeMap::new());
     let name = if record.session.is_empty() { "report" } else { "report-" };

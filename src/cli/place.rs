@@ -2,8 +2,9 @@
 
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
+use crate::domain::Seq;
 use crate::engine::Envelope;
-use crate::journal::{Meta, Session, fold, list, read_bytes};
+use crate::journal::{Meta, Session, Use, fold, list, open_branch, read_bytes};
 use crate::report::{At, BadAt, carried};
 use crate::timeline::Timeline;
 use etcetera::BaseStrategy as _;
@@ -50,20 +51,53 @@ pub(super) struct Opened {
     /// Its folder; none when it came out of a report.
     pub(super) dir: Option<PathBuf>,
     pub(super) meta: Meta,
-    /// Its files as texts, by their path below the folder.
-    pub(super) files: BTreeMap<String, String>,
+    /// The files that a report carried.
+    carried: BTreeMap<String, String>,
     pub(super) timeline: Timeline,
+    /// Bytes of its branch file that are in the timeline.
+    pub(super) whole: u64,
     /// What was cut off its end.
     pub(super) torn: Option<String>,
     /// The place that `#E.S` names.
     pub(super) at: Option<At>,
 }
 
+/// Events that are held at once while all are gone through.
+const PIECE: u64 = 1024;
+
 impl Opened {
-    /// All events.
-    pub(super) fn events(&self) -> Vec<Arc<Envelope>> {
-        self.timeline.since(crate::domain::Seq(0))
+    /// Goes through all events; a long session is never held as a whole.
+    pub(super) fn each(
+        &self,
+        mut event: impl FnMut(&Arc<Envelope>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut after = 0;
+        loop {
+            let piece = self.timeline.between(Seq(after), Seq(after + PIECE));
+            if let Some(why) = self.timeline.fault() {
+                return Err(lost(why));
+            }
+            let Some(last) = piece.last() else { return Ok(()) };
+            after = last.seq.0;
+            piece.iter().try_for_each(&mut event)?;
+        }
     }
+
+    /// All events.
+    pub(super) fn events(&self) -> Result<Vec<Arc<Envelope>>, Fault> {
+        let events = self.timeline.since(Seq(0));
+        self.timeline.fault().map_or(Ok(events), |why| Err(lost(why)))
+    }
+
+    /// Its files as texts, by their path below the folder.
+    pub(super) fn files(&self) -> Result<BTreeMap<String, String>, Fault> {
+        self.dir.as_deref().map_or_else(|| Ok(self.carried.clone()), files_of)
+    }
+}
+
+/// Events that are there no more.
+fn lost(why: String) -> Fault {
+    Fault::new(FaultKind::Session, why, "open the session again, or restore it from a copy")
 }
 
 /// Splits `PATH#E.S`.
@@ -122,6 +156,11 @@ pub(super) fn session_dir(config: &Config, text: Option<&str>) -> Result<PathBuf
 
 /// Opens a session or a report to look at.
 pub(super) fn open(config: &Config, text: Option<&str>) -> Result<Opened, Fault> {
+    open_for(config, text, Use::Look)
+}
+
+/// Opens a session or a report.
+pub(super) fn open_for(config: &Config, text: Option<&str>, how: Use) -> Result<Opened, Fault> {
     let (text, at) = match text {
         Some(text) => split_at(text).map(|(text, at)| (Some(text), at))?,
         None => (None, None),
@@ -135,13 +174,13 @@ pub(super) fn open(config: &Config, text: Option<&str>) -> Result<Opened, Fault>
     }
     let dir = session_dir(config, text)?;
     let session = Session::open(&dir)?;
-    let files = files_of(&dir)?;
-    let branch = crate::journal::read_branch(&session.trunk())?;
+    let branch = open_branch(&session.trunk(), how)?;
     Ok(Opened {
         dir: Some(dir),
         meta: session.meta,
-        files,
-        timeline: fold(branch.events),
+        carried: BTreeMap::new(),
+        timeline: branch.timeline,
+        whole: branch.whole,
         torn: branch.torn.map(|t| t.what),
         at,
     })
@@ -159,7 +198,8 @@ pub(super) fn files_of(dir: &Path) -> Result<BTreeMap<String, String>, Fault> {
     let branches = dir.join("branches");
     let entries =
         std::fs::read_dir(&branches).map_err(|e| Fault::file(&branches, "could not be read", &e))?;
-    for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|x| x == "jsonl")) {
+    let branch = |p: &PathBuf| p.is_file() && p.extension().is_some_and(|x| x == "jsonl");
+    for path in entries.flatten().map(|e| e.path()).filter(branch) {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         keep(format!("branches/{name}"), &path)?;
     }
@@ -188,7 +228,8 @@ fn open_report(file: &Path) -> Result<Opened, Fault> {
     Ok(Opened {
         dir: None,
         meta,
-        files: carried.files,
+        carried: carried.files,
+        whole: branch.whole,
         timeline: fold(branch.events),
         torn: branch.torn.map(|t| t.what),
         at: None,

@@ -70,6 +70,12 @@ impl Talk {
         let mut stop = Box::pin(interrupted());
         self.line("retrospect, line by line. `help` lists the commands.")?;
         tell_news(&self.handle, &mut self.teller, &[])?;
+        if patient {
+            // Lines of a pipe are for the world as it is once it has been brought back. The list is answered after the
+            // rebuilding, and the pause (which changes nothing here) after its result.
+            self.handle.admissible().await;
+            let _ = self.handle.ask(Command::Pause).await;
+        }
         if self.handle.store.head().open_episode().is_none() {
             // The first proposal is what there is to talk about.
             // A refusal is told with the other signals.
@@ -220,7 +226,9 @@ impl Talk {
 /// Nothing more comes of itself: a person's word is due.
 fn settled(state: &State, running: bool) -> bool {
     let over = state.over && state.open_episode().is_none();
-    over || (state.waits() && !(running && state.pace == Pace::Running))
+    // Nothing goes on before these are decided on, at whatever pace.
+    let undecided = state.divergence.is_some() || state.trouble.is_some();
+    over || (state.waits() && (undecided || !(running && state.pace == Pace::Running)))
 }
 
 fn stands(state: &State) -> bool {

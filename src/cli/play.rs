@@ -65,11 +65,8 @@ fn command(line: &str, json: bool, step: u32) -> Result<String, Fault> {
 }
 
 fn task(config: &Config, args: &args::Play) -> Result<Task, Fault> {
-    if args.state.is_some() {
-        return Err(Fault::usage(
-            "--state is for a world that this version does not have yet (babyai)",
-            "choose a task with --task",
-        ));
+    if let Some(file) = &args.state {
+        return state(config, args, file);
     }
     let selection = Selection {
         tasks: args.task.clone().into_iter().chain(args.files.named()).collect(),
@@ -86,9 +83,24 @@ fn task(config: &Config, args: &args::Play) -> Result<Task, Fault> {
         )
     })?;
     if let Some(seed) = args.seed {
-        task.seed = seed;
+        task = worlds::with_seed(task, seed);
     }
     Ok(task)
+}
+
+/// A level from a file.
+fn state(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<Task, Fault> {
+    let env = config.text("run.env");
+    if env != "babyai" || args.task.is_some() || args.tasks.is_some() {
+        return Err(Fault::usage(
+            "--state is a level of babyai and takes the place of --task and --tasks",
+            "retrospect play --env babyai --state FILE",
+        ));
+    }
+    // A level file is read wherever it lies, also where its name is that of a level.
+    std::fs::metadata(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
+    let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    Ok(worlds::find(env, &path.to_string_lossy(), &world_options(config))?)
 }
 
 fn reply(

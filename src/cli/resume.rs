@@ -7,7 +7,7 @@ use super::fault::Fault;
 use super::out::Out;
 use super::setup::{launch, same_templates, world_options};
 use super::tell::{Teller, Voice};
-use super::watch::{Shown, run_to_end};
+use super::watch::{self, Shown, run_to_end};
 use super::{place, plain, run, screen, terminal};
 use crate::driver::{Driver, DriverError, Resumed, TYPING};
 use crate::engine::Command;
@@ -54,6 +54,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
         }),
     )?;
     config.flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
+    super::models::flags(&mut config, &args.models)?;
     if args.drive.jobs.is_some() {
         return Err(Fault::usage("--jobs: one session is taken up at a time", "leave --jobs away"));
     }
@@ -91,7 +92,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     let shared = Arc::new(Mutex::new(out));
     let mut teller = Teller::new(voice, shared.clone(), &dir, None, worlds);
     // What stood in the journal before is not told again, but for the run itself.
-    let before = resumed.handle.store.timeline().since(teller.since());
+    let before = watch::fresh(&resumed.handle, &teller)?;
     let reopened = before
         .iter()
         .rposition(|e| matches!(e.event, crate::engine::Event::Reopened))

@@ -6,7 +6,7 @@ use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::place;
-use super::setup::{Plan, meta, plan};
+use super::setup::{Plan, meta, plan, playable};
 use super::tell::{Teller, Voice};
 use super::watch::{Ended, run_to_end};
 use crate::driver::{Driver, worlds};
@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// `run`.
 pub(super) fn run(mut config: Config, args: &args::Run, mut out: Out) -> Result<(), Fault> {
     config.flag("run.on_error", args.drive.on_error.map(policy_word))?;
+    super::models::flags(&mut config, &args.models)?;
     let plan = plan(&mut config, &args.world, &args.how)?;
     for warning in plan.spec.tasks.iter().flat_map(worlds::warnings) {
         out.note(&format!("warning: {warning}"));
@@ -56,6 +57,7 @@ fn begin(config: &Config, plan: Plan, drive: &Drive, screen: &Screen, mut out: O
     }
     let alone = drive.headless || drive.json || drive.quiet || jobs > 1;
     if !alone && screen.plain {
+        playable(&plan)?;
         let root = place::root(config);
         let (handle, thread, session) = Driver::start(
             &root,
@@ -143,10 +145,15 @@ fn one(
     salt: Option<u64>,
 ) -> Done {
     let about = meta(&plan.spec, salt.unwrap_or(0));
-    let started = Driver::start(root, about, plan.spec.clone(), plan.pool.clone(), plan.launch.clone());
+    // Who skips what cannot be played wants the tasks after it, and a session that says what was skipped.
+    let playable = if policy(config) == OnError::SkipTask { Ok(()) } else { playable(plan) };
+    let started = playable.and_then(|()| {
+        Driver::start(root, about, plan.spec.clone(), plan.pool.clone(), plan.launch.clone())
+            .map_err(Fault::from)
+    });
     let (handle, thread, session) = match started {
         Ok(started) => started,
-        Err(error) => return Done { ended: Err(error.into()), state: None, dir: None },
+        Err(fault) => return Done { ended: Err(fault), state: None, dir: None },
     };
     let label = salt.map(|_| session.meta.session.clone());
     let mut teller = Teller::new(voice, out.clone(), &session.dir, label, plan.worlds.clone());

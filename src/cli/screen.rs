@@ -6,13 +6,13 @@ use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::outside::around;
 use super::place::{self, Opened};
-use super::setup::{Plan, launch, meta, templates};
+use super::setup::{Plan, launch, meta, playable, templates};
 pub(super) use super::start::choose;
 use super::watch::Shown;
-use super::{args, watch};
+use super::{args, bounded, watch};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Signal, Store, TYPING};
-use crate::engine::Command;
+use crate::engine::{Command, State};
 use crate::prompt::Templates;
 use crate::report::{At, SvgColors, svg};
 use crate::timeline::Timeline;
@@ -36,6 +36,9 @@ pub(super) fn start(
     breaks: &[Break],
     out: &mut Out,
 ) -> Result<(), Fault> {
+    // What cannot be shown, or played, makes no session.
+    options(config, look, Path::new(""), None)?;
+    playable(&plan)?;
     let root = place::root(config);
     // A person watches: the built-in actor types.
     let launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
@@ -185,7 +188,7 @@ pub(super) fn complaints(config: &Config) -> [(&'static str, Vec<String>); 2] {
 fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), Fault> {
     let name = flag.unwrap_or_else(|| config.text("screen.theme"));
     let folder = config.folder.join("themes");
-    let own = |name: &str| std::fs::read_to_string(folder.join(format!("{name}.toml"))).ok();
+    let own = |name: &str| bounded::text(&folder.join(format!("{name}.toml"))).ok();
     if let Some(text) = own(name) {
         let file = folder.join(format!("{name}.toml")).display().to_string();
         return Ok(Theme::parse(&file, &text, &own));
@@ -195,8 +198,7 @@ fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), F
     }
     let path = Path::new(name);
     if path.is_file() {
-        let text = std::fs::read_to_string(path)
-            .map_err(|e| Fault::file(path, "the theme could not be read", &e))?;
+        let text = bounded::text(path).map_err(|e| Fault::file(path, "the theme could not be read", &e))?;
         return Ok(Theme::parse(name, &text, &own));
     }
     Err(Fault::usage(
@@ -237,7 +239,7 @@ const THEMES: &[&str] = &["default", "light", "dark", "contrast", "mono", "ember
 /// The shipped keys, with the person's own over them.
 fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), Fault> {
     let path = config.folder.join("keys.toml");
-    match std::fs::read_to_string(&path) {
+    match bounded::text(&path) {
         Ok(text) => Ok(Keymap::default().with(&path.display().to_string(), &text)),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok((Keymap::default(), Vec::new())),
         Err(e) => Err(Fault::file(&path, "the keys could not be read", &e)),
@@ -246,19 +248,30 @@ fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), Fault> {
 
 /// The last event of a step, before the next prompt: the moment in which all of it is seen.
 fn moment_of(timeline: &Timeline, at: At) -> Option<Seq> {
-    let mut found = None;
-    let mut state = crate::engine::State::default();
-    for envelope in timeline.since(Seq(0)) {
-        state.apply(&envelope);
-        let Some(episode) = state.episode.as_deref() else { continue };
-        let here = At { episode: episode.number, step: episode.steps.len() as u32 };
-        if here == at {
-            found = Some(envelope.seq);
-        } else if here > at {
-            break;
+    let head = timeline.head();
+    let ended = head.past.iter().find(|p| p.number == at.episode).map(|p| p.span.0);
+    let open = head.episode.as_ref().filter(|e| e.number == at.episode).map(|e| e.first_seq.0);
+    let number = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
+    // What stands before the episode is not folded, where its summary says truly where it begins.
+    let before = ended.or(open).and_then(|first| first.checked_sub(1)).map(|seq| timeline.state_at(Seq(seq)));
+    let before = before.filter(|state| number(state) < at.episode).unwrap_or_default();
+    let (mut state, mut found) = (State::clone(&before), None);
+    loop {
+        let piece = timeline.between(state.head, Seq(state.head.0 + 1024));
+        if piece.is_empty() {
+            return found;
+        }
+        for envelope in piece {
+            state.apply(&envelope);
+            let Some(episode) = state.episode.as_deref() else { continue };
+            let here = At { episode: episode.number, step: episode.steps.len() as u32 };
+            if here == at {
+                found = Some(envelope.seq);
+            } else if here > at {
+                return found;
+            }
         }
     }
-    found
 }
 
 /// The screen at one step, as a picture.

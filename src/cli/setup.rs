@@ -3,7 +3,7 @@
 use super::args::{How, World};
 use super::config::{Config, From};
 use super::fault::{Fault, FaultKind};
-use super::{place, pool};
+use super::{models, place, pool};
 use crate::domain::{Autonomy, RunSpec, SettingOrigin, Settings, Task};
 use crate::driver::worlds::{self, Selection, WorldOptions};
 use crate::driver::{self, DriverError, Launch, OpenWorld};
@@ -55,6 +55,16 @@ pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan
     Ok(Plan { spec, pool: lessons, launch, worlds })
 }
 
+/// Whether the first task can be played at all: asked before there is a session, so that a broken game leaves no empty one.
+///
+/// # Errors
+/// What is wrong with the game, and where.
+pub(super) fn playable(plan: &Plan) -> Result<(), Fault> {
+    let Some(task) = plan.spec.tasks.first() else { return Ok(()) };
+    let started = (plan.launch.open)(task).and_then(|mut world| world.reset());
+    started.map(drop).map_err(|error| super::fault::world(task, &error))
+}
+
 /// Which tasks are meant.
 pub(super) fn selection(world: &World) -> Selection {
     let files = world.files.named();
@@ -69,7 +79,7 @@ pub(super) fn selection(world: &World) -> Selection {
 /// Where worlds are looked for.
 pub(super) fn world_options(config: &Config) -> WorldOptions {
     let joining = if config.text("pddl.goal") == "blank" { Joining::Blank } else { Joining::Comma };
-    WorldOptions { data: config.path("data"), joining }
+    WorldOptions { data: config.path("data"), seed: config.number("run.seed"), joining }
 }
 
 fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> {
@@ -107,6 +117,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     let prompts = templates(config.path("run.prompts").as_deref())?;
     settings.set("templates", prompts.hash(), origin(config.from("run.prompts")));
     let actor = config.text("run.actor").to_owned();
+    models::note_down(config, &actor, &mentor, &mut settings)?;
     Ok(RunSpec {
         autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
         actor,
@@ -196,16 +207,25 @@ pub(super) fn launch(
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
     let mut unfound = None;
-    let find = |name: &str| match place::open(config, Some(name)) {
-        Ok(opened) => Ok((opened.meta.session.clone(), opened.events())),
-        Err(fault) => {
+    let find =
+        |name: &str| match place::open(config, Some(name)).and_then(|o| Ok((o.events()?, o.meta.session))) {
+            Ok((events, session)) => Ok((session, events)),
+            Err(fault) => {
+                let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
+                unfound = Some(fault);
+                Err(refused)
+            }
+        };
+    let mut unserved = None;
+    let serve = |asked, model: &str| {
+        models::provider(config, asked, model, Some(&spec.settings)).map_err(|fault| {
             let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
-            unfound = Some(fault);
-            Err(refused)
-        }
+            unserved = Some(fault);
+            refused
+        })
     };
-    let launch = Launch::with(spec, templates, open, typing, find);
-    launch.map_err(|error| match (unfound, error) {
+    let launch = Launch::with(spec, templates, open, typing, find, serve);
+    launch.map_err(|error| match (unfound.or(unserved), error) {
         (Some(fault), _) => fault,
         (None, DriverError::Refused(why, next)) => Fault::usage(why, next),
         (None, other) => other.into(),
@@ -266,7 +286,7 @@ pub(super) fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
         if name.starts_with('.') {
             continue;
         }
-        let text = std::fs::read_to_string(&path).map_err(|e| Fault::file(&path, "could not be read", &e))?;
+        let text = super::bounded::text(&path).map_err(|e| Fault::file(&path, "could not be read", &e))?;
         files.push((name, text));
     }
     files.sort();

@@ -6,9 +6,10 @@ use super::fault::{Fault, FaultKind, resume_command};
 use super::tell::Teller;
 use crate::domain::EndReason;
 use crate::driver::{HALTED_ADVICE, Handle, Health};
-use crate::engine::{Command, Event, Pace, State};
+use crate::engine::{Command, Envelope, Event, Pace, State};
 use crate::report::At;
 use std::path::Path;
+use std::sync::Arc;
 
 /// How it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,7 +208,8 @@ pub(super) fn tell_news(
     teller: &mut Teller,
     breaks: &[Break],
 ) -> Result<Option<Break>, Fault> {
-    let fresh = handle.store.timeline().since(teller.since());
+    let fresh = fresh(handle, teller)?;
+    teller.signals(&handle.store);
     let mut held = None;
     for envelope in fresh {
         teller.event(&envelope)?;
@@ -216,4 +218,17 @@ pub(super) fn tell_news(
         }
     }
     Ok(held)
+}
+
+/// The events that were not told yet.
+pub(super) fn fresh(handle: &Handle, teller: &Teller) -> Result<Vec<Arc<Envelope>>, Fault> {
+    let timeline = handle.store.timeline();
+    let events = timeline.since(teller.since());
+    timeline.fault().map_or(Ok(events), |why| {
+        Err(Fault::new(
+            FaultKind::Session,
+            why,
+            "what is written is kept; look at it with `retrospect verify`",
+        ))
+    })
 }

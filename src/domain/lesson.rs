@@ -206,6 +206,12 @@ impl LessonText {
         Self { text: text.into(), solution: None }
     }
 
+    /// What it comes to, for the comparison of lessons: the solution where there is one, without case and final dot.
+    pub fn said(&self) -> String {
+        let words = self.solution.as_deref().unwrap_or(&self.text);
+        words.trim().trim_end_matches('.').to_lowercase()
+    }
+
     /// A mistake and what to do instead.
     pub fn error(mistake: impl Into<String>, solution: impl Into<String>) -> Self {
         Self { text: mistake.into(), solution: Some(solution.into()) }

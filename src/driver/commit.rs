@@ -2,8 +2,8 @@
 
 use super::host::{Host, Order, Rebuild, Rebuilt, failed};
 use super::{Driver, Health, Message, Signal};
-use crate::domain::{Asked, CallId, Seq};
-use crate::engine::{Cause, Command, Effect, Envelope, Event, Failure, Input, Refusal, Reply, effect_of};
+use crate::domain::{CallId, Seq};
+use crate::engine::{Cause, Command, Effect, Envelope, Event, Input, Refusal, Reply, effect_of};
 use crate::env::EnvError;
 use crate::provider::Delta;
 use jiff::Timestamp;
@@ -143,10 +143,13 @@ impl Driver {
                     Event::Paused { .. } | Event::EpisodeEnded { .. } | Event::Closed
                 );
         }
-        self.store.append(batch.iter().cloned(), Arc::new(self.engine.state.clone()));
+        let after = Arc::new(self.engine.state.clone());
+        self.keeper.offer(&after, self.writer.whole());
+        self.store.append(batch.iter().cloned(), after);
         if must_sync || self.last_sync.elapsed() >= Duration::from_secs(1) {
             self.sync();
         }
+        self.set_timer();
         for envelope in batch {
             self.act(&envelope.event);
         }
@@ -173,16 +176,7 @@ impl Driver {
             }
             Event::EpisodeEnded { .. } => {
                 self.runner.cancel_all();
-                if let Some(timer) = self.timer.take() {
-                    timer.abort();
-                }
                 self.store.edit_live(|live| live.calls.clear());
-            }
-            Event::EpisodeStarted { episode, .. } => {
-                self.start_timer(*episode);
-                if let Some(effect) = effect_of(event) {
-                    self.issue(&effect);
-                }
             }
             _ => {
                 if let Some(effect) = effect_of(event) {
@@ -210,25 +204,7 @@ impl Driver {
                 });
                 self.start_deadline(*call);
             }
-            Effect::Ask { call, prompt } => {
-                let provider = match prompt.asked {
-                    Asked::Actor => Some(self.launch.actor.clone()),
-                    Asked::Mentor => self.launch.mentor.clone(),
-                };
-                let inbox = self.handle.inbox();
-                if let Some(provider) = provider {
-                    let rendered = (self.launch.render)(&self.engine.state, prompt);
-                    self.runner.ask(provider, prompt, rendered, &self.store, inbox);
-                } else {
-                    let failure = Failure {
-                        what: "this run has no mentor to ask".to_owned(),
-                        place: "mentor".to_owned(),
-                        next: "choose a mentor with --mentor".to_owned(),
-                    };
-                    // The driver holds a sender itself, so its inbox is open.
-                    let _ = inbox.send(Message::Reply(Reply::Failed { call: *call, failure }));
-                }
-            }
+            Effect::Ask { call, prompt } => self.ask(*call, prompt),
             Effect::Cancel { call } => {
                 self.runner.cancel(*call);
                 self.store.edit_live(|live| live.calls.retain(|c| c.call != *call));
@@ -238,9 +214,6 @@ impl Driver {
 
     /// After a resume: the world is brought back, then the calls in flight are made again.
     pub(super) fn take_up_again(&mut self) {
-        if let Some(number) = self.engine.state.open_episode().map(|e| e.number) {
-            self.start_timer(number);
-        }
         self.rebuild();
     }
 
@@ -317,21 +290,25 @@ impl Driver {
         }
     }
 
-    fn start_timer(&mut self, episode: u32) {
+    /// Sets the timer for what is left of the episode's wall time by now; none runs while the episode stands still.
+    fn set_timer(&mut self) {
         if let Some(timer) = self.timer.take() {
             timer.abort();
         }
-        let Some(seconds) = self.engine.state.run.as_ref().and_then(|r| r.limits.wall_seconds) else {
-            return;
-        };
+        let at = now();
+        let Some((episode, left)) = self.engine.state.time_left(at) else { return };
+        let spent = self.engine.state.clock.spent_at(at).saturating_add(left);
         let inbox = self.handle.inbox();
         self.timer = Some(tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_secs(seconds)).await;
-            let _ = inbox.send(Message::Reply(Reply::TimeUp { episode }));
+            tokio::time::sleep(left).await;
+            let _ = inbox.send(Message::Reply(Reply::TimeUp { episode, spent }));
         }));
     }
 
     fn delta(&self, call: CallId, delta: Delta) {
+        if let Delta::Notice(words) = delta {
+            return self.store.signal(Signal::Said(words));
+        }
         self.store.edit_live(|live| {
             let Some(of) = live.calls.iter_mut().find(|c| c.call == call) else { return };
             match delta {
@@ -346,7 +323,11 @@ impl Driver {
                     of.pieces += 1;
                     of.text.push_str(&piece);
                 }
-                Delta::Usage(_) => {}
+                Delta::WasReasoning => {
+                    let was = std::mem::take(&mut of.text);
+                    of.reasoning.push_str(&was);
+                }
+                Delta::Usage(_) | Delta::Notice(_) => {}
             }
         });
     }

@@ -1,11 +1,12 @@
 //! Starting a driver: a new session, or one that goes on.
 
 use super::host::Host;
+use super::keeper::Keeper;
 use super::runner::Runner;
 use super::{Handle, Health, Message, OpenWorld, Render, Signal, Store};
 use crate::domain::RunSpec;
 use crate::engine::{Command, Engine, LessonWish, Policy};
-use crate::journal::{JournalError, Meta, Session, Writer, read_branch};
+use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
 use crate::provider::Provider;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -58,6 +59,7 @@ pub struct Resumed {
 pub struct Driver {
     pub(super) engine: Engine,
     pub(super) writer: Writer,
+    pub(super) keeper: Keeper,
     pub(super) session: Session,
     pub(super) launch: Launch,
     pub(super) store: Arc<Store>,
@@ -107,7 +109,8 @@ impl Driver {
         store.timeline().fetch_with(writer.events().fetch());
         let engine = Engine::new(launch.policy.clone());
         let begin = Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool };
-        Self::spawn(engine, writer, session, launch, store, &begin)
+        let keeper = Keeper::new(Checkpoints::of(&session.trunk()), writer.events().clone());
+        Self::spawn(engine, writer, keeper, session, launch, store, &begin)
     }
 
     /// Takes a session up again: folds its journal, cuts a torn end, rebuilds the world and makes the calls in flight again.
@@ -120,10 +123,9 @@ impl Driver {
     ) -> Result<Resumed, DriverError> {
         let session = Session::open(dir)?;
         let writer = Writer::lock(&session.trunk())?;
-        let branch = read_branch(&session.trunk())?;
-        let writer = writer.cut_to(branch.whole, branch.places.clone())?;
-        let torn = branch.torn.clone();
-        let timeline = branch.into_timeline();
+        let OpenBranch { header, timeline, whole, torn, places, checkpoints, .. } =
+            open_branch(&session.trunk(), Use::GoOn)?;
+        let writer = writer.cut_to(whole, places)?;
         let state = timeline.head().clone();
         let Some(run) = state.run.clone() else {
             return Err(DriverError::Refused(
@@ -134,14 +136,17 @@ impl Driver {
         let launch = launch(&run)?;
         let store = Arc::new(Store::default());
         *store.timeline() = timeline;
-        let engine = Engine::resume((*state).clone(), launch.policy.clone());
-        let (handle, thread) = Self::spawn(engine, writer, session.clone(), launch, store, &Command::Reopen)?;
+        let engine = Engine::resume((*state).clone(), launch.policy.clone(), header.id);
+        let keeper = Keeper::new(checkpoints, writer.events().clone());
+        let (handle, thread) =
+            Self::spawn(engine, writer, keeper, session.clone(), launch, store, &Command::Reopen)?;
         Ok(Resumed { handle, thread, session, torn: torn.map(|t| t.what) })
     }
 
     fn spawn(
         engine: Engine,
         writer: Writer,
+        keeper: Keeper,
         session: Session,
         launch: Launch,
         store: Arc<Store>,
@@ -149,10 +154,11 @@ impl Driver {
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let (handle, inbox) = Handle::new(store.clone());
         let host = Host::start(launch.open.clone(), handle.inbox())?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut driver = Self {
             engine,
             writer,
+            keeper,
             session,
             launch,
             store,
@@ -234,6 +240,7 @@ impl Driver {
             timer.abort();
         }
         self.sync();
+        self.keeper.finish(&self.engine.state, self.writer.whole());
         let bytes = std::fs::metadata(self.session.trunk()).map_or(0, |m| m.len());
         if let Err(error) = crate::journal::summarise(&self.engine.state, bytes).save(&self.session.dir) {
             self.store.signal(Signal::Said(format!(
@@ -265,7 +272,6 @@ pub fn open_read_only(
     dir: &Path,
 ) -> Result<(Session, crate::timeline::Timeline, Option<String>), JournalError> {
     let session = Session::open(dir)?;
-    let branch = read_branch(&session.trunk())?;
-    let torn = branch.torn.clone();
-    Ok((session, branch.into_timeline(), torn.map(|t| t.what)))
+    let branch = open_branch(&session.trunk(), Use::Look)?;
+    Ok((session, branch.timeline, branch.torn.map(|t| t.what)))
 }

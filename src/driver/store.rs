@@ -123,14 +123,18 @@ impl Store {
         self.timeline().head().clone()
     }
 
-    /// The state after an event. The store is not held while it is folded.
+    /// The state after an event. The store is not held while it is folded. Where old events cannot be read any more it
+    /// is an earlier state, and a signal says why.
     pub fn state_at(&self, seq: Seq) -> Arc<State> {
         let way = self.timeline().way_to(seq);
-        way.walk()
+        let state = way.walk();
+        self.tell_fault();
+        state
     }
 
     /// What is going on just now.
     pub fn live(&self) -> Live {
+        self.tell_fault();
         self.lock_live().clone()
     }
 
@@ -155,6 +159,14 @@ impl Store {
     pub fn append(&self, batch: impl IntoIterator<Item = Arc<Envelope>>, after: Arc<State>) {
         self.timeline().push(batch, after);
         self.tell();
+    }
+
+    /// Events that could not be read again are said once.
+    fn tell_fault(&self) {
+        let fault = self.timeline().fault();
+        if let Some(why) = fault {
+            self.signal(Signal::Said(why));
+        }
     }
 
     /// Wakes a reader after every change; several changes between two looks wake it once.

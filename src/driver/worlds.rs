@@ -4,6 +4,7 @@
 //! `alfworld` it is the path below the data folder (or the whole path, for a game that lies elsewhere), for `pddl` a name or two paths.
 
 mod alfworld;
+mod babyai;
 mod household;
 mod list;
 mod pddl;
@@ -17,16 +18,19 @@ pub use pddl::files as pddl_files;
 use crate::domain::Task;
 use crate::env::pddl::Joining;
 use crate::env::{EnvError, Environment};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// The environments of this program, in the order in which screens list them.
-pub const NAMES: &[&str] = &["household", "alfworld", "pddl"];
+pub const NAMES: &[&str] = &["household", "alfworld", "babyai", "pddl"];
 
 /// What opening and listing depend on besides the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorldOptions {
     /// The folder of ALFWorld's data.
     pub data: Option<PathBuf>,
+    /// The seed of a task that is made from one and does not name its own.
+    pub seed: u64,
     /// How the sentences of a PDDL goal are joined.
     pub joining: Joining,
 }
@@ -112,6 +116,7 @@ pub fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>,
     match task.env.as_str() {
         "household" => household::open(task),
         "alfworld" => alfworld::open(task, options),
+        "babyai" => babyai::open(task),
         "pddl" => pddl::open(task, options),
         other => Err(refused(&WorldError::UnknownEnv { env: other.to_owned() })),
     }
@@ -125,6 +130,7 @@ pub fn find(env: &str, text: &str, options: &WorldOptions) -> Result<Task, World
     match env {
         "household" => household::find(text),
         "alfworld" => alfworld::find(text, options),
+        "babyai" => babyai::find(text, options),
         "pddl" => pddl::find(text, options),
         _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
     }
@@ -150,6 +156,7 @@ pub fn offered(env: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldErro
             Ok(std::iter::once(preselected.clone()).chain(others).collect())
         }
         "alfworld" => alfworld::offered(options),
+        "babyai" => babyai::offered(options).into_iter().map(babyai::described).collect(),
         "pddl" => pddl::offered(options.joining),
         _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
     }
@@ -164,6 +171,15 @@ pub fn chosen(env: &str, selection: &Selection, options: &WorldOptions) -> Resul
     list::select(env, selection, options, false)
 }
 
+/// The same task with another seed of its world's chance.
+pub fn with_seed(mut task: Task, seed: u64) -> Task {
+    task.seed = seed;
+    if task.env == "babyai" {
+        babyai::with_seed(&mut task, seed);
+    }
+    task
+}
+
 /// What is odd about a task without keeping anybody from playing it, a sentence each.
 pub fn warnings(task: &Task) -> Vec<String> {
     if task.env == "pddl" { pddl::warnings(task) } else { Vec::new() }
@@ -173,6 +189,20 @@ fn refused(error: &WorldError) -> EnvError {
     EnvError::Refused { what: format!("{error}; {}", error.next()) }
 }
 
+/// Bytes of a file of tasks or of a game; what takes the file has bounds of its own, which are lower.
+const FILE: u64 = 64 << 20;
+
 fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
-    std::fs::read(path).map_err(|source| WorldError::Io { path: path.to_owned(), source })
+    bytes(path).map_err(|source| WorldError::Io { path: path.to_owned(), source })
+}
+
+/// Reads a file, but no endless one.
+fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut read = Vec::new();
+    std::fs::File::open(path)?.take(FILE + 1).read_to_end(&mut read)?;
+    if read.len() as u64 > FILE {
+        let why = format!("it is longer than {FILE} bytes");
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, why));
+    }
+    Ok(read)
 }

@@ -1,6 +1,7 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
 mod parts;
+mod time;
 
 use parts::{seen_of, touches_episode};
 
@@ -13,6 +14,7 @@ impl State {
     /// Folds one event into the state.
     pub fn apply(&mut self, envelope: &Envelope) {
         let seq = envelope.seq;
+        self.count_time(envelope);
         self.head = seq;
         if let Some(effect) = effect_of(&envelope.event) {
             let call = effect.call();
@@ -324,6 +326,7 @@ impl State {
                 self.pause_reason = Some(PauseReason::Resume);
             }
         }
+        self.set_clock(envelope.at);
     }
 
     /// Episode and step of now, for the source of a lesson.

@@ -28,6 +28,16 @@ impl Pool {
         self.of(kind).filter(|l| l.in_force())
     }
 
+    /// The lessons that a rule wrote, of one kind, retired ones too.
+    pub fn of_rule(&self, kind: Kind, rule: &str) -> impl Iterator<Item = &Lesson> {
+        self.all().filter(move |l| l.kind == kind && l.rule.as_deref() == Some(rule))
+    }
+
+    /// The lessons of one kind that say this ([`LessonText::said`](crate::domain::LessonText::said)), but the retired.
+    pub fn saying(&self, kind: Kind, said: &str) -> impl Iterator<Item = &Lesson> {
+        self.of(kind).filter(move |l| l.text().said() == said)
+    }
+
     /// A lesson by its id.
     pub fn get(&self, id: &LessonId) -> Option<&Lesson> {
         self.all().find(|l| &l.id == id)

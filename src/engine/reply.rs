@@ -2,6 +2,7 @@
 
 use super::Failure;
 use crate::domain::{CallId, Turn, Usage};
+use std::time::Duration;
 
 /// An answer to an effect. A reply whose call is not in flight yields no event.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,10 +34,12 @@ pub enum Reply {
         /// What happened.
         failure: Failure,
     },
-    /// The wall time of this episode is over.
+    /// An episode has moved for so long. It counts where that is the bound in force, and the episode still moves.
     TimeUp {
         /// The episode's number.
         episode: u32,
+        /// The wall time it has taken, without the time in which it waited for a person.
+        spent: Duration,
     },
     /// After a resume, the rebuilt world answered other than the journal says.
     Diverged {

@@ -1,6 +1,6 @@
 //! The state: what all events so far come to.
 
-use super::{Effect, Failure, PauseReason, Pool};
+use super::{Clock, Effect, Failure, PauseReason, Pool};
 use crate::domain::{
     Asked, Autonomy, CallId, EpisodeRole, EpisodeSummary, Kind, LessonOp, Note, PromptRecord, Question,
     Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
@@ -129,6 +129,9 @@ pub struct State {
     pub pause_reason: Option<PauseReason>,
     /// The open or last episode.
     pub episode: Option<Arc<Episode>>,
+    /// How long the open or last episode has been moving.
+    #[serde(default)]
+    pub clock: Clock,
     /// Ended episodes, in order.
     pub past: VectorSync<Arc<EpisodeSummary>>,
     /// The lessons.

@@ -4,3 +4,4 @@ mod cases;
 mod fixture;
 mod mentor;
 mod properties;
+mod time;

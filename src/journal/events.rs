@@ -3,6 +3,7 @@
 use crate::domain::Seq;
 use crate::engine::Envelope;
 use crate::timeline::Fetch;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -38,14 +39,14 @@ impl EventFile {
 
     /// Forgets the places of all events above this one (they were cut off).
     pub(super) fn forget_after(&self, seq: Seq) {
-        let kept = seq.0.saturating_sub(self.before).div_ceil(SPACING);
-        self.places().truncate(usize::try_from(kept).unwrap_or(usize::MAX));
+        let kept = self.spaces(seq);
+        self.places().truncate(kept);
     }
 
-    /// Reads the events above `after` up to and with `to`.
+    /// Reads the events above `after` up to and with `to`; fewer where the file ends before.
     ///
     /// # Errors
-    /// When the file cannot be read or a line is no event any more.
+    /// When the file cannot be read, or an event is not where it was.
     pub fn read(&self, after: Seq, to: Seq) -> io::Result<Vec<Arc<Envelope>>> {
         let place = after.0.saturating_sub(self.before) / SPACING;
         let Some(offset) = self.places().get(usize::try_from(place).unwrap_or(usize::MAX)).copied() else {
@@ -55,29 +56,66 @@ impl EventFile {
         file.seek(SeekFrom::Start(offset))?;
         let mut events = Vec::new();
         let mut line = Vec::new();
-        loop {
+        let mut due = self.before + place * SPACING + 1;
+        while due <= to.0 {
             line.clear();
             if file.read_until(b'\n', &mut line)? == 0 {
-                return Ok(events);
+                break;
             }
             let envelope: Envelope = serde_json::from_slice(&line)?;
-            if envelope.seq > to {
-                return Ok(events);
+            if envelope.seq.0 != due {
+                let moved = format!("event {} stands where event {due} stood", envelope.seq);
+                return Err(io::Error::new(io::ErrorKind::InvalidData, moved));
             }
+            due += 1;
             if envelope.seq > after {
-                let last = envelope.seq == to;
                 events.push(Arc::new(envelope));
-                if last {
-                    return Ok(events);
-                }
             }
         }
+        Ok(events)
     }
 
-    /// The same as a function for a timeline; what cannot be read is missing from its answer.
+    /// The same as a function for a timeline, with its failures in words. Events that were acknowledged and are not
+    /// there any more are a failure too.
     pub fn fetch(self: &Arc<Self>) -> Fetch {
         let file = self.clone();
-        Arc::new(move |after, to| file.read(after, to).unwrap_or_default())
+        Arc::new(move |after, to| {
+            let lost = |what: &dyn Display| {
+                format!(
+                    "{}: the events from {} to {} could not be read again: {what}; was the file changed or moved \
+                     while it was open? Close this, then look at it with `retrospect verify`",
+                    file.path.display(),
+                    after.0 + 1,
+                    to.0
+                )
+            };
+            let events = file.read(after, to).map_err(|e| lost(&e))?;
+            if events.len() as u64 == to.0.saturating_sub(after.0) {
+                Ok(events)
+            } else {
+                Err(lost(&format_args!("only {} of them are there", events.len())))
+            }
+        })
+    }
+
+    /// The places noted for the events up to one: byte offsets of the first event and of every [`SPACING`]th after it.
+    pub(super) fn noted_up_to(&self, seq: Seq) -> Vec<u64> {
+        let places = self.places();
+        places.get(..self.spaces(seq).min(places.len())).unwrap_or_default().to_vec()
+    }
+
+    /// Takes over places that were noted before.
+    pub(super) fn take_over(&self, noted: Vec<u64>) {
+        *self.places() = noted;
+    }
+
+    fn spaces(&self, seq: Seq) -> usize {
+        Self::spaces_of(seq.0.saturating_sub(self.before))
+    }
+
+    /// How many places so many events have.
+    pub(super) fn spaces_of(events: u64) -> usize {
+        usize::try_from(events.div_ceil(SPACING)).unwrap_or(usize::MAX)
     }
 
     fn places(&self) -> MutexGuard<'_, Vec<u64>> {

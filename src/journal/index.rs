@@ -2,7 +2,7 @@
 //! shortcut for lists and no evidence: whoever wants to know what happened reads the journal.
 
 use super::session::{branch_path, write_private};
-use super::{JournalError, Session, fold, read_branch};
+use super::{JournalError, Session, Use, open_branch};
 use crate::domain::{BranchId, EpisodeSummary, Seq, hex};
 use crate::engine::State;
 use serde::{Deserialize, Serialize};
@@ -93,6 +93,7 @@ impl Summary {
     /// [`JournalError`] when the journal cannot be read.
     pub fn of(session: &Session) -> Result<Self, JournalError> {
         let trunk = session.trunk();
+        super::stream::must_be_regular(&trunk)?;
         let len = fs::metadata(&trunk).map_err(JournalError::io(&trunk, "could not be measured"))?.len();
         let tail = tail_of(&trunk, len).map_err(JournalError::io(&trunk, "could not be read"))?;
         let index = session.dir.join("index");
@@ -103,8 +104,8 @@ impl Summary {
         {
             return Ok(kept);
         }
-        let branch = read_branch(&trunk)?;
-        let summary = Self { tail, ..summarise(fold(branch.events).head(), len) };
+        let branch = open_branch(&trunk, Use::Look)?;
+        let summary = Self { tail, ..summarise(branch.timeline.head(), len) };
         if index.is_dir() {
             // A session that may not be written is read anew each time.
             let _ = summary.save(&session.dir);

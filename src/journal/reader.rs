@@ -1,12 +1,13 @@
 //! Reads branch files. A torn end is cut and reported; anything else that is wrong stops with file, line and reason.
 
-use super::{EventFile, JournalError, VERSION};
+use super::stream::{Lines, open_regular};
+use super::{EventFile, JournalError};
 use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
 use crate::timeline::Timeline;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::fs;
+use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,19 +55,14 @@ pub struct ReadBranch {
     pub places: Arc<EventFile>,
 }
 
-/// Longest line that is read; a longer one is an error, not a reason to use up the memory.
-const LONGEST_LINE: usize = 64 << 20;
-
-/// No branch begins later: the largest whole number that every reader of JSON keeps exactly.
-const LAST_SEQ: u64 = 1 << 53;
-
-/// Reads a branch file.
+/// Reads a branch file and holds all its events. What only looks takes [`super::open_branch`], which does not.
 ///
 /// # Errors
 /// [`JournalError`] with file, line and reason.
 pub fn read_branch(path: &Path) -> Result<ReadBranch, JournalError> {
-    let bytes = fs::read(path).map_err(JournalError::io(path, "could not be read"))?;
-    read_bytes(path, &bytes)
+    let (file, _) = open_regular(path)?;
+    let (header, lines) = Lines::of_file(path, file)?;
+    collect(path, header, lines)
 }
 
 /// Reads the bytes of a branch file; `path` is only the name for errors.
@@ -74,75 +70,31 @@ pub fn read_branch(path: &Path) -> Result<ReadBranch, JournalError> {
 /// # Errors
 /// [`JournalError::Malformed`] with line and reason.
 pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<ReadBranch, JournalError> {
-    let malformed =
-        |line: u64, reason: String| JournalError::Malformed { path: path.to_owned(), line, reason };
-    let mut lines = Lines { bytes, at: 0 };
-    let Some(first) = lines.next() else {
-        return Err(malformed(1, "the branch's header is missing or cut off".to_owned()));
-    };
-    let header: BranchHeader =
-        serde_json::from_slice(first).map_err(|e| malformed(1, format!("not a branch header: {e}")))?;
-    if header.kind != "branch" {
-        return Err(malformed(1, format!("the first line is of type {:?}, not \"branch\"", header.kind)));
-    }
-    if header.v > VERSION {
-        return Err(malformed(
-            1,
-            format!(
-                "format version {} is newer than this program's {VERSION}; take a newer retrospect",
-                header.v
-            ),
-        ));
-    }
-    if header.at_seq.0 > LAST_SEQ {
-        return Err(malformed(1, format!("a branch cannot begin after event {}", header.at_seq)));
-    }
+    let (header, lines) = Lines::begin(path, bytes)?;
+    collect(path, header, lines)
+}
+
+fn collect<R: BufRead>(
+    path: &Path,
+    header: BranchHeader,
+    mut lines: Lines<R>,
+) -> Result<ReadBranch, JournalError> {
     let mut events: Vec<Arc<Envelope>> = Vec::new();
-    let mut whole = lines.at as u64;
+    let mut whole = lines.at;
     let mut kept = 0;
-    let mut number = 1;
-    let mut expected = header.at_seq.0 + 1;
     let places = Arc::new(EventFile::new(path, header.at_seq));
-    while let Some(line) = lines.next() {
-        number += 1;
-        if line.len() > LONGEST_LINE {
-            return Err(malformed(number, format!("a line of {} bytes is not an event", line.len())));
-        }
-        let envelope: Envelope = match serde_json::from_slice(line) {
-            Ok(envelope) => envelope,
-            // A power cut can leave a last line of zeros or half a line that ends in a line break of its own.
-            Err(_)
-                if lines.at == bytes.len()
-                    && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err() =>
-            {
-                break;
-            }
-            Err(e) => return Err(malformed(number, explain(line, &e))),
-        };
-        if envelope.seq.0 != expected {
-            return Err(malformed(number, format!("event {} stands where {expected} is due", envelope.seq)));
-        }
-        expected += 1;
-        places.note(envelope.seq, (lines.at - line.len() - 1) as u64);
+    while let Some((envelope, begins)) = lines.event()? {
+        places.note(envelope.seq, begins);
         let ends_batch = !envelope.more;
         events.push(Arc::new(envelope));
         if ends_batch {
-            whole = lines.at as u64;
+            whole = lines.at;
             kept = events.len();
         }
     }
-    let cut = events.len() - kept;
+    let torn = lines.torn(whole, events.len() - kept);
     events.truncate(kept);
     places.forget_after(events.last().map_or(header.at_seq, |e| e.seq));
-    let bytes_torn = bytes.len() as u64 - whole;
-    let torn = (bytes_torn > 0).then(|| Torn {
-        bytes: bytes_torn,
-        what: if cut > 0 {
-            format!("{cut} events of an unfinished batch at the end were never acknowledged and do not count")
-        } else {
-            format!("{bytes_torn} bytes of a torn last line were never acknowledged and do not count")
-        },
-    });
     Ok(ReadBranch { header, events, whole, torn, places })
 }
 
@@ -170,38 +122,4 @@ fn fold_into(mut timeline: Timeline, events: Vec<Arc<Envelope>>) -> Timeline {
         timeline.push(batch, Arc::new(state.clone()));
     }
     timeline
-}
-
-fn explain(line: &[u8], error: &serde_json::Error) -> String {
-    #[derive(Deserialize)]
-    struct Probe {
-        #[serde(rename = "type")]
-        kind: Option<String>,
-    }
-    match serde_json::from_slice::<Probe>(line) {
-        Ok(Probe { kind: Some(kind) }) if error.to_string().contains("unknown variant") => {
-            format!(
-                "unknown event {kind:?}: this session was written by a newer retrospect; take a newer one"
-            )
-        }
-        Ok(Probe { kind: Some(kind) }) => format!("event {kind:?}: {error}"),
-        _ => format!("not an event: {error}"),
-    }
-}
-
-/// Whole lines without their line break; what follows the last line break is left over.
-struct Lines<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Iterator for Lines<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        let rest = self.bytes.get(self.at..)?;
-        let end = rest.iter().position(|b| *b == b'\n')?;
-        self.at += end + 1;
-        rest.get(..end)
-    }
 }

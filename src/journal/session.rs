@@ -82,6 +82,9 @@ impl Session {
     /// [`JournalError::NoSession`] when there is none, [`JournalError::Malformed`] when it is not understood.
     pub fn open(dir: &Path) -> Result<Self, JournalError> {
         let path = dir.join("meta.toml");
+        if fs::metadata(&path).is_ok_and(|m| !m.is_dir()) {
+            super::stream::must_be_regular(&path)?;
+        }
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(e)

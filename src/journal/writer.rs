@@ -60,6 +60,7 @@ impl Writer {
     /// # Errors
     /// [`JournalError::Locked`] when another program writes it.
     pub fn lock(path: &Path) -> Result<Self, JournalError> {
+        super::stream::must_be_regular(path)?;
         let file = private()
             .read(true)
             .append(true)
@@ -175,6 +176,11 @@ impl Writer {
     /// Where the events of this branch stand.
     pub fn events(&self) -> &Arc<EventFile> {
         &self.events
+    }
+
+    /// Bytes of header and acknowledged events.
+    pub fn whole(&self) -> u64 {
+        self.whole
     }
 
     /// Something was written since the last sync.

@@ -27,10 +27,20 @@ fn in_world(state: &State, env: &str) -> bool {
 ///
 /// `raw` and `react` send what was said. `agentboard` (methods.md 3.1, 3.4): a trailing dot is dropped
 /// (`agentboard.dot`), in a `put` the first word of ` in `, ` on ` becomes ` in/on ` (`agentboard.put`), and
-/// `check valid actions` asks for the list instead of a step (`agentboard.check`). Worlds that come with AgentBoard's own
-/// wrapper get what was said in every view, but for thoughts in `pddl`, of which only the word is sent (`pddl.thought`).
+/// `check valid actions` asks for the list instead of a step (`agentboard.check`).
+///
+/// Worlds that come with AgentBoard's own wrapper get what was said in every view, with two exceptions: in BabyAI, where
+/// `pickup_alias` is on, the verb of AgentBoard's prompt becomes the one its world knows (`babyai.pickup`), and of a thought
+/// in `pddl` only the word is sent (`pddl.thought`).
 pub fn outgoing(state: &State, action: &str) -> Outgoing {
     let plain = Outgoing { sent: None, rule: None, list: false };
+    if speaks_for_itself(state) {
+        let sent = state.switch("pickup_alias", false).then(|| picked_up(action)).flatten();
+        return match sent {
+            None => plain,
+            sent => Outgoing { sent, rule: Some("babyai.pickup".to_owned()), list: false },
+        };
+    }
     // This world takes any text for an action in which it finds the words of one.
     if thought_of(action).is_some() && in_world(state, "pddl") {
         return Outgoing {
@@ -77,6 +87,7 @@ pub fn incoming(state: &State, action: &str, turn: &Turn, admissible: &[String])
     let resets = state.open_episode().is_some_and(|e| e.reset.is_none());
     if resets {
         return match view {
+            _ if speaks_for_itself(state) => None,
             View::Raw => None,
             View::React => without_banner(raw),
             View::Agentboard => first_line(raw),
@@ -89,6 +100,7 @@ pub fn incoming(state: &State, action: &str, turn: &Turn, admissible: &[String])
     }
     match view {
         View::Raw => None,
+        _ if speaks_for_itself(state) => None,
         View::React => without_location(raw).map(str::to_owned),
         View::Agentboard => {
             let said = action.trim().trim_end_matches('.');
@@ -120,6 +132,19 @@ pub fn goal(first: &Turn) -> String {
     let Some((_, after)) = first.observation.split_once("Your task is to:") else { return String::new() };
     let sentence = after.trim_start().lines().next().unwrap_or_default().trim_end();
     sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
+}
+
+/// The texts of the world are those of AgentBoard's wrapper, so no view changes them.
+fn speaks_for_itself(state: &State) -> bool {
+    in_world(state, "babyai")
+}
+
+/// `pick up X` as `pickup X`; none for any other action.
+fn picked_up(action: &str) -> Option<String> {
+    const SAID: &str = "pick up ";
+    let action = action.trim();
+    let verb = action.get(..SAID.len())?;
+    verb.eq_ignore_ascii_case(SAID).then(|| format!("pickup {}", &action[SAID.len()..]))
 }
 
 fn view(state: &State) -> View {

@@ -12,6 +12,7 @@ mod belief;
 mod deeds;
 mod dice;
 mod forms;
+mod grid;
 mod knowledge;
 mod mind;
 mod planning;
@@ -57,6 +58,9 @@ impl Rules {
 pub fn answer(prompt: &Prompt, seed: u64) -> String {
     let knowledge = knowledge::knowledge();
     let reading = read::read(prompt);
+    if let Some(line) = grid::answer(prompt, &reading, seed) {
+        return line;
+    }
     let dice = dice::Dice::new(reading.task_text, seed, reading.items.len());
     if let Some(line) = planning::answer(prompt, &reading, &dice) {
         return line;
@@ -86,7 +90,7 @@ impl Provider for Rules {
             prompt_tokens: (characters as u64).div_ceil(4),
             reply_tokens: (text.chars().count() as u64).div_ceil(4),
             estimated: true,
-            millis: 0,
+            ..Usage::default()
         };
         let mut pieces = vec![Delta::Phase(Phase::Answering)];
         if self.delay.is_zero() {

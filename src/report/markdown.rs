@@ -50,8 +50,9 @@ fn contents(out: &mut String, record: &Record) {
         let e = &told.episode;
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {} |",
+            "| {} | {} {} | {} | {} | {} |",
             e.number,
+            inert(&e.task.goal),
             code(&e.task.id).replace('|', "\\|"),
             e.trial,
             told.verdict(),
@@ -63,14 +64,11 @@ fn contents(out: &mut String, record: &Record) {
 
 fn episode(out: &mut String, record: &Record, told: &EpisodeRecord) {
     let e = &told.episode;
-    let _ = writeln!(
-        out,
-        "## Episode {}: {} {}, trial {}\n",
-        e.number,
-        inert(&e.task.env),
-        code(&e.task.id),
-        e.trial
-    );
+    let id = format!("{} {}", inert(&e.task.env), code(&e.task.id));
+    let _ = match e.task.goal.as_str() {
+        "" => writeln!(out, "## Episode {}: {id}, trial {}\n", e.number, e.trial),
+        goal => writeln!(out, "## Episode {}: {} ({id}), trial {}\n", e.number, inert(goal), e.trial),
+    };
     let _ = writeln!(out, "{}{}\n", told.verdict(), if e.assisted { ", assisted by a person" } else { "" });
     if let Some(reset) = &e.reset {
         fence(out, "", reset.seen.as_deref().unwrap_or(&reset.raw));

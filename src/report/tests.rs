@@ -60,6 +60,28 @@ fn markdown_has_the_whole_trajectory() {
 }
 
 #[test]
+fn episodes_were_headed_by_the_id_of_their_task() {
+    let task =
+        |goal: &str| format!(r#""task":{{"env":"household","id":"easy/heat/23"{goal}}},"trial":1,"role""#);
+    let session = SESSION.replace(&task(""), &task(r#","goal":"heat <b>apple</b>""#));
+    assert_ne!(session, SESSION);
+    let events = events_of(&session);
+    let told = transcript(&events);
+    assert!(told.contains("\nEpisode 1: heat <b>apple</b> (household easy/heat/23), trial 1\n"), "{told}");
+    assert_eq!(
+        told.matches("heat <b>apple</b>").count(),
+        2,
+        "in the heading and in the world's words: {told}"
+    );
+    assert_eq!(told, transcript(&self::events()), "it makes no difference when the goal is known");
+    let page = markdown(&Record::of(&events));
+    assert!(
+        page.contains("\n## Episode 1: heat &lt;b>apple&lt;/b> (household `easy/heat/23`), trial 1\n"),
+        "{page}"
+    );
+}
+
+#[test]
 fn markdown_keeps_no_tag_outside_of_code() {
     let hostile = SESSION
         .replace("`x`", "<script>")

@@ -14,6 +14,8 @@ pub struct Transcript {
     begun: bool,
     /// The progress that was told last.
     progress: f64,
+    /// The episode's heading is still to be told: it begins with the goal, which its first observation may bring.
+    headless: bool,
 }
 
 /// The whole transcript of a branch.
@@ -32,8 +34,22 @@ impl Transcript {
     /// What an event adds; `after` is the state after it. Empty for events that a reader need not know of, else whole
     /// lines, each with its line break.
     pub fn event(&mut self, envelope: &Envelope, after: &State) -> String {
-        let mut out = String::new();
-        self.tell(&mut out, envelope, after);
+        let mut told = String::new();
+        self.tell(&mut told, envelope, after);
+        if self.headless && !told.is_empty() {
+            self.headless = false;
+            return self.heading(after) + &told;
+        }
+        told
+    }
+
+    fn heading(&mut self, after: &State) -> String {
+        let Some(episode) = &after.episode else { return String::new() };
+        let mut out = String::from(if std::mem::replace(&mut self.begun, true) { "\n" } else { "" });
+        let (task, trial) = (&episode.task, episode.trial);
+        let id = format!("{} {}", task.env, task.id);
+        let name = if task.goal.is_empty() { id } else { format!("{} ({id})", task.goal) };
+        line(&mut out, "", &format!("Episode {}: {name}, trial {trial}", episode.number));
         out
     }
 
@@ -56,19 +72,13 @@ impl Transcript {
             Event::PoolLoaded { source, lessons } => {
                 line(out, "", &format!("{} loaded from {source}", counted(u64::from(*lessons), "lesson")));
             }
-            Event::EpisodeStarted { episode, task, trial, .. } => {
-                if std::mem::replace(&mut self.begun, true) {
-                    out.push('\n');
-                }
+            Event::EpisodeStarted { .. } => {
+                self.headless = true;
                 self.progress = 0.0;
-                line(out, "", &format!("Episode {episode}: {} {}, trial {trial}", task.env, task.id));
             }
-            Event::WorldReset { turn, seen, goal, .. } => {
+            Event::WorldReset { turn, seen, .. } => {
                 self.progress = turn.progress;
                 block(out, "    ", seen.as_deref().unwrap_or(&turn.observation));
-                if !goal.is_empty() {
-                    line(out, "Goal: ", goal);
-                }
             }
             Event::Proposed { step, thought, complaints, .. } => {
                 if let Some(thought) = thought {

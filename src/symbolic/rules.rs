@@ -165,9 +165,7 @@ fn keep(
 
 /// The change of the pool for a drawn lesson: a new lesson, a recurrence, or new words for Progress.
 fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonWish> {
-    let by_rule =
-        state.pool.all().filter(|l| l.kind == kind && l.rule.as_deref() == Some(drawn.rule.as_str()));
-    for lesson in by_rule {
+    for lesson in state.pool.of_rule(kind, &drawn.rule) {
         let ended = lesson.status == LessonStatus::Retired;
         if drawn.scope != Scope::Episode {
             return (!ended).then(|| LessonWish::Recur { id: lesson.id.clone() });
@@ -199,8 +197,5 @@ fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonWish> {
 
 /// A lesson of the kind that already says this, whoever wrote it.
 fn same_words(state: &State, kind: Kind, text: &LessonText) -> Option<LessonId> {
-    let plain = |t: &str| t.trim().trim_end_matches('.').to_lowercase();
-    let says = |t: &LessonText| plain(t.solution.as_deref().unwrap_or(&t.text));
-    let wanted = says(text);
-    state.pool.of(kind).find(|l| says(l.text()) == wanted).map(|l| l.id.clone())
+    state.pool.saying(kind, &text.said()).next().map(|l| l.id.clone())
 }

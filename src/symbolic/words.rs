@@ -74,6 +74,9 @@ pub(super) enum Door {
 /// The answer to what cannot be done, in every generation.
 pub(super) const NOTHING: &str = "Nothing happens.";
 
+/// Words that join two names.
+const BETWEEN: [&str; 9] = ["with", "using", "under", "by", "in", "on", "in/on", "at", "and"];
+
 struct Forms {
     take: Regex,
     put: Regex,
@@ -126,7 +129,7 @@ pub(super) fn act(action: &str) -> Act {
         ("examine ", Act::Examine),
     ] {
         if let Some(name) = action.strip_prefix(verb) {
-            return make(name.trim().to_owned());
+            return if one_name(name) { make(name.trim().to_owned()) } else { Act::Other };
         }
     }
     if let Some(c) = forms.take.captures(action) {
@@ -146,6 +149,13 @@ pub(super) fn act(action: &str) -> Act {
         return Act::Treat { how, object: owned(c.get(2)), place: owned(c.get(3)) };
     }
     Act::Other
+}
+
+/// Whether this is one name and nothing beside it. `examine mug 1 with desklamp 1` is no action in any generation, though
+/// goals are worded so: the lamp is used.
+fn one_name(text: &str) -> bool {
+    let mut words = text.split_whitespace().rev().skip(1);
+    !words.any(|w| w.bytes().all(|b| b.is_ascii_digit()) || BETWEEN.contains(&w))
 }
 
 /// Reads an answer.

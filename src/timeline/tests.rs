@@ -24,7 +24,7 @@ fn long(events: u64, fetched: Option<Arc<Mutex<u64>>>) -> Timeline {
             let fetch: Fetch = Arc::new(move |after, to| {
                 let events = &kept[after.0 as usize..to.0 as usize];
                 *count.lock().unwrap() += events.len() as u64;
-                events.to_vec()
+                Ok(events.to_vec())
             });
             Timeline::fetching(fetch)
         }

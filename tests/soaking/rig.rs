@@ -3,13 +3,14 @@
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 
-use retrospect::domain::{Autonomy, BranchId, RunSpec, Seq, Task, Usage};
+#[path = "../rig/run.rs"]
+mod run;
+
+use retrospect::domain::{RunSpec, Seq, Task, Usage};
 use retrospect::driver::Store;
 use retrospect::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Refusal, Reply, State};
 use retrospect::env::household::{self, TaskId};
 use retrospect::env::{EnvError, Environment};
-use retrospect::journal::BranchHeader;
-use retrospect::method::{PaperOrCode, defaults};
 use retrospect::prompt::Templates;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,27 +27,8 @@ pub(crate) struct Rig {
 
 /// A run of the built-in actor over household tasks.
 pub(crate) fn spec(method: &str, interface: &str, ids: &[&str]) -> RunSpec {
-    let (limits, settings, loop_detector) = defaults(method, PaperOrCode::Paper);
-    let task = |id: &&str| Task {
-        env: "household".to_owned(),
-        id: (*id).to_owned(),
-        goal: String::new(),
-        task_type: None,
-        seed: 0,
-    };
-    RunSpec {
-        method: method.to_owned(),
-        actor: "rules".to_owned(),
-        mentor: "symbolic".to_owned(),
-        interface: interface.to_owned(),
-        tasks: ids.iter().map(task).collect(),
-        trials: 1,
-        seed: 0,
-        autonomy: Autonomy::Auto,
-        limits,
-        loop_detector,
-        settings,
-    }
+    let tasks = ids.iter().map(|id| run::household(*id)).collect();
+    RunSpec { interface: interface.to_owned(), ..run::spec(method, tasks) }
 }
 
 pub(crate) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
@@ -170,16 +152,7 @@ impl Rig {
 
 /// The bytes of a branch file with these events.
 pub(crate) fn file(events: &[Arc<Envelope>]) -> Vec<u8> {
-    let header = BranchHeader {
-        v: 1,
-        kind: "branch".to_owned(),
-        id: BranchId::trunk(),
-        parent: None,
-        at_seq: Seq(0),
-        reason: "start".to_owned(),
-        created: jiff::Timestamp::UNIX_EPOCH,
-    };
-    let mut bytes = serde_json::to_vec(&header).unwrap();
+    let mut bytes = serde_json::to_vec(&run::trunk()).unwrap();
     bytes.push(b'\n');
     for envelope in events {
         serde_json::to_writer(&mut bytes, envelope).unwrap();

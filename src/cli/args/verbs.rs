@@ -34,10 +34,10 @@ pub struct Open {
                   the reset and has goal and task as well. Playing goes on after the end; exit 0 at end of input."
 )]
 pub struct Play {
-    /// The environment: household (built in), alfworld or pddl.
+    /// The environment: household, babyai or pddl (built in), or alfworld.
     #[arg(long, value_name = "E")]
     pub env: Option<String>,
-    /// A task, by its id; for alfworld also a game.tw-pddl or its folder, for pddl `gripper/3`.
+    /// A task, by its id; for alfworld also a game.tw-pddl or its folder, for babyai a level's number or name, for pddl `gripper/3`.
     #[arg(long, value_name = "T")]
     pub task: Option<String>,
     /// Seed of the world's own chance.
@@ -52,8 +52,8 @@ pub struct Play {
     /// How answers are shown: raw, react or agentboard.
     #[arg(long, value_name = "I")]
     pub interface: Option<String>,
-    /// A world state to begin from (BabyAI).
-    #[arg(long, value_name = "F", hide = true)]
+    /// A level file to play (babyai).
+    #[arg(long, value_name = "F")]
     pub state: Option<PathBuf>,
     #[command(flatten)]
     pub files: PddlFiles,
@@ -175,6 +175,11 @@ pub enum LessonVerb {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Ends with 1 where anything is not as the journal says. Two kinds of differences are told and are \
+                        no failure: answers of a rebuilt world that a person accepted, and notes, reflections and \
+                        lessons that the rules of this version draw otherwise."
+)]
 pub struct Verify {
     /// A session or an exported report.
     pub path: String,
@@ -215,6 +220,14 @@ pub struct Export {
 
 #[derive(Debug, Args)]
 pub struct Doctor {
+    /// Check the server of this actor: openai:MODEL.
+    #[arg(long, value_name = "A")]
+    pub actor: Option<String>,
+    /// Check the server of this mentor: openai:MODEL.
+    #[arg(long, value_name = "R")]
+    pub mentor: Option<String>,
+    #[command(flatten)]
+    pub models: super::Models,
     /// One JSON object.
     #[arg(long)]
     pub json: bool,

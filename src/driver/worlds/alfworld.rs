@@ -21,7 +21,7 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Enviro
     let bytes = read(&file).map_err(|e| refused(&e))?;
     let traj = file.with_file_name(TRAJ);
     // A game without its traj_data, or one whose traj_data say nothing of targets, is measured by its own goal.
-    let targets = match std::fs::read(&traj) {
+    let targets = match super::bytes(&traj) {
         Ok(bytes) => Some(Targets::of_traj_data(&traj.display().to_string(), &bytes)?),
         Err(_) => None,
     };
@@ -36,7 +36,7 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
         task: text.to_owned(),
         why,
     })?;
-    let task_type = std::fs::read(file.with_file_name(TRAJ))
+    let task_type = super::bytes(&file.with_file_name(TRAJ))
         .ok()
         .and_then(|bytes| serde_json::from_slice::<Traj>(&bytes).ok())
         .map(|t| t.task_type);
@@ -126,7 +126,7 @@ fn game(file: &Path) -> Result<String, String> {
         #[serde(default)]
         grammar: String,
     }
-    let bytes = std::fs::read(file).map_err(|e| format!("{}: could not be read: {e}", file.display()))?;
+    let bytes = super::bytes(file).map_err(|e| format!("{}: could not be read: {e}", file.display()))?;
     serde_json::from_slice::<Parts>(&bytes)
         .map(|parts| goal(&parts.grammar))
         .map_err(|e| format!("{} is no {GAME}: {e}", file.display()))
@@ -214,7 +214,7 @@ pub(super) fn offered(options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
         .map(|(n, folder)| {
             let file = folder.join(GAME);
             let text = if n < WITH_GOAL {
-                std::fs::read_to_string(&file).unwrap_or_default()
+                String::from_utf8(super::bytes(&file).unwrap_or_default()).unwrap_or_default()
             } else {
                 String::new()
             };
@@ -256,10 +256,10 @@ fn kept(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Task> {
     if left_out(folder, data) {
         return None;
     }
-    let traj: Traj = serde_json::from_slice(&std::fs::read(folder.join(TRAJ)).ok()?).ok()?;
+    let traj: Traj = serde_json::from_slice(&super::bytes(&folder.join(TRAJ)).ok()?).ok()?;
     TaskType::of_name(&traj.task_type)?;
     let file = folder.join(GAME);
-    let head: Head = serde_json::from_slice(&std::fs::read(&file).ok()?).ok()?;
+    let head: Head = serde_json::from_slice(&super::bytes(&file).ok()?).ok()?;
     head.solvable.filter(|s| *s)?;
     Some(task(name(&file, options), goal(&head.grammar), Some(traj.task_type)))
 }

@@ -1,6 +1,6 @@
 //! Which tasks of an environment are meant.
 
-use super::{WorldError, WorldOptions, alfworld, household, pddl};
+use super::{WorldError, WorldOptions, alfworld, babyai, household, pddl};
 use crate::domain::Task;
 use crate::env::household::PRESELECTED;
 use serde::Deserialize;
@@ -35,7 +35,7 @@ pub(super) fn select(
         return Err(WorldError::UnknownEnv { env: env.to_owned() });
     }
     if let Some(split) = &selection.split
-        && env != "alfworld"
+        && matches!(env, "household" | "pddl")
     {
         let why = match env {
             "household" => "the built-in world has no splits; use --tasks 'normal/*/1-20' for a set",
@@ -55,7 +55,10 @@ pub(super) fn select(
         found.extend(listed(env, list, options)?);
     }
     if let Some(split) = &selection.split {
-        found.extend(alfworld::list(Some(split), options)?);
+        found.extend(match env {
+            "babyai" => babyai::split(split)?,
+            _ => alfworld::list(Some(split), options)?,
+        });
     }
     if selection.is_empty() {
         found = match (env, described) {
@@ -65,6 +68,7 @@ pub(super) fn select(
                 crate::env::household::offered().map(|id| household::task(id, String::new())).collect()
             }
             ("household", false) => vec![household::task(PRESELECTED, String::new())],
+            ("babyai", _) => babyai::select(selection, options, described)?,
             ("pddl", true) => pddl::offered(options.joining)?,
             ("pddl", false) => {
                 let many = if selection.only.is_some() { usize::MAX } else { 1 };
@@ -86,7 +90,9 @@ pub(super) fn select(
             }
         }
     }
-    if described {
+    if described && env == "babyai" {
+        found = found.into_iter().map(babyai::described).collect::<Result<_, _>>()?;
+    } else if described {
         pddl::describe(&mut found, options.joining)?;
     }
     if found.is_empty() {
@@ -110,6 +116,14 @@ fn listed(env: &str, list: &str, options: &WorldOptions) -> Result<Vec<Task>, Wo
     {
         return Ok(ids.into_iter().map(|id| household::task(id, String::new())).collect());
     }
+    if env == "babyai" {
+        if list == babyai::SPLIT {
+            return babyai::split(list);
+        }
+        if let Some(tasks) = babyai::pattern(list) {
+            return Ok(tasks);
+        }
+    }
     if env == "pddl"
         && let Some(ids) = pddl::pattern(list)
     {
@@ -125,6 +139,9 @@ fn listed(env: &str, list: &str, options: &WorldOptions) -> Result<Vec<Task>, Wo
             "household" => "it is neither a file nor a set such as `normal/*/1-20` (easy|normal|hard|*, \
                             put|look|clean|heat|cool|two|*, numbers)"
                 .to_owned(),
+            "babyai" => {
+                "it is neither a file nor a set such as `test`, `GoToRedBall/0-19` or `*/7`".to_owned()
+            }
             "pddl" => "it is neither a file nor a set such as `gripper/1-20`, `*/hard/1-5` or `barman/*/7` \
                        (gripper|blockworld|barman|tyreworld|*, easy|normal|hard|*, numbers)"
                 .to_owned(),
@@ -147,8 +164,19 @@ fn from_file(env: &str, path: &Path, options: &WorldOptions) -> Result<Vec<Task>
     let broken =
         |line: usize, reason: String| WorldError::List { path: path.to_owned(), line: line + 1, reason };
     let mut found = Vec::new();
+    let mut rows = 0;
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
+        if env == "babyai" && line.starts_with('{') {
+            let value = serde_json::from_str(line).map_err(|e| broken(number, format!("no JSON: {e}")))?;
+            rows += 1;
+            if babyai::is_row(&value) {
+                found.push(babyai::row(path, rows - 1, &value).map_err(|e| broken(number, e.to_string()))?);
+                continue;
+            }
+        } else if !line.is_empty() {
+            rows += 1;
+        }
         if line.is_empty() || line.starts_with('#') {
             continue;
         }

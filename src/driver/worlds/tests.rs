@@ -93,7 +93,7 @@ fn what_is_not_there_is_said_with_the_way_on() {
         ("alfworld", "nowhere", &household(), "ALFWORLD_DATA is not set"),
         ("alfworld", "", &options, "an id is a game.tw-pddl"),
         ("household", "normal/boil/1", &household(), "normal/heat/17"),
-        ("moonbase", "1", &household(), "there are household, alfworld"),
+        ("moonbase", "1", &household(), "there are household, alfworld, babyai"),
     ];
     for (env, text, options, words) in cases {
         let error = find(env, text, options).unwrap_err();
@@ -211,4 +211,64 @@ fn linked_game_folders_are_found_under_their_own_names() {
     let found = tasks("alfworld", &seen, &linked).unwrap();
     assert_eq!(ids(&found), ["json_2.1.1/valid_seen/linked-1/trial_1"]);
     assert!(open(&find("alfworld", &found[0].id, &linked).unwrap(), &linked).is_ok());
+}
+
+#[test]
+fn levels_are_named_with_their_seeds() {
+    let options = WorldOptions { seed: 9, ..WorldOptions::default() };
+    for (text, id, seed) in [
+        ("2", "GoToRedBall/9", 9),
+        ("GoToRedBall", "GoToRedBall/9", 9),
+        ("BabyAI-GoToRedBall-v0", "GoToRedBall/9", 9),
+        ("BossLevel/18446744073709551615", "BossLevel/18446744073709551615", u64::MAX),
+    ] {
+        let task = find("babyai", text, &options).unwrap();
+        assert_eq!((task.id.as_str(), task.seed), (id, seed));
+    }
+    let again = with_seed(find("babyai", "2", &options).unwrap(), 4);
+    assert_eq!((again.id.as_str(), again.seed), ("GoToRedBall/4", 4));
+    let mut world = open(&again, &options).unwrap();
+    let first = world.reset().unwrap();
+    let listed = tasks("babyai", &pick("GoToRedBall/4"), &options).unwrap();
+    assert_eq!(first.shown["goal"], listed[0].goal);
+    assert_eq!(chosen("babyai", &pick("*/3-4"), &options).unwrap().len(), 80);
+    assert_eq!(tasks("babyai", &Selection::default(), &options).unwrap().len(), 40);
+    let test = Selection { split: Some("test".to_owned()), ..Selection::default() };
+    assert_eq!(chosen("babyai", &test, &options).unwrap()[52].id, "OpenDoorLoc/1234");
+    for (text, words) in [
+        ("41", "short name or full id"),
+        ("GoToRedBall/x", "short name or full id"),
+        ("no.json", "level file"),
+    ] {
+        let error = find("babyai", text, &options).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    assert!(matches!(chosen("babyai", &Selection::default(), &options), Err(WorldError::NoChoice { .. })));
+}
+
+#[test]
+fn level_files_and_rows_of_labels_are_tasks() {
+    let dir = tempfile::tempdir().unwrap();
+    let level = r#"{"grid":[["W","W","W"],["W",null,0]],"objects":[{"type":"ball","color":"red"}],"agent":[1,1,0],
+        "instr":{"op":"pickup","desc":{"type":"ball"}},"max_steps":9}"#;
+    let file = dir.path().join("own.json");
+    fs::write(&file, level).unwrap();
+    let task = find("babyai", file.to_str().unwrap(), &household()).unwrap();
+    assert_eq!(task.goal, "pick up the ball");
+    let mut world = open(&task, &household()).unwrap();
+    world.reset().unwrap();
+    assert!(world.step("pickup red ball 1").unwrap().won);
+    let list = dir.path().join("test.jsonl");
+    let label = r#"{"task":"babyai","id":1,"goal":"go to the red ball","subgoals":["There is a ** ball"],"difficulty":"easy"}"#;
+    fs::write(&list, format!("{label}\n{label}\n{}\nBossLevel/3\n", level.replace('\n', ""))).unwrap();
+    let found = tasks("babyai", &pick(list.to_str().unwrap()), &household()).unwrap();
+    let types: Vec<_> = found.iter().map(|t| (t.task_type.as_deref(), t.seed)).collect();
+    let label = Some("GoToRedBallGrey");
+    assert_eq!(types, [(label, 1234), (label, 1235), (None, 0), (Some("BossLevel"), 3)]);
+    for task in &found {
+        open(task, &household()).unwrap().reset().unwrap();
+    }
+    fs::write(&list, "{\"grid\":[]}\n").unwrap();
+    let error = tasks("babyai", &pick(list.to_str().unwrap()), &household()).unwrap_err().to_string();
+    assert!(error.contains("test.jsonl:1:") && error.contains("`objects` is missing"), "{error}");
 }

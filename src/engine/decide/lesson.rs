@@ -86,11 +86,14 @@ impl Engine {
         })
     }
 
+    /// The hash of (session, branch, place of the event in it); the place counts `n`, the events before it in its batch.
     fn lesson_id(&self, n: usize) -> LessonId {
         let seq = self.state.head.0 + 1 + n as u64;
         let mut hash = Sha256::new();
         hash.update(self.state.session.as_bytes());
-        hash.update(b"\0trunk\0");
+        hash.update(b"\0");
+        hash.update(self.branch.0.as_bytes());
+        hash.update(b"\0");
         hash.update(seq.to_le_bytes());
         let digest = hash.finalize();
         LessonId(crate::domain::hex(&digest[..6]).into())

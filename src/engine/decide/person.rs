@@ -92,7 +92,7 @@ impl Engine {
         }
         let mut events =
             vec![Event::RunStarted { session: session.to_owned(), spec: Box::new(spec.clone()) }];
-        let mut named = Engine { state: self.state.clone(), policy: self.policy.clone() };
+        let mut named = Engine::resume(self.state.clone(), self.policy.clone(), self.branch.clone());
         session.clone_into(&mut named.state.session);
         let mut told: Option<&str> = None;
         for (source, wish) in pool {

@@ -94,12 +94,19 @@ impl Engine {
                     (cause, Event::Paused { reason: PauseReason::Failure }),
                 ]
             }
-            Reply::TimeUp { episode } => match self.state.open_episode() {
-                Some(open) if open.number == *episode => {
-                    vec![(Cause::Timer, end(&self.state, EndReason::TimeLimit))]
+            Reply::TimeUp { episode, spent } => {
+                let state = &self.state;
+                let bound = state.run.as_ref().and_then(|r| r.limits.wall_seconds);
+                // The bound may have been raised, or the session paused, since the timer was set.
+                let over =
+                    bound.is_some_and(|seconds| spent.as_secs() >= seconds) && state.clock.since.is_some();
+                match state.open_episode() {
+                    Some(open) if open.number == *episode && over => {
+                        vec![(Cause::Timer, end(state, EndReason::TimeLimit))]
+                    }
+                    _ => Vec::new(),
                 }
-                _ => Vec::new(),
-            },
+            }
             Reply::Diverged { episode, .. }
                 if self.state.open_episode().is_none_or(|e| e.number != *episode) =>
             {

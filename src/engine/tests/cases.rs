@@ -1,7 +1,10 @@
 //! What each wish and reply comes to, told as small stories.
 
 use super::fixture::{Bench, names, spec, turn, won};
-use crate::domain::{Autonomy, By, EndReason, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Stage};
+use super::time::{bounded, time_up};
+use crate::domain::{
+    Autonomy, BranchId, By, EndReason, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Stage,
+};
 use crate::engine::{Command, Failure, LessonWish, Pace, Reply};
 
 /// A bench at its first proposal.
@@ -247,14 +250,25 @@ fn limits_end_the_episode() {
 
 #[test]
 fn time_is_up_in_the_middle_of_a_call() {
-    let mut bench = Bench::started(1, 50);
+    let mut bench = bounded(1, 60);
     bench.wish(Command::Run).unwrap();
     bench.world(turn("A room."));
-    bench.reply(Reply::TimeUp { episode: 7 });
+    bench.reply(time_up(7, 60));
     assert!(bench.state().open_episode().is_some(), "another episode's timer is inert");
-    bench.reply(Reply::TimeUp { episode: 1 });
+    bench.reply(time_up(1, 60));
     assert_eq!(bench.state().past.last().unwrap().reason, EndReason::TimeLimit);
     assert!(bench.state().calls.is_empty());
+}
+
+#[test]
+fn a_lesson_of_a_fork_had_the_id_of_one_of_the_trunk() {
+    // What the trunk has given since the first version; it must not change, or pool files lose their lessons.
+    for (branch, id) in [("trunk", "5dc31aa47bf1"), ("b2", "340ae449efc7")] {
+        let mut bench = Bench::started(1, 50);
+        bench.engine.branch = BranchId(branch.to_owned());
+        bench.wish(lesson("Look first.")).unwrap();
+        assert_eq!(bench.state().pool.all().next().unwrap().id.0.as_ref(), id, "{branch}");
+    }
 }
 
 #[test]

@@ -153,11 +153,13 @@ pub(super) fn spec(tasks: usize, steps: u32) -> RunSpec {
 pub(super) struct Bench {
     pub(super) engine: Engine,
     pub(super) journal: Vec<Envelope>,
+    /// The stamp of the events to come.
+    pub(super) at: jiff::Timestamp,
 }
 
 impl Bench {
     pub(super) fn new() -> Self {
-        Self { engine: Engine::new(policy()), journal: Vec::new() }
+        Self { engine: Engine::new(policy()), journal: Vec::new(), at: jiff::Timestamp::UNIX_EPOCH }
     }
 
     pub(super) fn started(tasks: usize, steps: u32) -> Self {
@@ -174,7 +176,8 @@ impl Bench {
 
     /// With a method that asks a mentor.
     pub(super) fn counselled(tasks: usize, steps: u32) -> Self {
-        let mut bench = Self { engine: Engine::new(policy_of(Arc::new(Counselled))), journal: Vec::new() };
+        let engine = Engine::new(policy_of(Arc::new(Counselled)));
+        let mut bench = Self { engine, ..Self::new() };
         let spec = Box::new(spec(tasks, steps));
         bench.wish(Command::Start { session: "s".to_owned(), spec, pool: Vec::new() }).unwrap();
         bench
@@ -211,7 +214,7 @@ impl Bench {
         let last = events.len().saturating_sub(1);
         for (n, (cause, event)) in events.into_iter().enumerate() {
             let seq = Seq(self.engine.state.head.0 + 1);
-            let envelope = Envelope { seq, at: jiff::Timestamp::UNIX_EPOCH, cause, more: n < last, event };
+            let envelope = Envelope { seq, at: self.at, cause, more: n < last, event };
             self.engine.state.apply(&envelope);
             self.journal.push(envelope);
         }
@@ -238,7 +241,13 @@ impl Bench {
             call,
             text: text.to_owned(),
             reasoning: String::new(),
-            usage: Usage { prompt_tokens: 3, reply_tokens: 1, estimated: true, millis: 5 },
+            usage: Usage {
+                prompt_tokens: 3,
+                reply_tokens: 1,
+                estimated: true,
+                millis: 5,
+                ..Usage::default()
+            },
         })
     }
 }

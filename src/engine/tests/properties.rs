@@ -1,7 +1,9 @@
 //! Laws that hold whatever comes in, in whatever order.
 
 use super::fixture::{Bench, turn, won};
-use crate::domain::{Autonomy, CallId, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Usage};
+use crate::domain::{
+    Autonomy, BranchId, CallId, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Usage,
+};
 use crate::engine::{Command, Effect, Engine, Envelope, Failure, LessonWish, Reply, State, effect_of};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -156,7 +158,11 @@ proptest! {
         }
         let state = fold(&bench.journal[..cut]);
         let policy = bench.engine.policy.clone();
-        let mut bench = Bench { engine: Engine::resume(state, policy), journal: bench.journal[..cut].to_vec() };
+        let mut bench = Bench {
+            engine: Engine::resume(state, policy, BranchId::trunk()),
+            journal: bench.journal[..cut].to_vec(),
+            at: bench.at,
+        };
         bench.wish(Command::Reopen).unwrap();
         let _ = bench.wish(Command::Retry);
         bench.wish(Command::SetAutonomy(Autonomy::Auto)).unwrap();

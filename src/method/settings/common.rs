@@ -61,7 +61,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     },
     SettingSpec {
         name: "wall_seconds",
-        meaning: "seconds of wall time an episode may take; 0: no bound",
+        meaning: "seconds an episode may take, not counting pauses (kept over a resume; a change holds at once); 0: no bound",
         methods: &[],
         default: Fixed::Number(0),
         code: None,
@@ -134,6 +134,15 @@ pub(super) const LIST: &[SettingSpec] = &[
     SettingSpec {
         name: "warmer",
         meaning: "every reply without an action is asked for again at a temperature 0.2 higher, up to 1",
+        methods: &[],
+        default: Fixed::Switch(false),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
+        name: "pickup_alias",
+        meaning: "babyai: `pick up X`, the verb of AgentBoard's prompt, is sent as `pickup X`, the verb of its world",
         methods: &[],
         default: Fixed::Switch(false),
         code: None,

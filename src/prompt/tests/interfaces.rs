@@ -152,3 +152,33 @@ fn a_record_that_names_steps_without_end_is_rendered_at_once() {
     assert_ne!(&endless, record);
     assert_eq!(body(state, &endless), body(state, record));
 }
+
+#[test]
+fn what_agentboard_says_itself_is_passed_on_by_every_view() {
+    for interface in ["raw", "react", "agentboard"] {
+        for (alias, said, sent) in [
+            (false, "pick up red ball 1", None),
+            (true, "pick up red ball 1", Some("pickup red ball 1")),
+            (true, " Pick up red ball 1", Some("pickup red ball 1")),
+            (true, "pick up", None),
+            (true, "pickup red ball 1", None),
+            (true, "turn left.", None),
+            (true, "check valid actions", None),
+            (true, "think: pick up red ball 1", None),
+        ] {
+            let mut run = spec("react", &[TASK]);
+            run.interface = interface.to_owned();
+            run.tasks[0].env = "babyai".to_owned();
+            run.settings.set("pickup_alias", alias, crate::domain::SettingOrigin::Flag);
+            let mut play = Play::new(run);
+            play.script(&mut House::kitchen("put a hot apple in garbagecan"), &[]);
+            let rule = sent.map(|_| "babyai.pickup".to_owned());
+            let want = Outgoing { sent: sent.map(str::to_owned), rule, list: false };
+            assert_eq!(interface::outgoing(play.state(), said), want, "{interface} {said}");
+            let turn = Turn { observation: "You arrive at loc 1. Hm.".to_owned(), ..Turn::default() };
+            let thinks = said.starts_with("think:") && interface != "raw";
+            let seen = interface::incoming(play.state(), said, &turn, &[]);
+            assert_eq!(seen.as_deref(), thinks.then_some("OK."), "{interface} {said}");
+        }
+    }
+}

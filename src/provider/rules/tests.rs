@@ -1,5 +1,6 @@
 //! The built-in actor as a whole: what it plays, reads and says.
 
+mod grid;
 mod honesty;
 mod lessons;
 mod reading;

@@ -115,6 +115,20 @@ roles! {
     ModeHuman = "mode.human",
     /// PAST.
     ModePast = "mode.past",
+    /// A coloured thing of a grid world; its letter tells the colour too.
+    Thing = "thing",
+    /// A red thing.
+    ThingRed = "thing.red",
+    /// A green thing.
+    ThingGreen = "thing.green",
+    /// A blue thing.
+    ThingBlue = "thing.blue",
+    /// A purple thing.
+    ThingPurple = "thing.purple",
+    /// A yellow thing.
+    ThingYellow = "thing.yellow",
+    /// A grey thing.
+    ThingGrey = "thing.grey",
     /// Found words.
     Search = "search",
     /// The found words one stands at.

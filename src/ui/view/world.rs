@@ -1,6 +1,7 @@
 //! The world as far as the agent knows it: where it is, what it holds, what it has seen where. A key shows what is true.
 
 mod boxes;
+mod grid;
 mod planning;
 
 use super::Scratch;
@@ -50,6 +51,11 @@ pub(super) fn draw(
         let rows =
             planning::rows(look.glyphs, shown, model.truth.then_some(&episode.truth), block.body.width);
         paint(model, look, block, &rows, scratch, canvas);
+        return;
+    }
+    if let Some(grid) = grid::Grid::read(&episode.shown, model.truth.then_some(&episode.truth)) {
+        scratch.world_most = 0;
+        grid.draw(model, look, block, canvas);
         return;
     }
     let source = if model.truth { &episode.truth } else { &episode.shown };

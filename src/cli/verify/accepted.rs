@@ -1,0 +1,56 @@
+//! Differences of a rebuilt world that a person accepted: the answers before them belong to a world that is no more.
+
+use crate::domain::{Seq, Turn};
+use crate::engine::{Envelope, Event};
+
+/// One accepted difference.
+struct Accepted {
+    episode: u32,
+    /// The first step whose answer differed (0: the reset).
+    step: u32,
+    /// What the world said then, instead of what is recorded.
+    now: String,
+    /// The event by which a person went on; what was answered before it may differ.
+    by: Seq,
+}
+
+/// What was accepted in a journal. A difference counts as accepted where the person went on with `retry`.
+#[derive(Default)]
+pub(super) struct Differences {
+    accepted: Vec<Accepted>,
+    /// The difference that waits for a word: episode, step, what the world said.
+    open: Option<(u32, u32, String)>,
+}
+
+impl Differences {
+    /// Takes the next event into account.
+    pub(super) fn look(&mut self, envelope: &Envelope) {
+        match &envelope.event {
+            Event::Diverged { episode, step, now, .. } => self.open = Some((*episode, *step, now.clone())),
+            Event::Retried { .. } => {
+                let by = envelope.seq;
+                let went_on = self.open.take();
+                self.accepted.extend(went_on.map(|(episode, step, now)| Accepted { episode, step, now, by }));
+            }
+            Event::EpisodeEnded { .. } => self.open = None,
+            _ => {}
+        }
+    }
+
+    /// The event that accepted that the answer of this step, recorded in `seq`, is now this one. The first answer that
+    /// differed has to be the accepted one; those that followed it in the old world were not looked at.
+    pub(super) fn accept(
+        &self,
+        episode: u32,
+        step: u32,
+        seq: Seq,
+        recorded: &Turn,
+        now: &Turn,
+    ) -> Option<Seq> {
+        let known = |a: &&Accepted| {
+            let same_words = recorded.observation == now.observation || a.now == now.observation;
+            a.episode == episode && seq < a.by && (step > a.step || (step == a.step && same_words))
+        };
+        self.accepted.iter().find(known).map(|a| a.by)
+    }
+}

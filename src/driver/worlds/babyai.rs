@@ -1,0 +1,154 @@
+//! Levels of BabyAI: by name and seed, from a level file, or from a row of a list with subgoals.
+//!
+//! Ids: `GoToRedBall/1234` (a level and its seed), the path of a level file, or `PATH#ROW` for a row of a list.
+
+use super::{Selection, WorldError, WorldOptions, read, refused};
+use crate::domain::Task;
+use crate::env::babyai::{Level, Start, World};
+use crate::env::{EnvError, Environment};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// AgentBoard's split.
+pub(super) const SPLIT: &str = "test";
+
+/// Opens the level of a task.
+pub(super) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
+    Ok(Box::new(World::new(Arc::new(start(&task.id)?))))
+}
+
+/// The task of a level's name, of `NAME/SEED`, or of a level file. A name alone takes the seed of the options.
+pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
+    if let Some((level, seed)) = level_of(text, options.seed) {
+        return Ok(task(level, seed));
+    }
+    if !Path::new(text).is_file() {
+        return Err(unknown(
+            text,
+            "a task is a level's number, short name or full id (`tasks --env babyai` lists them), perhaps with /SEED, or a level file",
+        ));
+    }
+    let path = whole(Path::new(text));
+    let id = path.to_string_lossy().into_owned();
+    let start = start(&id)?;
+    Ok(of_start(id, &start))
+}
+
+/// The same task with another seed, where a seed makes it.
+pub(super) fn with_seed(task: &mut Task, seed: u64) {
+    if let Some((level, _)) = level_of(&task.id, 0) {
+        *task = self::task(level, seed);
+    }
+}
+
+/// The task with its goal.
+pub(super) fn described(mut task: Task) -> Result<Task, WorldError> {
+    if task.goal.is_empty() {
+        task.goal = start(&task.id)?.goal;
+    }
+    Ok(task)
+}
+
+/// The tasks that are meant when none is named: every level with the seed of the options.
+pub(super) fn offered(options: &WorldOptions) -> Vec<Task> {
+    Level::all().iter().map(|level| task(level, options.seed)).collect()
+}
+
+/// The tasks of a split.
+pub(super) fn split(name: &str) -> Result<Vec<Task>, WorldError> {
+    if name != SPLIT {
+        return Err(unknown(name, "the one split of BabyAI is AgentBoard's `test`"));
+    }
+    Ok(Level::test_split().map(|(level, seed)| task(level, seed)).collect())
+}
+
+/// The tasks of a pattern such as `GoToRedBall/0-19` or `*/7`: every level or one, and a seed or a range of them.
+pub(super) fn pattern(text: &str) -> Option<Vec<Task>> {
+    const MOST: u64 = 100_000;
+    let (name, seeds) = text.split_once('/')?;
+    let (first, last) = seeds.split_once('-').unwrap_or((seeds, seeds));
+    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+    if last < first || last - first >= MOST {
+        return None;
+    }
+    let levels: Vec<&Level> =
+        if name == "*" { Level::all().iter().collect() } else { vec![Level::of_name(name)?] };
+    Some((first..=last).flat_map(|seed| levels.iter().map(move |level| task(level, seed))).collect())
+}
+
+/// The task of a row of a list: a whole level, or a label of AgentBoard's, whose place in the list tells level and seed.
+pub(super) fn row(path: &Path, row: usize, value: &serde_json::Value) -> Result<Task, EnvError> {
+    let id = format!("{}#{row}", whole(path).display());
+    let start = Start::of_row(&id, value, row)?;
+    Ok(of_start(id, &start))
+}
+
+/// A row of a list is one of ours to read whole, and not the name of a task.
+pub(super) fn is_row(value: &serde_json::Value) -> bool {
+    value.get("grid").is_some() || value.get("subgoals").is_some()
+}
+
+/// Whether a selection says nothing that needs a file or a name.
+pub(super) fn select(
+    selection: &Selection,
+    options: &WorldOptions,
+    described: bool,
+) -> Result<Vec<Task>, WorldError> {
+    if described || selection.only.is_some() {
+        return Ok(offered(options));
+    }
+    Err(WorldError::NoChoice { env: "babyai".to_owned() })
+}
+
+fn start(id: &str) -> Result<Start, EnvError> {
+    if let Some((level, seed)) = level_of(id, 0) {
+        return level.start(seed);
+    }
+    let refuse = |e: WorldError| refused(&e);
+    let Some((path, number)) = id.rsplit_once('#').and_then(|(path, row)| Some((path, row.parse().ok()?)))
+    else {
+        return Start::parse(id, &read(Path::new(id)).map_err(refuse)?);
+    };
+    let bytes = read(Path::new(path)).map_err(refuse)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.lines().filter(|line| !line.trim().is_empty()).nth(number);
+    let broken = |reason: String| EnvError::Broken {
+        file: path.to_owned(),
+        place: format!("row {number}, counted from 0"),
+        reason,
+    };
+    let line = line.ok_or_else(|| broken("there is no such row".to_owned()))?;
+    let value = serde_json::from_str(line).map_err(|e| broken(format!("no JSON: {e}")))?;
+    Start::of_row(id, &value, number)
+}
+
+fn level_of(text: &str, seed: u64) -> Option<(&'static Level, u64)> {
+    match text.split_once('/') {
+        None => Some((Level::of_name(text)?, seed)),
+        Some((name, seed)) => Some((Level::of_name(name)?, seed.parse().ok()?)),
+    }
+}
+
+fn task(level: &Level, seed: u64) -> Task {
+    Task {
+        env: "babyai".to_owned(),
+        id: format!("{}/{seed}", level.name),
+        goal: String::new(),
+        task_type: Some(level.name.to_owned()),
+        seed,
+    }
+}
+
+fn of_start(id: String, start: &Start) -> Task {
+    let task_type = Level::of_name(&start.env_id).map(|level| level.name.to_owned());
+    Task { env: "babyai".to_owned(), id, goal: start.goal.clone(), task_type, seed: start.seed }
+}
+
+/// A path that finds the file from any folder.
+fn whole(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+fn unknown(task: &str, why: &str) -> WorldError {
+    WorldError::UnknownTask { env: "babyai".to_owned(), task: task.to_owned(), why: why.to_owned() }
+}

@@ -1,0 +1,57 @@
+//! A small level of our own, played through every quirk; broken files; the levels from their seeds.
+
+mod files;
+mod levels;
+mod quirks;
+
+use super::{Start, World};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A level drawn as text: `#` wall, `.` empty, `^>v<` the agent, and the letters
+/// of the objects in their order.
+pub(super) fn level(rows: &[&str], objects: &[&str], instr: Value) -> Value {
+    let mut agent = None;
+    let mut grid = Vec::new();
+    for (y, row) in rows.iter().enumerate() {
+        let cell = |(x, c): (usize, char)| match c {
+            '#' => json!("W"),
+            '.' => Value::Null,
+            'a'..='u' => json!(c as u32 - 'a' as u32),
+            _ => {
+                agent = Some(json!([x, y, ">v<^".find(c).unwrap()]));
+                Value::Null
+            }
+        };
+        grid.push(row.chars().enumerate().map(cell).collect::<Vec<_>>());
+    }
+    let object = |text: &&str| {
+        let words: Vec<&str> = text.split(' ').collect();
+        match words.as_slice() {
+            [colour, state, "door"] => json!({"type": "door", "color": colour, "state": state}),
+            [colour, kind] => json!({"type": kind, "color": colour}),
+            other => panic!("{other:?}"),
+        }
+    };
+    let objects: Vec<Value> = objects.iter().map(object).collect();
+    let mut level = json!({"grid": grid, "objects": objects, "agent": agent.unwrap(), "max_steps": 100});
+    level["instr"] = instr;
+    level
+}
+
+pub(super) fn go_to(kind: &str, colour: &str) -> Value {
+    json!({"op": "goto", "desc": {"type": kind, "color": colour}})
+}
+
+pub(super) fn read(level: &Value) -> Start {
+    Start::parse("level", level.to_string().as_bytes()).unwrap()
+}
+
+pub(super) fn world(level: &Value) -> World {
+    World::new(Arc::new(read(level)))
+}
+
+/// What can be done, as one text.
+pub(super) fn list(world: &World) -> String {
+    world.available().collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,127 @@
+//! Level files, whole and broken.
+
+use super::super::{Level, Start};
+use super::{go_to, level, read, world};
+use crate::env::EnvError;
+use serde_json::{Value, json};
+
+fn small() -> Value {
+    level(&["#####", "#>.a#", "#.b.#", "#####"], &["red closed door", "grey key"], go_to("key", "grey"))
+}
+
+#[test]
+fn what_a_file_leaves_out_is_found() {
+    let start = read(&small());
+    assert_eq!((start.mission.as_str(), start.goal.as_str()), ("go to the grey key", "go to the grey key"));
+    assert_eq!((start.width, start.height, start.max_steps), (5, 4, 100));
+    let mut plain = small();
+    plain.as_object_mut().unwrap().remove("max_steps");
+    assert_eq!(read(&plain).max_steps, 25);
+    // A wall is an object to the original, and it is grey.
+    plain["instr"] = json!({"op": "pickup", "desc": {"color": "grey"}});
+    assert_eq!(read(&plain).mission, "pick up a grey object");
+    plain["instr"] = json!({"op": "goto", "desc": {"color": "grey", "loc": "right"}});
+    assert_eq!(
+        read(&plain).instruction.clauses().next().unwrap().descriptions().next().unwrap().set.len(),
+        1
+    );
+}
+
+#[test]
+fn broken_files_are_told_with_place_and_reason() {
+    let change = |at: &str, to: Value| {
+        let mut level = small();
+        *level.pointer_mut(at).unwrap_or_else(|| panic!("{at}")) = to;
+        level.to_string()
+    };
+    let mut long = small();
+    long["mission"] = "x".repeat(5000).into();
+    let pair = json!({"op": "and", "a": {"op": "and", "a": go_to("key", "grey"), "b": go_to("key", "grey")}, "b": go_to("key", "grey")});
+    for (text, place, reason) in [
+        ("{".to_owned(), "line 1, column 1", "no JSON"),
+        ("[]".to_owned(), "the file", "is no object"),
+        ("{}".to_owned(), "the file", "`objects` is missing"),
+        (change("/grid", json!([])), "grid", "no cells"),
+        (change("/grid/1", json!(["W"])), "grid[1]", "1 cells, the first row has 5"),
+        (
+            change("/grid/1/2", json!("X")),
+            "grid[1][2]",
+            "is no whole number; a cell is null, \"W\" or an object's number",
+        ),
+        (change("/grid/1/2", json!(7)), "grid[1][2]", "there is no object 7; there are 2"),
+        (change("/grid/1/2", json!(1)), "grid[2][2]", "object 1 is already somewhere else"),
+        (change("/objects/0/state", json!("ajar")), "objects[0].state", "open, closed or locked"),
+        (change("/objects/1/color", json!("pink")), "objects[1].color", "\"pink\" is no known word here"),
+        (
+            change("/objects/1", json!({"type": "box", "color": "red", "contains": 9})),
+            "objects[1].contains",
+            "no object 9",
+        ),
+        (change("/agent", json!([0, 0, 0])), "agent", "neither an empty cell nor an open door"),
+        (change("/agent", json!([3, 1, 0])), "agent", "neither an empty cell nor an open door"),
+        (change("/agent", json!([1, 1, 4])), "agent[2]", "4 is not between 0 and 3"),
+        (change("/agent", json!([1, 1])), "agent", "list of three"),
+        (change("/max_steps", json!(0)), "max_steps", "0 is not between 1"),
+        (change("/instr/op", json!("sing")), "instr.op", "none of goto"),
+        (change("/instr", pair), "instr.a.op", "joins two clauses"),
+        (change("/instr/desc", json!({"obj_set": [5]})), "instr.desc.obj_set[0]", "there is no object 5"),
+        (
+            change("/instr/desc", json!({"obj_set": [1], "obj_poss": []})),
+            "instr.desc.obj_poss",
+            "0 positions for 1 objects",
+        ),
+        (long.to_string(), "mission", "5000 bytes"),
+    ] {
+        match Start::parse("own.json", text.as_bytes()) {
+            Err(EnvError::Broken { file, place: at, reason: why }) => {
+                assert_eq!(file, "own.json");
+                assert_eq!(at, place, "{why}");
+                assert!(why.contains(reason), "{why:?} does not say {reason:?}");
+            }
+            other => panic!("{place}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_first_view_of_the_level_that_starts_carrying_is_older_than_the_hand() {
+    let start = Level::of_name("PutNextS7N4Carrying").unwrap().start(1234).unwrap();
+    assert!(start.stale_view.is_some() && start.carrying.is_some());
+    // Where it lay, nothing lies any more.
+    let held = start.carrying.unwrap();
+    let (x, y) = start.marks[usize::from(held.0)].unwrap();
+    assert_eq!(start.cell(x, y), super::super::Cell::Empty);
+}
+
+#[test]
+fn labels_tell_their_level_by_their_place() {
+    let label = json!({"task": "babyai", "subgoals": ["There is a red ball **"], "difficulty": "easy"});
+    let start = Start::of_row("labels#4", &label, 4).unwrap();
+    assert_eq!((start.env_id.as_str(), start.seed), ("BabyAI-GoToRedBall-v0", 1234));
+    assert_eq!((start.subgoals.len(), start.difficulty.as_deref()), (1, Some("easy")));
+    let both = json!({"subgoals_1": ["a", "b"], "subgoals_2": ["c", "d"], "difficulty": "hard"});
+    assert_eq!(Start::of_row("labels#52", &both, 52).unwrap().subgoals, [["a", "b"], ["c", "d"]]);
+    assert!(Start::of_row("labels#112", &label, 112).unwrap_err().to_string().contains("112 tasks"));
+}
+
+#[test]
+fn what_is_outside_of_the_grid_is_wall() {
+    // A level without a border: beyond its edge stand walls, and what has a negative coordinate is not told.
+    let open = level(&["...", ".^.", ".a."], &["red ball"], go_to("ball", "red"));
+    let mut world = world(&open);
+    assert_eq!(
+        world.begin(),
+        "In front of you in this room, you can see several objects: The room has walls around you. You are not carrying anything."
+    );
+    let reply = world.play("turn right");
+    assert!(reply.observation.contains("You are facing a wall 2 steps away."), "{}", reply.observation);
+}
+
+#[test]
+fn the_level_in_the_documents_can_be_won() {
+    let page = include_str!("../../../../docs/BABYAI.md");
+    let (_, rest) = page.split_once("```json\n").unwrap();
+    let mut world = world(&serde_json::from_str(rest.split_once("```").unwrap().0).unwrap());
+    world.play("pickup red ball 1");
+    assert!(world.done());
+}

@@ -1,0 +1,57 @@
+//! The levels from their seeds, without the recordings.
+
+use super::super::{Dice, Level, World};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+#[test]
+fn the_dice_are_numpys() {
+    // numpy.random.default_rng(0): state and increment as numpy itself prints them.
+    let dice = Dice::new(0);
+    assert_eq!(
+        dice.inner(),
+        (
+            35_399_562_948_360_463_058_890_781_895_381_311_971,
+            87_136_372_517_582_989_555_478_159_403_783_844_777
+        )
+    );
+    let mut dice = Dice::new(0);
+    assert_eq!(std::array::from_fn(|_| dice.integer(0, 10)), [8, 6, 5, 2, 3]);
+    assert_eq!((dice.integer(4, 5), dice.integer(4, 4), dice.integer(4, 2)), (4, 4, 4));
+    assert!((0..1000).all(|_| (0.0..1.0).contains(&dice.fraction())));
+}
+
+#[test]
+fn names_numbers_and_ids_find_a_level() {
+    assert_eq!(Level::all().len(), 40);
+    for (at, level) in Level::all().iter().enumerate() {
+        assert_eq!(usize::from(level.number), at + 1);
+        for text in [level.number.to_string(), level.name.to_owned(), level.env_id()] {
+            assert_eq!(Level::of_name(&text).map(|l| l.number), Some(level.number), "{text}");
+        }
+    }
+    for none in ["", "0", "41", "-1", "gotoredball", "BabyAI-GoToRedBall", "BabyAI-2-v0x"] {
+        assert!(Level::of_name(none).is_none(), "{none}");
+    }
+    let split: Vec<_> = Level::test_split().collect();
+    assert_eq!(split.len(), 112);
+    assert_eq!((split[52].0.name, split[52].1), ("OpenDoorLoc", 1234));
+}
+
+#[test]
+fn every_level_can_be_made_and_is_not_done_at_its_start() {
+    let mut missions = BTreeSet::new();
+    for level in Level::all() {
+        for seed in [0, 1, 1_000_000_007, u64::MAX] {
+            let start = level.start(seed).unwrap();
+            assert_eq!(level.start(seed).unwrap(), start, "{} {seed}", level.name);
+            assert!(!start.goal.contains("then") && !start.mission.is_empty());
+            let mut world = World::new(Arc::new(start));
+            world.begin();
+            assert!(world.available().any(|action| action == "turn left"));
+            assert!(!world.done());
+            missions.insert(world.start().mission.clone());
+        }
+    }
+    assert!(missions.len() > 80, "{}", missions.len());
+}

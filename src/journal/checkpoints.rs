@@ -1,0 +1,178 @@
+//! States kept beside a branch file, so that opening it folds its end only and an old state is near. They are a shortcut
+//! and no evidence: whatever is odd about them makes them as if they were not there, and they are made anew.
+//!
+//! `index/BRANCH/head.jsonl` holds the newest state whole, the places of the events and the list of the older states;
+//! `index/BRANCH/SEQ.jsonl` is an older state, without what only grows by appending: that is a beginning of the newest
+//! state's. `docs/JOURNAL.md` has the format and what binds a checkpoint to its branch file.
+
+mod bind;
+mod page;
+mod print;
+
+use super::EventFile;
+use crate::domain::Seq;
+use crate::engine::State;
+use crate::timeline::Stored;
+use bind::Bound;
+use page::{Older, Page};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How far checkpoints lie apart, each as events and as bytes: whichever comes first.
+#[derive(Clone, Copy, Debug)]
+struct Spacing {
+    /// After so much a state is kept when an episode has just begun: it is small then.
+    begun: (u64, u64),
+    /// After so much it is kept wherever the episode stands.
+    most: (u64, u64),
+    /// A shorter end of a branch is folded as fast as a checkpoint is read.
+    worth: (u64, u64),
+}
+
+impl Default for Spacing {
+    fn default() -> Self {
+        const K: u64 = 1 << 10;
+        Self { begun: (12 * K, 12 * K * K), most: (16 * K, 16 * K * K), worth: (K, K * K) }
+    }
+}
+
+/// Steps of an episode that has just begun.
+const FEW_STEPS: usize = 4;
+
+/// The checkpoints of one branch file.
+#[derive(Clone, Debug, Default)]
+pub struct Checkpoints {
+    branch: PathBuf,
+    /// Their folder; none where none may be made.
+    dir: Option<PathBuf>,
+    /// The older ones.
+    older: Vec<Older>,
+    /// The event and the byte up to which the newest one goes, and the last one of any sort.
+    newest: (Seq, u64),
+    last: (Seq, u64),
+    spacing: Spacing,
+}
+
+/// A checkpoint that was found sound.
+pub(super) struct Found {
+    pub(super) state: State,
+    /// The byte behind its last event.
+    pub(super) offset: u64,
+    pub(super) places: Vec<u64>,
+}
+
+impl Checkpoints {
+    /// The checkpoints beside a branch file of a session; a file that is in no session has none.
+    pub fn of(branch: &Path) -> Self {
+        let branches = branch.parent().filter(|p| p.file_name().is_some_and(|n| n == "branches"));
+        let dir = branches
+            .and_then(|b| Some(b.parent()?.join("index").join(branch.file_stem()?)))
+            .filter(|_| branch.extension().is_some_and(|x| x == "jsonl"));
+        Self { branch: branch.to_owned(), dir, ..Self::default() }
+    }
+
+    /// The newest checkpoint, when it is sound and speaks of this file.
+    pub(super) fn newest(&mut self, file: &File) -> Option<Found> {
+        let len = file.metadata().ok()?.len();
+        let page = Page::read(self.dir.as_deref()?, len)?;
+        page.bound.holds(file)?;
+        self.newest = (page.state.head, page.bound.offset);
+        self.last = self.newest;
+        self.older = page.older;
+        Some(Found { state: page.state, offset: page.bound.offset, places: page.places })
+    }
+
+    /// A state should be kept now, because the last one that is lies far behind.
+    pub fn due(&self, state: &State, offset: u64) -> bool {
+        let since = since(self.last, state, offset);
+        let steps = state.episode.as_ref().map_or(0, |e| e.steps.len());
+        // Within a very long episode every state is long: it is kept less and less often, so that all states together
+        // stay within a few times the journal.
+        (steps <= FEW_STEPS && far(since, self.spacing.begun))
+            || (far(since, self.spacing.most) && since.0 >= 4 * steps as u64)
+    }
+
+    /// A branch that ends with this state goes on far enough behind the newest checkpoint for another one.
+    pub fn worth(&self, state: &State, offset: u64) -> bool {
+        far(since(self.newest, state, offset), self.spacing.worth)
+    }
+
+    /// A branch that is put down with this state is long enough for a checkpoint at its very end.
+    pub fn worth_at_end(&self, state: &State, offset: u64) -> bool {
+        far((state.head.0, offset), self.spacing.worth)
+    }
+
+    /// Keeps an older state. Whether it could be written is found out by who wants it back.
+    pub fn keep_older(&mut self, state: &State, offset: u64) {
+        self.last = (state.head, offset);
+        let Some(dir) = &self.dir else { return };
+        if let Some(older) = page::write_older(dir, state) {
+            self.older.retain(|o| o.seq < state.head);
+            self.older.push(older);
+        }
+    }
+
+    /// Keeps the newest state, with the list of all older ones. `rest` says that the file rests: whoever finds it
+    /// otherwise later knows that it was changed. A failure is harmless: the next opening reads more.
+    pub fn keep_newest(&mut self, state: &State, offset: u64, places: &EventFile, rest: bool) {
+        (self.newest, self.last) = ((state.head, offset), (state.head, offset));
+        let Some(dir) = &self.dir else { return };
+        let bound = File::open(&self.branch).ok().and_then(|file| Bound::to(&file, offset, rest));
+        if let Some(bound) = bound {
+            let _ = page::write_newest(dir, state, &bound, &self.older, &places.noted_up_to(state.head));
+        }
+    }
+
+    /// Forgets all that is kept; `anew` says that it will be made anew, and so is removed from the disk.
+    pub(super) fn forget(&mut self, anew: bool) {
+        self.older.clear();
+        (self.newest, self.last) = ((Seq(0), 0), (Seq(0), 0));
+        if let Some(dir) = self.dir.as_deref().filter(|_| anew) {
+            page::clear(dir);
+        }
+    }
+
+    /// Takes it that this state is kept, by somebody else who was told to.
+    pub fn passed(&mut self, state: &State, offset: u64) {
+        self.last = (state.head, offset);
+    }
+
+    /// The older states for a timeline whose head is, or comes after, this one.
+    pub fn stored(&self, head: &Arc<State>) -> Stored {
+        let (dir, older, head) = (self.dir.clone(), self.older.clone(), head.clone());
+        let at = older.iter().map(|o| o.seq).collect();
+        let recall = move |seq| {
+            let dir = dir.as_deref()?;
+            older.iter().rev().filter(|o| o.seq <= seq).find_map(|o| page::read_older(dir, o, &head))
+        };
+        Stored { at, recall: Arc::new(recall) }
+    }
+}
+
+/// Events and bytes behind a checkpoint.
+fn since(kept: (Seq, u64), state: &State, offset: u64) -> (u64, u64) {
+    (state.head.0.saturating_sub(kept.0.0), offset.saturating_sub(kept.1))
+}
+
+/// As many events, or as many bytes.
+fn far(since: (u64, u64), than: (u64, u64)) -> bool {
+    since.0 >= than.0 || since.1 >= than.1
+}
+
+/// Every state that is kept beside a branch file and believed, the newest too: for whoever folds all events anyway and
+/// can say whether they are right.
+pub fn kept_states(branch: &Path) -> Stored {
+    let mut checkpoints = Checkpoints::of(branch);
+    let newest = super::stream::open_regular(branch).ok().and_then(|(file, _)| checkpoints.newest(&file));
+    let Some(newest) = newest.map(|found| Arc::new(found.state)) else {
+        return Stored { at: Vec::new(), recall: Arc::new(|_| None) };
+    };
+    let Stored { mut at, recall } = checkpoints.stored(&newest);
+    at.push(newest.head);
+    let recall = move |seq| if seq >= newest.head { Some(State::clone(&newest)) } else { recall(seq) };
+    Stored { at, recall: Arc::new(recall) }
+}
+
+#[cfg(test)]
+mod tests;

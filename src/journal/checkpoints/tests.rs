@@ -1,0 +1,383 @@
+//! A checkpoint and what comes after it is the fold of everything; whatever is odd about one, it is as if it were not there.
+
+use super::{Checkpoints, Spacing, kept_states};
+use crate::domain::Seq;
+use crate::engine::{Envelope, Event, State};
+use crate::journal::open::{OpenBranch, Use, open_with};
+use crate::journal::{Follower, JournalError, read_branch};
+use crate::timeline::Stored;
+use proptest::prelude::*;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// The events of the shipped sessions, one file each.
+fn recorded() -> &'static [Vec<Arc<Envelope>>] {
+    static RECORDED: OnceLock<Vec<Vec<Arc<Envelope>>>> = OnceLock::new();
+    RECORDED.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
+        ["hot-mug-taught", "hot-mug-untaught", "lamp"]
+            .map(|name| read_branch(&root.join(name).join("branches/trunk.jsonl")).unwrap().events)
+            .into()
+    })
+}
+
+/// A session in a folder of its own, and the state after each of its events.
+struct Made {
+    dir: tempfile::TempDir,
+    lines: Vec<String>,
+    /// Before the first event, and after each.
+    states: Vec<State>,
+}
+
+impl Made {
+    /// Any pieces of recorded sessions one behind the other: the fold takes every order.
+    fn of(pieces: &[(usize, usize, usize)]) -> Self {
+        let mut events: Vec<Envelope> = Vec::new();
+        for (which, from, len) in pieces {
+            let all = &recorded()[which % recorded().len()];
+            events.extend(all.iter().cycle().skip(from % all.len()).take(*len).map(|e| Envelope::clone(e)));
+        }
+        let (mut state, mut states, mut lines) = (State::default(), vec![State::default()], Vec::new());
+        let last = events.len();
+        for (n, mut envelope) in events.into_iter().enumerate() {
+            envelope.seq = Seq(n as u64 + 1);
+            envelope.more &= n + 1 < last;
+            state.apply(&envelope);
+            states.push(state.clone());
+            lines.push(serde_json::to_string(&envelope).unwrap() + "\n");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("branches")).unwrap();
+        let made = Self { dir, lines, states };
+        let header = r#"{"v":1,"type":"branch","id":"trunk","parent":null,"at_seq":0,"reason":"start","created":"2026-11-20T10:40:00Z"}"#;
+        fs::write(made.trunk(), format!("{header}\n")).unwrap();
+        made
+    }
+
+    fn long() -> Self {
+        Self::of(&[(0, 0, 240), (1, 0, 200), (2, 0, 200)])
+    }
+
+    fn trunk(&self) -> PathBuf {
+        self.dir.path().join("branches/trunk.jsonl")
+    }
+
+    fn index(&self) -> PathBuf {
+        self.dir.path().join("index/trunk")
+    }
+
+    fn append(&self, bytes: &[u8]) {
+        fs::OpenOptions::new().append(true).open(self.trunk()).unwrap().write_all(bytes).unwrap();
+    }
+
+    fn write(&self, from: usize, to: usize) {
+        self.append(self.lines[from..to].concat().as_bytes());
+    }
+
+    fn open(&self, how: Use) -> OpenBranch {
+        let spacing = Spacing { begun: (24, 1 << 30), most: (48, 1 << 30), worth: (16, 1 << 30) };
+        open_with(&self.trunk(), how, Checkpoints { spacing, ..Checkpoints::of(&self.trunk()) }).unwrap()
+    }
+
+    /// What was opened is what the fold of all events gives, at its end and everywhere.
+    fn assert_whole(&self, opened: &OpenBranch, events: usize) {
+        assert_eq!(opened.timeline.len() as usize, events);
+        // Not `assert_eq`: a state in words is longer than a screen.
+        assert!(**opened.timeline.head() == self.states[events], "the state at the end");
+        let Stored { at: stored, recall } = kept_states(&self.trunk());
+        let near = stored.iter().flat_map(|s| [s.0 - 1, s.0]);
+        for seq in (0..=events as u64).step_by(61).chain(near).filter(|s| *s <= events as u64) {
+            assert!(
+                *opened.timeline.state_at(Seq(seq)) == self.states[seq as usize],
+                "the state after {seq}"
+            );
+        }
+        assert_eq!(opened.timeline.since(Seq(0)).len(), events);
+        assert_eq!(opened.timeline.fault(), None);
+        for seq in &stored {
+            let state = recall(*seq);
+            assert!(state.is_none_or(|s| s == self.states[s.head.0 as usize]), "the state kept for {seq}");
+        }
+    }
+
+    /// Every kept state can be had, and a timeline that was just opened starts there on its way.
+    fn assert_near(&self, opened: &OpenBranch) {
+        let stored = opened.checkpoints.stored(opened.timeline.head());
+        for seq in &stored.at {
+            assert_eq!((stored.recall)(*seq).map(|s| s.head), Some(*seq));
+        }
+        let fresh = self.open(Use::Look);
+        for seq in stored.at.iter().filter(|s| s.0 + 1 < fresh.known.0) {
+            assert_eq!(fresh.timeline.way_to(Seq(seq.0 + 1)).start(), *seq);
+        }
+    }
+
+    /// How many of the first events are whole batches.
+    fn whole(&self, events: usize) -> usize {
+        (0..events).rev().find(|n| !self.lines[*n].contains(r#""more":true"#)).map_or(0, |n| n + 1)
+    }
+}
+
+fn pieces() -> impl Strategy<Value = Vec<(usize, usize, usize)>> {
+    proptest::collection::vec((0_usize..3, 0_usize..400, 1_usize..200), 1..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_checkpoint_and_the_rest_are_the_fold_of_everything(
+        pieces in pieces(), cuts in proptest::collection::vec(0.0..1.0_f64, 3), torn in 0_usize..60,
+    ) {
+        let made = Made::of(&pieces);
+        let mut cuts: Vec<usize> = cuts.iter().map(|c| (c * made.lines.len() as f64) as usize).collect();
+        cuts.sort_unstable();
+        cuts.push(made.lines.len());
+        let (mut written, mut known) = (0, 0);
+        for cut in cuts {
+            made.write(written, cut);
+            written = cut;
+            let whole = made.whole(cut);
+            let opened = made.open(Use::Look);
+            made.assert_whole(&opened, whole);
+            made.assert_near(&opened);
+            prop_assert!(opened.known.0 >= known, "a checkpoint of the last opening was not used");
+            // From now on the events up to here need not be read again.
+            if whole as u64 >= known + 16 {
+                let again = made.open(Use::Look);
+                prop_assert_eq!(again.known.0, whole as u64);
+                made.assert_whole(&again, whole);
+                made.assert_near(&again);
+            }
+            known = kept_states(&made.trunk()).at.last().map_or(0, |s| s.0);
+        }
+        // A torn end is no part of it, with a checkpoint or without.
+        let half = &made.lines[0].as_bytes()[..torn.min(made.lines[0].len() - 2)];
+        made.append(half);
+        let opened = made.open(Use::Look);
+        made.assert_whole(&opened, made.lines.len());
+        prop_assert_eq!(opened.torn.map_or(0, |t| t.bytes), half.len() as u64);
+    }
+
+    #[test]
+    fn hostile_checkpoints_change_nothing(
+        which in 0_usize..64, how in 0_usize..5, at in 0.0..1.0_f64, bit in 0_u32..8,
+    ) {
+        let (made, other) = (Made::long(), Made::of(&[(2, 50, 300), (0, 0, 300)]));
+        for made in [&made, &other] {
+            made.write(0, made.lines.len());
+            made.open(Use::Look);
+        }
+        let mut files: Vec<_> = fs::read_dir(made.index()).unwrap().map(|e| e.unwrap().path()).collect();
+        files.sort();
+        prop_assert!(files.len() > 5, "{files:?}");
+        let file = &files[which % files.len()];
+        let mut bytes = fs::read(file).unwrap();
+        let place = (at * bytes.len() as f64) as usize;
+        match how {
+            0 => bytes[place] ^= 1 << bit,
+            1 => bytes.truncate(place),
+            2 => bytes = fs::read(&files[(which + 1) % files.len()]).unwrap(),
+            3 => {
+                let mut theirs: Vec<_> =
+                    fs::read_dir(other.index()).unwrap().map(|e| e.unwrap().path()).collect();
+                theirs.sort();
+                bytes = fs::read(&theirs[which % theirs.len()]).unwrap();
+            }
+            _ => bytes.splice(place..place, [b'\n'; 9]).for_each(drop),
+        }
+        fs::write(file, bytes).unwrap();
+        made.assert_whole(&made.open(Use::Look), made.lines.len());
+        fs::remove_file(file).unwrap();
+        made.assert_whole(&made.open(Use::Look), made.lines.len());
+    }
+
+    #[test]
+    fn what_is_appended_is_read_once_and_whole(
+        begin in 0_usize..120, splits in proptest::collection::vec(0.0..1.0_f64, 1..8),
+    ) {
+        let made = Made::of(&[(0, 0, 120)]);
+        made.write(0, begin);
+        let opened = made.open(Use::Look);
+        let last = opened.timeline.head().head;
+        let mut follower = Follower::behind(&made.trunk(), opened.whole, last);
+        let rest = made.lines[begin..].concat();
+        let mut splits: Vec<usize> = splits.iter().map(|s| (s * rest.len() as f64) as usize).collect();
+        splits.extend([0, rest.len()]);
+        splits.sort_unstable();
+        let mut seen = Vec::new();
+        for pair in splits.windows(2) {
+            made.append(&rest.as_bytes()[pair[0]..pair[1]]);
+            seen.extend(follower.news().unwrap().iter().map(|e| e.seq.0));
+        }
+        prop_assert_eq!(seen, (last.0 + 1..=120).collect::<Vec<_>>());
+        prop_assert!(follower.news().unwrap().is_empty());
+    }
+}
+
+/// Each changes the journal behind the back of its checkpoints. What is opened is what the file says now.
+#[test]
+fn a_journal_that_was_changed_has_the_word() {
+    let edit = |text: &str| text.replacen("\"seed\":71", "\"seed\":17", 1);
+    type Change = fn(&Path, String);
+    let changes: [(&str, Change); 4] = [
+        ("edited in place to the same length", |trunk, text| fs::write(trunk, text).unwrap()),
+        ("edited to another length", |trunk, text| {
+            fs::write(trunk, text.replacen("\"seed\":17", "\"seed\":1700", 1)).unwrap();
+        }),
+        ("replaced, with the old times", |trunk, text| {
+            let was = fs::metadata(trunk).unwrap().modified().unwrap();
+            fs::write(trunk.with_extension("b"), text).unwrap();
+            fs::rename(trunk.with_extension("b"), trunk).unwrap();
+            fs::File::options().write(true).open(trunk).unwrap().set_modified(was).unwrap();
+        }),
+        ("cut", |trunk, text| {
+            let end = text[..text.len() / 2].rfind('\n').unwrap() + 1;
+            fs::write(trunk, &text[..end]).unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        let made = Made::long();
+        made.write(0, made.lines.len());
+        made.open(Use::Look);
+        assert_eq!(made.open(Use::Look).known.0, 640, "{what}: the checkpoint is used before");
+        // Two changes within one tick of the file system's clock cannot be told apart.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let text = fs::read_to_string(made.trunk()).unwrap();
+        let edited = edit(&text);
+        assert!(edited.len() == text.len() && edited != text);
+        change(&made.trunk(), edited);
+        let opened = made.open(Use::Look);
+        assert_eq!(opened.known, Seq(0), "{what}");
+        let events = read_branch(&made.trunk()).unwrap().events;
+        let mut state = State::default();
+        for envelope in &events {
+            state.apply(envelope);
+            assert!(*opened.timeline.state_at(envelope.seq) == state, "{what}, {}", envelope.seq);
+        }
+        assert_eq!(made.open(Use::Look).known, state.head, "{what}: there is a new checkpoint");
+    }
+}
+
+/// The fold of a program before a change is not the fold after it.
+#[test]
+fn checkpoints_of_another_program_are_made_anew() {
+    let made = Made::long();
+    made.write(0, 600);
+    made.open(Use::Look);
+    let head = made.index().join("head.jsonl");
+    let text = fs::read_to_string(&head).unwrap();
+    let (_, body) = text.split_once('\n').unwrap();
+    let body = body.replacen(&super::print::print(), "0.0.9 0123456789abcdef", 1);
+    let hash = <sha2::Sha256 as sha2::Digest>::digest(body.as_bytes());
+    fs::write(&head, format!("{}\n{body}", crate::domain::hex(&hash[..16]))).unwrap();
+    let opened = made.open(Use::Look);
+    assert_eq!(opened.known, Seq(0));
+    made.assert_whole(&opened, made.whole(600));
+    assert_ne!(made.open(Use::Look).known, Seq(0));
+}
+
+/// Within an episode of any length the kept states stay few; many short episodes have many.
+#[test]
+fn a_very_long_episode_is_kept_rarely() {
+    let kept = |steps_an_episode: usize| {
+        let (mut due, mut state) = (Checkpoints::default(), State::default());
+        let started = recorded()[0].iter().find(|e| matches!(e.event, Event::EpisodeStarted { .. })).unwrap();
+        let mut kept = Vec::new();
+        for n in 1..200_000_u64 {
+            state.head = Seq(n);
+            if n % 2 == 1 {
+                let event = if (n as usize / 2).is_multiple_of(steps_an_episode) {
+                    started.event.clone()
+                } else {
+                    Event::StepOpened { step: n as u32 / 2 }
+                };
+                state.apply(&Envelope { seq: Seq(n), event, ..Envelope::clone(started) });
+            }
+            if due.due(&state, 0) {
+                due.passed(&state, 0);
+                kept.push(n);
+            }
+        }
+        kept.len()
+    };
+    assert!((12..=16).contains(&kept(50)), "{}", kept(50));
+    assert!(kept(1_000_000) < 6, "{}", kept(1_000_000));
+}
+
+#[test]
+fn a_session_that_was_shipped_without_an_index_stays_so_when_it_is_short() {
+    let made = Made::of(&[(0, 0, 100)]);
+    made.write(0, 100);
+    crate::journal::open_branch(&made.trunk(), Use::Look).unwrap();
+    made.open(Use::Check);
+    assert!(!made.dir.path().join("index").exists());
+    made.open(Use::Look);
+    let mode = |path: PathBuf| {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    };
+    for file in fs::read_dir(made.index()).unwrap() {
+        assert_eq!(mode(file.unwrap().path()), 0o600);
+    }
+    assert_eq!(mode(made.index()), 0o700);
+}
+
+/// Where no index can be written nothing else is amiss.
+#[test]
+fn an_index_that_cannot_be_written_is_done_without() {
+    let made = Made::long();
+    made.write(0, made.lines.len());
+    fs::write(made.dir.path().join("index"), "no folder").unwrap();
+    for _ in 0..2 {
+        made.assert_whole(&made.open(Use::Look), made.lines.len());
+    }
+}
+
+/// A trunk that is no file used to be waited for, or read, without end.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_refused_in_words() {
+    let made = Made::of(&[(0, 0, 1)]);
+    let trunk = made.trunk();
+    let refused = |what: &str| {
+        for error in [
+            crate::journal::open_branch(&trunk, Use::Look).err().unwrap(),
+            read_branch(&trunk).err().unwrap(),
+            crate::journal::Writer::lock(&trunk).err().unwrap(),
+            Follower::behind(&trunk, 0, Seq(0)).news().err().unwrap(),
+        ] {
+            assert!(matches!(error, JournalError::Io { .. }), "{error}");
+            assert!(error.to_string().contains(what), "{error}");
+        }
+    };
+    fs::remove_file(&trunk).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &trunk).unwrap();
+    refused("a device");
+    fs::remove_file(&trunk).unwrap();
+    let made_pipe = std::process::Command::new("mkfifo").arg(&trunk).status().unwrap();
+    assert!(made_pipe.success());
+    refused("a pipe");
+    fs::remove_file(&trunk).unwrap();
+    fs::create_dir(&trunk).unwrap();
+    refused("a folder");
+}
+
+/// Old events that are there no more are told, and the state that is given instead says how far it goes.
+#[test]
+fn events_that_cannot_be_read_again_are_told() {
+    let made = Made::long();
+    made.write(0, made.lines.len());
+    made.open(Use::Look);
+    let opened = made.open(Use::Look);
+    fs::remove_dir_all(made.index()).unwrap();
+    let text = fs::read_to_string(made.trunk()).unwrap();
+    fs::write(made.trunk(), &text[..text.len() / 2]).unwrap();
+    let store = crate::driver::Store::default();
+    *store.timeline() = opened.timeline;
+    assert!(store.state_at(Seq(600)).head < Seq(600));
+    let said = format!("{:?}", store.live().signals);
+    assert!(said.contains("could not be read again") && said.contains("trunk.jsonl"), "{said}");
+}

@@ -1,0 +1,69 @@
+//! A sentence of what is in front of the agent, taken apart.
+
+/// Something in sight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot<'a> {
+    pub(super) colour: &'a str,
+    /// `ball`, `box`, `key` or `door`.
+    pub(super) kind: &'a str,
+    /// `open`, `closed` or `locked`, for doors.
+    pub(super) leaf: &'a str,
+    /// The whole name with its number, as actions need it.
+    pub(super) name: &'a str,
+    pub(super) ahead: i32,
+    pub(super) right: i32,
+}
+
+/// What an observation says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct View<'a> {
+    pub(super) spots: Vec<Spot<'a>>,
+    /// Steps to the wall or box ahead.
+    pub(super) barrier: Option<i32>,
+    /// Colour and kind of what is carried.
+    pub(super) carrying: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> View<'a> {
+    /// Reads an observation; none where the text is another answer.
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        let mut view = View::default();
+        let (_, hands) = text.split_once("You are carrying a ").unzip();
+        if let Some(hands) = hands {
+            let mut words = hands.split(['.', ' ']);
+            view.carrying = Some((words.next()?, words.next()?));
+        } else if !text.contains("You are not carrying anything.") {
+            return None;
+        }
+        view.spots = text.split("There is a ").skip(1).filter_map(spot).collect();
+        let facing = text.split_once("You are facing a ").map(|(_, rest)| rest);
+        view.barrier = facing.and_then(|rest| rest.split(' ').nth(1)?.parse().ok());
+        Some(view)
+    }
+
+    /// What stands on the next cell ahead.
+    pub(super) fn ahead(&self) -> Option<&Spot<'a>> {
+        self.spots.iter().find(|spot| (spot.ahead, spot.right) == (1, 0))
+    }
+
+    /// The next cell ahead is free.
+    pub(super) fn is_free_ahead(&self) -> bool {
+        self.barrier.is_none_or(|steps| steps > 1) && self.ahead().is_none()
+    }
+}
+
+/// `red closed door 1 3 steps in front of you and 2 steps to your left. ...`
+fn spot(text: &str) -> Option<Spot<'_>> {
+    let sentence = text.split('.').next()?;
+    let digit = sentence.find(|c: char| c.is_ascii_digit())?;
+    let end = digit + sentence[digit..].find(' ')?;
+    let (name, rest) = (sentence.get(..end)?, sentence.get(end..)?.trim());
+    let mut words = name.split(' ');
+    let (colour, second, third) = (words.next()?, words.next()?, words.next()?);
+    let (leaf, kind) = if third == "door" { (second, third) } else { ("", second) };
+    let mut numbers = rest.split(' ').filter_map(|word| word.parse::<i32>().ok());
+    let ahead = numbers.next()?;
+    let aside = numbers.next().unwrap_or(0);
+    let right = if rest.ends_with("left") { -aside } else { aside };
+    Some(Spot { colour, kind, leaf, name, ahead, right })
+}

@@ -1,0 +1,104 @@
+//! The actor in grid worlds.
+
+use super::prompt;
+use crate::domain::Asked;
+use crate::engine::request_seed;
+use crate::env::babyai::{Level, World};
+use std::sync::Arc;
+
+/// Plays a level from its text alone; the steps with their answers, and whether it was won.
+fn play(level: &Level, seed: u64, lessons: &[&str], cap: u32) -> (Vec<(String, String)>, bool) {
+    let mut world = World::new(Arc::new(level.start(seed).unwrap()));
+    let first = world.begin();
+    let task = format!("{first}\nYour task is to: {}", world.start().goal);
+    let mut steps: Vec<(String, String)> = Vec::new();
+    for step in 1..=cap {
+        let told: Vec<(&str, &str)> = steps.iter().map(|(a, o)| (a.as_str(), o.as_str())).collect();
+        let line =
+            super::answer(&prompt(lessons, &task, &told), request_seed(seed, 1, step, Asked::Actor, 0));
+        let seen = if line.starts_with("think:") { "OK.".to_owned() } else { world.play(&line).observation };
+        steps.push((line, seen));
+        if world.done() {
+            return (steps, true);
+        }
+    }
+    (steps, false)
+}
+
+/// The seeds 0 to 9 of a level that are won within AgentBoard's fifty turns.
+fn won(name: &str, lessons: &[&str]) -> usize {
+    let level = Level::of_name(name).unwrap();
+    (0..10).filter(|seed| play(level, *seed, lessons, 50).1).count()
+}
+
+#[test]
+fn simple_levels_are_won_and_hard_ones_sometimes() {
+    for (name, least) in [
+        ("GoToRedBall", 9),
+        ("GoToDoor", 10),
+        ("OpenDoorLoc", 10),
+        ("PickupDistDebug", 10),
+        ("GoToSeqS5R2", 9),
+        ("UnlockLocalDist", 8),
+        ("Open", 5),
+        ("BossLevel", 2),
+    ] {
+        let won = won(name, &[]);
+        assert!(won >= least, "{name}: {won} of 10");
+    }
+}
+
+#[test]
+fn a_beginner_says_pick_up_until_told_or_refused_twice() {
+    let level = Level::of_name("PickupLoc").unwrap();
+    let said = |lessons: &[&str]| -> Vec<usize> {
+        let refused = |(line, _): &&(String, String)| line.starts_with("pick up ");
+        (0..10).map(|seed| play(level, seed, lessons, 50).0.iter().filter(refused).count()).collect()
+    };
+    let untaught = said(&[]);
+    assert!(untaught.contains(&0) && untaught.contains(&2), "{untaught:?}");
+    assert!(untaught.iter().all(|n| *n <= 2), "{untaught:?}");
+    assert_eq!(said(&["The verb is `pickup`, in one word."]), [0; 10]);
+}
+
+#[test]
+fn the_same_prompt_has_the_same_answer_and_no_thought_asks_for_the_list() {
+    let level = Level::of_name("BossLevel").unwrap();
+    for seed in 0..3 {
+        let (steps, _) = play(level, seed, &[], 30);
+        assert_eq!(play(level, seed, &[], 30).0, steps);
+        // To the world a thought is an action, and one that says "check" is answered with the list.
+        assert!(steps.iter().all(|(line, _)| !line.contains("check")), "{steps:?}");
+    }
+}
+
+#[test]
+fn words_that_are_no_grid_are_answered_as_before() {
+    let task = "You are in the middle of a room. You see a shelf 1.\nYour task is to: put a mug in shelf.";
+    assert!(!super::answer(&prompt(&[], task, &[]), 1).is_empty());
+    let odd = "In front of you in this room, you can see several objects: There is a . There is a red There is a 1 2 3. \
+               You are carrying a \nYour task is to: go to the . and put a next to";
+    let told = [
+        ("turn left", odd),
+        ("go to x", "You are carrying a"),
+        ("drop", "There is a \u{1b} 9 in front of you."),
+    ];
+    assert!(!super::answer(&prompt(&[], odd, &told), 1).is_empty());
+}
+
+#[test]
+#[ignore = "a table of all levels, for eyes"]
+fn table_of_levels() {
+    let (mut all, mut sum) = (0, 0);
+    for level in Level::all() {
+        let won = (0..20).filter(|seed| play(level, *seed, &[], 50).1).count();
+        let taught = ["The verb is `pickup`.", "First toggle a closed door."];
+        let taught = (0..20).filter(|seed| play(level, *seed, &taught, 50).1).count();
+        println!("{:3} {:24} {won:3} of 20, taught {taught:3}", level.number, level.name);
+        if level.in_test_split {
+            (all, sum) = (all + 20, sum + won);
+        }
+    }
+    println!("levels of the test split: {sum} of {all}");
+    assert!(sum * 2 > all, "the actor wins less than half of the levels of the test split");
+}

@@ -1,0 +1,306 @@
+//! A world that is a grid: what the agent has seen of it, what it sees now, and on demand all of it.
+//!
+//! A cell is a shape and the letter of a colour, two columns wide; where there is no room for that, the shape alone, and what is in
+//! sight is told in words beside it.
+
+use super::super::frame;
+use crate::env::babyai::{Pose, SIDE};
+use crate::text::{truncate, width};
+use crate::ui::canvas::Canvas;
+use crate::ui::layout::Block;
+use crate::ui::look::Look;
+use crate::ui::model::{Focus, Model};
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+use serde_json::Value;
+
+/// Columns that words beside the grid need.
+const WORDS: u16 = 26;
+/// Columns and rows that are drawn at most, whatever a file says.
+const MOST: u64 = 256;
+
+/// A grid as the environment tells it.
+pub(super) struct Grid<'a> {
+    width: usize,
+    height: usize,
+    /// Two characters a cell.
+    rows: Vec<&'a [u8]>,
+    agent: Pose,
+    holding: Option<&'a str>,
+    /// Cells that the agent has seen, and all there are.
+    seen: (usize, usize),
+    /// What the agent sees now, one bit a cell.
+    sight: Vec<bool>,
+    /// Parts of the mission and whether each is done; only the truth knows.
+    mission: Vec<(&'a str, bool)>,
+}
+
+impl<'a> Grid<'a> {
+    /// Reads what is shown, or with `truth` what is true; none where the world is no grid.
+    pub(super) fn read(shown: &'a Value, truth: Option<&'a Value>) -> Option<Self> {
+        let size = |value: &Value| {
+            let side = |at: usize| value.get("size")?.get(at)?.as_u64().filter(|n| (1..=MOST).contains(n));
+            Some((side(0)? as usize, side(1)? as usize))
+        };
+        let (width, height) = size(shown)?;
+        let source = truth.filter(|truth| size(truth) == Some((width, height))).unwrap_or(shown);
+        let pose = |value: &Value| {
+            let number = |at: usize| {
+                let number = value.get("agent")?.get(at)?.as_u64().filter(|n| *n < MOST)?;
+                i16::try_from(number).ok()
+            };
+            let dir = value.get("agent")?.get(2)?.as_u64()? as u8 & 3;
+            Some(Pose { x: number(0)?, y: number(1)?, dir })
+        };
+        let agent = pose(source)?;
+        let clause = |part: &'a Value| Some((part.get("text")?.as_str()?, part.get("done")?.as_bool()?));
+        let mission = source.get("mission").and_then(Value::as_array).into_iter().flatten();
+        let agents = rows(shown, height);
+        let cells = agents.iter().flat_map(|row| row.chunks(2)).filter(|cell| *cell != b"  ").count();
+        Some(Self {
+            width,
+            height,
+            rows: if truth.is_some() { rows(source, height) } else { agents },
+            agent,
+            holding: source.get("carrying").and_then(Value::as_str),
+            seen: (cells, width * height),
+            sight: sight(shown, agent, width, height),
+            mission: mission.filter_map(clause).collect(),
+        })
+    }
+
+    fn cell(&self, x: usize, y: usize) -> [u8; 2] {
+        let row = self.rows.get(y).copied().unwrap_or_default();
+        row.get(2 * x..2 * x + 2).map_or(*b"  ", |cell| [cell[0], cell[1]])
+    }
+
+    fn in_sight(&self, x: usize, y: usize) -> bool {
+        self.sight.get(y * self.width + x).copied().unwrap_or(false)
+    }
+
+    /// Draws the pane.
+    pub(super) fn draw(&self, model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'_>) {
+        self.title(model, look, block, canvas);
+        let body = Rect { x: block.body.x + 1, width: block.body.width.saturating_sub(2), ..block.body };
+        if body.height == 0 || body.width == 0 {
+            return;
+        }
+        let (columns, lines) = (self.width as u16, self.height as u16);
+        let beside = |cell: u16| columns * cell + 2 + WORDS <= body.width;
+        // Words stand beside the grid where they can, and else above and below it.
+        let narrow_beside = !beside(2) && beside(1) && body.height < lines + 3;
+        let cell = if !narrow_beside && columns * 2 <= body.width { 2 } else { 1 };
+        let words = self.words(model.truth, look);
+        if beside(cell) {
+            self.paint(cell, body, look, canvas);
+            let x = body.x + (columns * cell) + 2;
+            put_all(&words, Rect { x, width: body.right() - x, ..body }, canvas);
+            return;
+        }
+        let above = u16::from(body.height > 3);
+        put_all(&words[..usize::from(above)], Rect { height: above, ..body }, canvas);
+        let area = Rect { y: body.y + above, height: (body.height - above).min(lines), ..body };
+        self.paint(cell, area, look, canvas);
+        let below = Rect { y: area.bottom(), height: body.bottom() - area.bottom(), ..body };
+        put_all(&words[usize::from(above)..], below, canvas);
+    }
+
+    fn title(&self, model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'_>) {
+        let Some(area) = block.title else { return };
+        let own = if model.focus == Focus::World { Role::Focus } else { Role::Title };
+        let mut pieces: Vec<(Role, String)> = vec![(Role::Dim, "2 ".to_owned()), (own, "World".to_owned())];
+        if model.truth {
+            pieces.push((Role::Warn, "  as it is; the agent does not see this".to_owned()));
+        }
+        let seen = format!("{} of {} cells seen", self.seen.0, self.seen.1);
+        if block.body.height == 0 {
+            let room = usize::from(area.width).saturating_sub(17);
+            let all = format!("  {} {} {seen}", self.standing(look), look.glyphs.dot);
+            let text = if width(&all) <= room { all } else { format!("  {}", self.standing(look)) };
+            pieces.push((Role::Text, text));
+        }
+        let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
+        frame::title(area, &pieces, canvas);
+        if block.body.height > 0 {
+            frame::aside(area, Role::Dim, &seen, canvas);
+        }
+    }
+
+    fn standing(&self, look: &Look<'_>) -> String {
+        let way = ["right", "down", "left", "up"][usize::from(self.agent.dir & 3)];
+        let holding = self.holding.unwrap_or("nothing");
+        format!("at {},{} looking {way} {} holding {holding}", self.agent.x, self.agent.y, look.glyphs.dot)
+    }
+
+    /// What is told in words, a row each: where the agent is, the mission, what is in sight, what the shapes mean.
+    fn words(&self, truth: bool, look: &Look<'_>) -> Vec<(Role, String)> {
+        let mut words = vec![(Role::Text, self.standing(look))];
+        for (clause, done) in &self.mission {
+            let mark = if *done { look.glyphs.done } else { look.glyphs.dot };
+            words.push((if *done { Role::Good } else { Role::Dim }, format!("{mark} {clause}")));
+        }
+        let mut things: Vec<(usize, Role, String)> = Vec::new();
+        let cells = (0..self.height).flat_map(|y| (0..self.width).map(move |x| (x, y)));
+        for (x, y) in cells.filter(|(x, y)| self.in_sight(*x, *y)) {
+            let [kind, colour] = self.cell(x, y);
+            let Some(name) = name(kind, colour) else { continue };
+            let (ahead, right) = self.seen_from_agent(x, y);
+            if (ahead, right) == (0, 0) {
+                continue;
+            }
+            let aside = match right {
+                0 => String::new(),
+                n if n > 0 => format!(", {n} right"),
+                n => format!(", {} left", -n),
+            };
+            let distance = ahead.unsigned_abs() + right.unsigned_abs();
+            things.push((distance, role(colour), format!("{name}  {ahead} ahead{aside}")));
+        }
+        things.sort_by_key(|(distance, ..)| *distance);
+        words.extend(things.into_iter().map(|(_, role, text)| (role, text)));
+        let [ball, case, key, open, closed, locked] = shapes(look);
+        words.push((Role::Dim, String::new()));
+        words.push((Role::Dim, format!("{ball} ball  {case} box  {key} key")));
+        words.push((Role::Dim, format!("door: {open} open {closed} closed {locked} locked")));
+        if !truth {
+            words.push((Role::Dim, format!("{} not seen  {} in sight", fog(look), look.glyphs.dot)));
+        }
+        words
+    }
+
+    /// How far ahead and to the right of the agent a cell lies.
+    fn seen_from_agent(&self, x: usize, y: usize) -> (isize, isize) {
+        let (dx, dy) =
+            (x.cast_signed() - isize::from(self.agent.x), y.cast_signed() - isize::from(self.agent.y));
+        match self.agent.dir & 3 {
+            0 => (dx, dy),
+            1 => (dy, -dx),
+            2 => (-dx, -dy),
+            _ => (-dy, dx),
+        }
+    }
+
+    /// Paints as much of the grid as fits, around the agent.
+    fn paint(&self, cell: u16, area: Rect, look: &Look<'_>, canvas: &mut Canvas<'_>) {
+        let (columns, lines) = (usize::from(area.width / cell), usize::from(area.height));
+        let first = |at: i16, shown: usize, all: usize| {
+            usize::try_from(at).unwrap_or(0).saturating_sub(shown / 2).min(all.saturating_sub(shown))
+        };
+        let (left, top) = (first(self.agent.x, columns, self.width), first(self.agent.y, lines, self.height));
+        for (row, y) in (top..self.height).take(lines).enumerate() {
+            for (column, x) in (left..self.width).take(columns).enumerate() {
+                let at = (area.x + column as u16 * cell, area.y + row as u16);
+                let (role, text) = self.drawn(x, y, look);
+                canvas.put(
+                    at.0,
+                    at.1,
+                    cell,
+                    &text.chars().take(usize::from(cell)).collect::<String>(),
+                    canvas.style(role),
+                );
+            }
+        }
+    }
+
+    /// A cell in two characters.
+    fn drawn(&self, x: usize, y: usize, look: &Look<'_>) -> (Role, String) {
+        if self.seen_from_agent(x, y) == (0, 0) {
+            let ascii = look.glyphs.more.is_ascii();
+            let arrows = if ascii { [">", "v", "<", "^"] } else { ["▶", "▼", "◀", "▲"] };
+            return (Role::Focus, format!("{} ", arrows[usize::from(self.agent.dir & 3)]));
+        }
+        let [kind, colour] = self.cell(x, y);
+        let [ball, case, key, open, closed, locked] = shapes(look);
+        let shape = match kind {
+            b'o' => ball,
+            b'b' => case,
+            b'k' => key,
+            b'/' => open,
+            b'|' => closed,
+            b'!' => locked,
+            b'#' => {
+                let wall = if look.glyphs.more.is_ascii() { "##" } else { "▒▒" };
+                return (if self.in_sight(x, y) { Role::Text } else { Role::Dim }, wall.to_owned());
+            }
+            b'.' if self.in_sight(x, y) => return (Role::Text, format!("{} ", look.glyphs.dot)),
+            b'.' => return (Role::Dim, "  ".to_owned()),
+            _ => return (Role::Dim, format!("{0}{0}", fog(look))),
+        };
+        (role(colour), format!("{shape}{}", char::from(colour)))
+    }
+}
+
+/// Ball, box, key, and the door open, closed, locked.
+fn shapes(look: &Look<'_>) -> [&'static str; 6] {
+    if look.glyphs.more.is_ascii() {
+        ["O", "B", "K", "/", "+", "X"]
+    } else {
+        ["●", "■", "K", "▯", "▮", "◆"]
+    }
+}
+
+fn fog(look: &Look<'_>) -> &'static str {
+    if look.glyphs.more.is_ascii() { ":" } else { "░" }
+}
+
+fn role(colour: u8) -> Role {
+    match colour {
+        b'r' => Role::ThingRed,
+        b'g' => Role::ThingGreen,
+        b'b' => Role::ThingBlue,
+        b'p' => Role::ThingPurple,
+        b'y' => Role::ThingYellow,
+        b'e' => Role::ThingGrey,
+        _ => Role::Text,
+    }
+}
+
+fn name(kind: u8, colour: u8) -> Option<String> {
+    let kind = match kind {
+        b'o' => "ball",
+        b'b' => "box",
+        b'k' => "key",
+        b'/' => "open door",
+        b'|' => "closed door",
+        b'!' => "locked door",
+        _ => return None,
+    };
+    let colour = match colour {
+        b'r' => "red",
+        b'g' => "green",
+        b'b' => "blue",
+        b'p' => "purple",
+        b'y' => "yellow",
+        _ => "grey",
+    };
+    Some(format!("{colour} {kind}"))
+}
+
+fn rows(value: &Value, height: usize) -> Vec<&[u8]> {
+    let row = |y: usize| value.get("rows")?.get(y.to_string())?.as_str().map(str::as_bytes);
+    (0..height).map(|y| row(y).unwrap_or_default()).collect()
+}
+
+/// The cells that the last view saw.
+fn sight(shown: &Value, agent: Pose, width: usize, height: usize) -> Vec<bool> {
+    let mut sight = vec![false; width * height];
+    let view = shown.get("view").and_then(Value::as_array);
+    for (row, bits) in view.into_iter().flatten().take(SIDE).enumerate() {
+        let bits = bits.as_u64().unwrap_or(0);
+        for column in (0..SIDE).filter(|column| bits >> (SIDE - 1 - column) & 1 == 1) {
+            let (x, y) = agent.in_view(row, column);
+            let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { continue };
+            if x < width && y < height {
+                sight[y * width + x] = true;
+            }
+        }
+    }
+    sight
+}
+
+fn put_all(words: &[(Role, String)], area: Rect, canvas: &mut Canvas<'_>) {
+    for ((role, text), y) in words.iter().zip(area.top()..area.bottom()) {
+        let text = truncate(text, usize::from(area.width), canvas.glyphs.more);
+        canvas.put(area.x, y, area.width, &text, canvas.style(*role));
+    }
+}

@@ -1,0 +1,274 @@
+//! Makes every golden BabyAI level from its seed, plays every golden trace, and compares all that was recorded of them.
+//!
+//! Ends with `N passed, N failed, N skipped` (generators, levels and traces) and the number of steps compared. The traces lie in
+//! `../shared`; where that is absent they are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
+//! `cargo test --test golden_babyai -- --from DIR` compares other recordings of the same form instead.
+
+#![expect(clippy::print_stdout, reason = "a test target of its own reports to the terminal")]
+
+use flate2::read::GzDecoder;
+use retrospect::env::Environment;
+use retrospect::env::babyai::{Dice, Image, Level, SIDE, Start, World};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// The draws of one seed.
+#[derive(Deserialize)]
+struct Draws {
+    seed: u64,
+    state: String,
+    inc: String,
+    draws: Vec<Value>,
+}
+
+/// What is recorded of the start of an episode, beside the level itself.
+#[derive(Deserialize)]
+struct Initial {
+    observation: String,
+    available: Vec<String>,
+    errors: BTreeMap<String, String>,
+    image: Vec<Vec<[u8; 3]>>,
+    hash: String,
+}
+
+#[derive(Deserialize)]
+struct Episode {
+    id: String,
+    level: u8,
+    seed: u64,
+    label: Option<Label>,
+    initial: Initial,
+    traces: Vec<Trace>,
+}
+
+#[derive(Deserialize)]
+struct Label {
+    task_id: usize,
+}
+
+#[derive(Deserialize)]
+struct Trace {
+    kind: String,
+    steps: Vec<Step>,
+}
+
+#[derive(Deserialize)]
+struct Step {
+    action: String,
+    observation: String,
+    reward: f64,
+    done: bool,
+    valid: Option<bool>,
+    agent: [i16; 3],
+    carrying: Option<u16>,
+    hash: String,
+    low: Vec<u8>,
+    step_count: u32,
+    available: Vec<String>,
+    raw: Option<(f64, bool)>,
+}
+
+/// What all comparisons came to.
+#[derive(Default)]
+struct Outcome {
+    passed: usize,
+    steps: usize,
+    failures: Vec<String>,
+}
+
+impl Outcome {
+    fn count(&mut self, what: &str, result: Result<(), String>) {
+        match result {
+            Ok(()) => self.passed += 1,
+            Err(reason) => self.failures.push(format!("{what}: {reason}")),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let given = if args.next().as_deref() == Some("--from") { args.next().map(PathBuf::from) } else { None };
+    let root = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/babyai"));
+    let mut outcome = Outcome::default();
+    let mut skipped = 0;
+    let mut read = |name: &str| {
+        lines(&root.join(name)).unwrap_or_else(|error| {
+            println!("{name} is not here ({}: {error})", root.display());
+            skipped += 1;
+            Vec::new()
+        })
+    };
+    let (draws, starts) = (read("rng_vectors.jsonl.gz"), read("level_starts.jsonl.gz"));
+    let (tasks, episodes) = (read("testsplit_tasks.jsonl.gz"), read("episodes.jsonl.gz"));
+    for line in &draws {
+        outcome.count("random numbers", compare_draws(line));
+    }
+    let split: Vec<(&Level, u64)> = Level::test_split().collect();
+    if !tasks.is_empty() && split.len() != tasks.len() {
+        outcome.failures.push(format!("the test split has {} tasks, not {}", split.len(), tasks.len()));
+    }
+    for (line, (level, seed)) in tasks.iter().zip(split) {
+        outcome.count(&format!("task {} {seed}", level.name), compare_task(line, level, seed));
+    }
+    for line in &starts {
+        let number = line["level"].as_u64().unwrap_or_default();
+        outcome.count(
+            &format!("start of level {number} with seed {}", line["seed"]),
+            compare_start(line).map(drop),
+        );
+    }
+    for line in &episodes {
+        compare_episode(line, &tasks, &mut outcome);
+    }
+    for failure in outcome.failures.iter().take(20) {
+        println!("{failure}");
+    }
+    println!(
+        "{} generators, {} starts, {} tasks and {} episodes, {} steps compared",
+        draws.len(),
+        starts.len(),
+        tasks.len(),
+        episodes.len(),
+        outcome.steps
+    );
+    println!("{} passed, {} failed, {skipped} skipped", outcome.passed, outcome.failures.len());
+    let required = std::env::var("RETROSPECT_GOLDEN").is_ok_and(|value| value == "required");
+    if outcome.failures.is_empty() && !(required && skipped > 0) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn lines(path: &Path) -> Result<Vec<Value>, String> {
+    let mut text = String::new();
+    let packed = fs::File::open(path).map_err(|error| error.to_string())?;
+    GzDecoder::new(packed).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    text.lines().map(|line| serde_json::from_str(line).map_err(|error| error.to_string())).collect()
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs: &T) -> Result<(), String> {
+    if ours == theirs { Ok(()) } else { Err(format!("{what} is\n  {ours:?}, expected\n  {theirs:?}")) }
+}
+
+fn compare_draws(line: &Value) -> Result<(), String> {
+    let recorded = Draws::deserialize(line).map_err(|error| error.to_string())?;
+    let mut dice = Dice::new(recorded.seed);
+    let inner = dice.inner();
+    same("the state", &format!("{:#x}", inner.0), &recorded.state)?;
+    same("the increment", &format!("{:#x}", inner.1), &recorded.inc)?;
+    for (at, draw) in recorded.draws.iter().enumerate() {
+        let number = |i: usize| draw[i].as_i64().unwrap_or_default();
+        let what = format!("draw {at} of seed {}", recorded.seed);
+        if draw[0] == "i" {
+            same(&what, &dice.integer(number(1), number(2)), &number(3))?;
+        } else {
+            same(&what, &dice.fraction(), &draw[1].as_f64().unwrap_or_default())?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the recorded start, makes the same from its seed, and compares the two.
+fn compare_start(line: &Value) -> Result<Start, String> {
+    let read = Start::of_value("golden", line).map_err(|error| error.to_string())?;
+    let level = Level::of_name(&read.env_id).ok_or("no such level")?;
+    same("the number", &level.number, &read.number)?;
+    let mut made = level.start(read.seed).map_err(|error| error.to_string())?;
+    made.subgoals.clone_from(&read.subgoals);
+    made.difficulty.clone_from(&read.difficulty);
+    if level.starts_carrying() && read.stale_view.is_none() {
+        // These starts do not say where the thing in the hand had lain.
+        (made.stale_view, made.marks) = (None, read.marks.clone());
+    }
+    same("the mission", &made.mission, &read.mission)?;
+    same("the agent", &made.agent, &read.agent)?;
+    same("the level", &made, &read)?;
+    Ok(read)
+}
+
+fn compare_task(line: &Value, level: &Level, seed: u64) -> Result<(), String> {
+    let start = compare_start(line)?;
+    same("level and seed", &(start.number, start.seed), &(level.number, seed))?;
+    let observation = World::new(Arc::new(start)).begin();
+    same(
+        "the first observation",
+        &observation.as_str(),
+        &line["initial_observation"].as_str().unwrap_or_default(),
+    )
+}
+
+fn compare_episode(line: &Value, tasks: &[Value], outcome: &mut Outcome) {
+    let episode = match Episode::deserialize(line) {
+        Ok(episode) => episode,
+        Err(error) => return outcome.failures.push(format!("an episode: {error}")),
+    };
+    let Episode { id, level, seed, label, initial, traces } = episode;
+    let labelled =
+        label.as_ref().and_then(|label| tasks.iter().find(|task| task["task_id"] == label.task_id));
+    let start = compare_start(line).and_then(|mut start| {
+        same("level and seed", &(start.number, start.seed), &(level, seed))?;
+        if let Some(task) = labelled {
+            start.subgoals = Start::of_value("label", task).map_err(|error| error.to_string())?.subgoals;
+        } else if label.is_some() {
+            return Err("its label is not among the tasks".to_owned());
+        }
+        Ok(start)
+    });
+    let start = match start {
+        Ok(start) => start,
+        Err(reason) => return outcome.failures.push(format!("{id}: {reason}")),
+    };
+    let mut world = World::new(Arc::new(start));
+    for Trace { kind, steps } in &traces {
+        let played = compare_initial(&mut world, &initial).and_then(|()| {
+            steps.iter().enumerate().try_for_each(|(at, step)| {
+                outcome.steps += 1;
+                compare_step(&mut world, step)
+                    .map_err(|reason| format!("step {at} {:?}: {reason}", step.action))
+            })
+        });
+        outcome.count(&format!("{id} {kind}"), played);
+    }
+}
+
+fn triples(image: &Image) -> Vec<Vec<[u8; 3]>> {
+    image.chunks(SIDE).map(|row| row.iter().map(|code| code.triple()).collect()).collect()
+}
+
+fn compare_initial(world: &mut World, initial: &Initial) -> Result<(), String> {
+    let observation = world.begin();
+    same("the first observation", &observation, &initial.observation)?;
+    same("the first view", &triples(world.image()), &initial.image)?;
+    same("what is available", &available(world), &initial.available)?;
+    same("what is refused", &world.refusals().into_iter().collect(), &initial.errors)?;
+    same("the hash", &world.hash(), &initial.hash)
+}
+
+fn available(world: &World) -> Vec<String> {
+    world.available().map(ToOwned::to_owned).collect()
+}
+
+fn compare_step(world: &mut World, step: &Step) -> Result<(), String> {
+    let reply = world.play(&step.action);
+    same("the observation", &reply.observation, &step.observation)?;
+    let low: Vec<u8> = reply.low.iter().map(|low| *low as u8).collect();
+    same("what was done", &low, &step.low)?;
+    same("the environment's word", &reply.raw, &step.raw)?;
+    same("the reward", &world.reward(), &step.reward)?;
+    same("done", &world.done(), &step.done)?;
+    same("valid", &world.valid(), &step.valid)?;
+    let agent = world.agent();
+    same("the agent", &[agent.x, agent.y, i16::from(agent.dir)], &step.agent)?;
+    same("the number of low-level steps", &world.count(), &step.step_count)?;
+    same("what is available", &available(world), &step.available)?;
+    let peek = world.peek();
+    same("what is carried", &peek["carrying"].as_u64(), &step.carrying.map(u64::from))?;
+    same("the hash", &world.hash(), &step.hash)
+}

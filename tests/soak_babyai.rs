@@ -1,0 +1,259 @@
+//! Broken level files and hostile action texts: whatever comes, reading ends with a level or with a place and a reason, and
+//! playing ends with an answer.
+//!
+//! `cargo test` runs a hundredth; `RETROSPECT_SOAK=full` all of 100,000 files and 100,000 episodes of texts.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that says what it counted"
+)]
+
+#[path = "soaking/cases.rs"]
+mod cases;
+#[path = "soaking/hostile.rs"]
+mod hostile;
+
+use cases::{Rng, Soak};
+use retrospect::env::babyai::{Cell, Clause, Deed, Description, Level, Mission, Order, Part, Start, World};
+use retrospect::env::{EnvError, Environment};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// A level as its file says it.
+fn dump(start: &Start) -> Value {
+    let cell = |cell: &Cell| match cell {
+        Cell::Empty => Value::Null,
+        Cell::Wall => json!("W"),
+        Cell::Of(id) => json!(id.0),
+    };
+    let grid: Vec<Vec<Value>> =
+        start.cells.chunks(start.width as usize).map(|row| row.iter().map(cell).collect()).collect();
+    let thing = |thing: &retrospect::env::babyai::Thing| {
+        let mut object = json!({"type": thing.kind.word(), "color": thing.colour.word()});
+        if thing.kind.word() == "door" {
+            object["state"] = thing.leaf.word().into();
+        }
+        if let Some(inside) = thing.inside {
+            object["contains"] = inside.0.into();
+        }
+        object
+    };
+    let objects: Vec<Value> = start.things.iter().map(thing).collect();
+    let instr = match &start.instruction {
+        Mission::Part(only) => part(start, only),
+        Mission::Sequence { order, strict, a, b } => {
+            let op = if *order == Order::Before { "before" } else { "after" };
+            json!({"op": op, "strict": strict, "a": part(start, a), "b": part(start, b)})
+        }
+    };
+    json!({
+        "level": start.number, "env_id": start.env_id, "seed": start.seed, "width": start.width, "height": start.height,
+        "room_size": start.rooms.size, "num_rows": start.rooms.rows, "num_cols": start.rooms.cols,
+        "max_steps": start.max_steps, "grid": grid, "objects": objects, "mission": start.mission, "goal": start.goal,
+        "agent": [start.agent.x, start.agent.y, start.agent.dir], "carrying": start.carrying.map(|id| id.0), "instr": instr,
+    })
+}
+
+fn part(start: &Start, part: &Part) -> Value {
+    match part {
+        Part::One(one) => clause(start, one),
+        Part::Both(a, b) => json!({"op": "and", "a": clause(start, a), "b": clause(start, b)}),
+    }
+}
+
+fn clause(start: &Start, clause: &Clause) -> Value {
+    let strict = clause.strict;
+    let one = |op: &str, d: &Description| json!({"op": op, "strict": strict, "desc": described(start, d)});
+    match &clause.deed {
+        Deed::GoTo(d) => one("goto", d),
+        Deed::PickUp(d) => one("pickup", d),
+        Deed::Open(d) => one("open", d),
+        Deed::PutNext(moved, fixed) => {
+            json!({"op": "putnext", "strict": strict, "move": described(start, moved), "fixed": described(start, fixed)})
+        }
+    }
+}
+
+fn described(start: &Start, d: &Description) -> Value {
+    let mut ids: Vec<i64> = d.set.iter().map(|id| i64::from(id.0)).collect();
+    let mut places: Vec<(i16, i16)> =
+        d.set.iter().map(|id| start.marks[usize::from(id.0)].unwrap()).collect();
+    ids.extend(d.walls.iter().map(|_| -1));
+    places.extend(&d.walls);
+    json!({
+        "type": d.kind.map(retrospect::env::babyai::Kind::word), "color": d.colour.map(retrospect::env::babyai::Colour::word), "loc": d.side.map(retrospect::env::babyai::Side::word),
+        "obj_set": ids, "obj_poss": places,
+    })
+}
+
+/// A level of any kind, and its file.
+fn any_level(rng: &mut Rng) -> (Start, Value) {
+    let level = &Level::all()[rng.below(Level::all().len())];
+    let start = level.start(rng.next()).unwrap();
+    let file = dump(&start);
+    (start, file)
+}
+
+/// Values that stand where others are expected.
+fn odd(rng: &mut Rng) -> Value {
+    match rng.below(14) {
+        0 => Value::Null,
+        1 => json!(-1),
+        2 => json!(rng.next()),
+        3 => json!(1e300),
+        4 => json!(rng.below(9)),
+        5 => json!("W"),
+        6 => json!(["W", null, 0]),
+        7 => json!({}),
+        8 => json!([]),
+        9 => json!(hostile::text(rng, 1000)),
+        10 => json!({"op": "before", "a": {"op": "and"}, "b": null}),
+        11 => json!(true),
+        12 => json!(i64::MIN),
+        _ => json!("grey"),
+    }
+}
+
+/// Replaces, removes or doubles one value somewhere.
+fn wreck(rng: &mut Rng, value: &mut Value) {
+    let stop = rng.once_in(4);
+    match value {
+        Value::Array(items) if !items.is_empty() && !stop => {
+            let at = rng.below(items.len());
+            match rng.below(8) {
+                0 => drop(items.remove(at)),
+                1 => items.insert(at, items[at].clone()),
+                _ => wreck(rng, &mut items[at]),
+            }
+        }
+        Value::Object(map) if !map.is_empty() && !stop => {
+            let key = map.keys().nth(rng.below(map.len())).unwrap().clone();
+            if rng.once_in(8) { drop(map.remove(&key)) } else { wreck(rng, &mut map[&key]) }
+        }
+        other => *other = odd(rng),
+    }
+}
+
+/// Changes that leave a file readable more often than not: holes and walls, another pose, doors that stand otherwise, matches
+/// and places that are not true.
+fn bend(rng: &mut Rng, file: &mut Value) {
+    let (height, width) = (file["grid"].as_array().unwrap().len(), file["grid"][0].as_array().unwrap().len());
+    let objects = file["objects"].as_array().unwrap().len();
+    match rng.below(5) {
+        0 | 1 => {
+            let cell = &mut file["grid"][rng.below(height)][rng.below(width)];
+            if !cell.is_number() {
+                *cell = if rng.once_in(3) { json!("W") } else { Value::Null };
+            }
+        }
+        2 => file["agent"] = json!([rng.below(width), rng.below(height), rng.below(4)]),
+        3 if objects > 0 => {
+            let object = &mut file["objects"][rng.below(objects)];
+            if object["type"] == "door" {
+                object["state"] = json!(rng.pick(&["open", "closed", "locked"]));
+            }
+            object["color"] = json!(rng.pick(&["red", "green", "blue", "purple", "yellow", "grey"]));
+        }
+        _ => {
+            if let Some(wanted) = file.pointer_mut("/instr/desc").and_then(Value::as_object_mut) {
+                wanted.remove(rng.pick(&["obj_set", "obj_poss", "type", "color"]));
+            }
+        }
+    }
+}
+
+/// Plays a level with texts of every sort, and goes back once on the way.
+fn play(rng: &mut Rng, start: Start, texts: usize) {
+    let mut world = World::new(Arc::new(start));
+    world.reset().unwrap();
+    let mut kept = None;
+    for step in 0..texts {
+        let list = world.admissible().unwrap();
+        assert_eq!(list.last().map(String::as_str), Some("check available actions"));
+        let text = match rng.below(6) {
+            0 => hostile::text(rng, 1000),
+            1 => format!("{} {}", list[rng.below(list.len())], rng.below(4)),
+            _ => list[rng.below(list.len())].clone(),
+        };
+        let turn = world.step(&text).unwrap();
+        assert!((0.0..=1.0).contains(&turn.progress) || turn.progress < 0.0, "{}", turn.progress);
+        assert!(!turn.observation.is_empty());
+        if step == texts / 2 {
+            kept = Some((world.snapshot().unwrap(), world.peek(), world.admissible().unwrap()));
+        }
+    }
+    let (snapshot, peek, list) = kept.unwrap();
+    world.restore(&snapshot).unwrap();
+    assert_eq!((world.peek(), world.admissible().unwrap()), (peek, list));
+}
+
+#[test]
+fn broken_level_files_are_told_or_played() {
+    let (mut read, mut refused) = (0_u64, 0_u64);
+    Soak::new("soak_babyai: level files", 100_000).run(|rng, _| {
+        let (start, mut file) = any_level(rng);
+        if rng.once_in(20) {
+            let mut again = Start::parse("own", file.to_string().as_bytes()).unwrap();
+            again.stale_view = start.stale_view;
+            assert_eq!(again, start);
+        }
+        for _ in 0..rng.below(8) {
+            bend(rng, &mut file);
+        }
+        for _ in 0..rng.below(3) {
+            wreck(rng, &mut file);
+        }
+        if rng.once_in(5) && file.is_object() {
+            file["subgoals"] = if rng.once_in(2) { odd(rng) } else { json!([["a ** ball", "*"], ["", "."]]) };
+        }
+        let mut bytes = file.to_string().into_bytes();
+        if rng.once_in(6) {
+            let at = rng.below(bytes.len());
+            match rng.below(3) {
+                0 => bytes.truncate(at),
+                1 => bytes[at] = rng.next() as u8,
+                _ => bytes.splice(at..at, hostile::text(rng, 1000).into_bytes()).for_each(drop),
+            }
+        }
+        match Start::parse("own.json", &bytes) {
+            Ok(start) => {
+                read += 1;
+                play(rng, start, 8);
+            }
+            Err(EnvError::Broken { place, reason, .. }) => {
+                refused += 1;
+                assert!(!place.is_empty() && !reason.is_empty());
+            }
+            Err(other) => panic!("{other}"),
+        }
+    });
+    println!("soak_babyai: {read} files were read and played, {refused} refused");
+    assert!(read > 0 && refused > 0);
+}
+
+#[test]
+fn hostile_actions_are_answered() {
+    Soak::new("soak_babyai: actions", 100_000).run(|rng, _| {
+        let (mut start, _) = any_level(rng);
+        if rng.once_in(2) {
+            start.subgoals =
+                vec![vec![" There is a ** ball ** 1 steps away.".to_owned(), hostile::text(rng, 1000)]];
+        }
+        play(rng, start, 30);
+    });
+}
+
+#[test]
+fn a_level_larger_than_any_is_refused_in_words() {
+    let row = vec![Value::Null; 129];
+    let large = json!({"grid": [row], "objects": [], "agent": [0, 0, 0], "instr": Map::new()});
+    let error = Start::parse("large", large.to_string().as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("grid[0]: it has 129 entries; at most 128 are read"), "{error}");
+    let error = Start::parse("vast", &vec![b' '; 5 << 20]).unwrap_err().to_string();
+    assert!(error.contains("a level has at most"), "{error}");
+    let objects = vec![json!({"type": "ball", "color": "red"}); 10_000];
+    let many = json!({"grid": [[null]], "objects": objects, "agent": [0, 0, 0], "instr": {"op": "goto", "desc": {}}});
+    let mut world = World::new(Arc::new(Start::parse("many", many.to_string().as_bytes()).unwrap()));
+    assert!(!world.begin().is_empty());
+}
