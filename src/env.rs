@@ -35,6 +35,12 @@ pub trait Environment: Send {
     /// [`EnvError`] when the world itself failed.
     fn admissible(&mut self) -> Result<Vec<String>, EnvError>;
 
+    /// A way to the goal from here, for a person who asks: what to do next, in words. The world does not move. None where this
+    /// world knows no way to look for one; what was looked for and not found is said in the words.
+    fn hint(&mut self) -> Option<String> {
+        None
+    }
+
     /// The fields of `play --json`'s `world` object (ALFWorld: `inventory`).
     fn peek(&self) -> serde_json::Value {
         serde_json::Value::Object(serde_json::Map::new())

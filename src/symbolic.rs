@@ -1,4 +1,4 @@
-//! Detectors and the rules behind symbolic reflections, for the household worlds: no model is asked (`docs/SYMBOLIC.md`).
+//! Detectors and the rules behind symbolic reflections, for the household worlds and planning problems: no model is asked (`docs/SYMBOLIC.md`).
 //!
 //! Responsibilities: [`detect()`] finds what a step shows, as notes with the words that prove them; [`reflect`] turns notes
 //! into Abstract, Error and Progress lessons. Not here: when to reflect (the method's). Neither ever sees `truth`, and
@@ -8,6 +8,7 @@ mod detect;
 mod failure;
 mod goal;
 pub mod grid;
+mod planning;
 mod rules;
 mod situation;
 pub mod thresholds;

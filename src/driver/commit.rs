@@ -22,6 +22,7 @@ impl Driver {
         match message {
             Message::Delta(call, delta) => self.delta(call, delta),
             Message::Admissible(tell) => self.host.order(Order::Admissible(tell)),
+            Message::Hint(tell) => self.host.order(Order::Hint(tell)),
             Message::RetryWrite => self.retry_write(),
             Message::Quit => {
                 // With a failed write there is nothing to close: the session is left as after a crash.

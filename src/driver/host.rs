@@ -20,6 +20,8 @@ pub(super) enum Order {
     List(CallId, Turn),
     /// Only list, for a person.
     Admissible(oneshot::Sender<Vec<String>>),
+    /// Look for a way to the goal, for a person.
+    Hint(oneshot::Sender<Option<String>>),
     /// Bring the world of an episode to where the journal says it is, comparing each observation.
     Rebuild(Rebuild),
 }
@@ -102,7 +104,7 @@ impl Order {
         match self {
             Self::Reset(call, _) | Self::Step(call, _) | Self::List(call, _) => Named::Call(*call),
             Self::Rebuild(rebuild) => Named::Rebuild(rebuild.number, rebuild.episode),
-            Self::Admissible(_) => Named::Nobody,
+            Self::Admissible(_) | Self::Hint(_) => Named::Nobody,
         }
     }
 }
@@ -132,6 +134,10 @@ fn obey(open: &OpenWorld, world: &mut Option<Box<dyn Environment>>, order: Order
             let actions = world.as_mut().and_then(|w| w.admissible().ok()).unwrap_or_default();
             // Whoever asked may have gone.
             let _ = tell.send(actions);
+            return None;
+        }
+        Order::Hint(tell) => {
+            let _ = tell.send(world.as_mut().and_then(|w| w.hint()));
             return None;
         }
         Order::Rebuild(past) => {

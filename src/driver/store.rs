@@ -77,6 +77,8 @@ pub enum Message {
     Wish(Command, Option<oneshot::Sender<Result<Seq, Refusal>>>),
     /// The actions the world would accept now.
     Admissible(oneshot::Sender<Vec<String>>),
+    /// Look for a way to the goal.
+    Hint(oneshot::Sender<Option<String>>),
     /// Try the failed write again.
     RetryWrite,
     /// Close the session and end.
@@ -238,6 +240,13 @@ impl Handle {
             return Vec::new();
         }
         told.await.unwrap_or_default()
+    }
+
+    /// What a person who asks is told of the way to the goal; none where this world knows no way to look for one.
+    pub async fn hint(&self) -> Option<String> {
+        let (tell, told) = oneshot::channel();
+        self.inbox.send(Message::Hint(tell)).ok()?;
+        told.await.ok()?
     }
 
     /// The inbox itself, for the driver's runners.

@@ -56,7 +56,8 @@ impl Assembly<'_> {
         match &part.content {
             Content::Text(text) => self.text(part, text),
             Content::World(name) => {
-                if let Some(text) = templates.world(&self.episode.task.env).texts.get(name) {
+                let task = &self.episode.task;
+                if let Some(text) = templates.world(&task.env).text(name, task) {
                     self.text(part, text);
                 }
             }

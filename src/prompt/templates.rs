@@ -36,6 +36,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("sweet_sour-negative.toml", include_str!("templates/sweet_sour-negative.toml")),
     ("household.toml", include_str!("templates/household.toml")),
     ("babyai.toml", include_str!("templates/babyai.toml")),
+    ("pddl.toml", include_str!("templates/pddl.toml")),
     ("any.toml", include_str!("templates/any.toml")),
     ("put.txt", include_str!("examples/put.txt")),
     ("clean.txt", include_str!("examples/clean.txt")),

@@ -15,6 +15,7 @@ mod forms;
 mod grid;
 mod knowledge;
 mod mind;
+mod planning;
 mod read;
 mod search;
 mod text;
@@ -60,9 +61,12 @@ pub fn answer(prompt: &Prompt, seed: u64) -> String {
     if let Some(line) = grid::answer(prompt, &reading, seed) {
         return line;
     }
+    let dice = dice::Dice::new(reading.task_text, seed, reading.items.len());
+    if let Some(line) = planning::answer(prompt, &reading, &dice) {
+        return line;
+    }
     let belief = belief::Belief::of(&reading);
     let lessons = knowledge.forms.lessons(prompt, knowledge);
-    let dice = dice::Dice::new(reading.task_text, seed, reading.items.len());
     let line = mind::Mind { knowledge, reading: &reading, belief, lessons, dice, careful: false }.answer();
     // A name that a prompt breaks over lines is said in one.
     if line.contains(['\n', '\r']) { line.split_whitespace().collect::<Vec<_>>().join(" ") } else { line }

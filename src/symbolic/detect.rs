@@ -3,6 +3,7 @@
 
 use super::failure;
 use super::goal::{Goal, Rung};
+use super::planning;
 use super::situation::Situation;
 use super::thresholds::{CIRCLE_VISITS, CIRCLE_WINDOW, REPEAT_AFTER};
 use super::words::{Act, Door, NOTHING, Said, act, kind, said};
@@ -21,6 +22,9 @@ pub fn detect(state: &State) -> Vec<Note> {
     }
     if super::grid::is_grid(episode) {
         return super::grid::detect(state, episode, step, answer.raw.trim());
+    }
+    if episode.task.env == planning::ENV {
+        return planning::detect(state, episode, step, answer);
     }
     let executed = step.executed.as_ref();
     let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();

@@ -9,6 +9,7 @@ pub use answer::answer;
 use super::detect::{known, reached};
 use super::goal::Goal;
 use super::grid;
+use super::planning;
 use crate::domain::{
     Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Purpose, Reflection, Scope,
 };
@@ -102,7 +103,10 @@ fn just_drawn(episode: &Episode, kind: Kind) -> Vec<String> {
 fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> Option<Drawn> {
     let fires = |n: &&Note| {
         n.kind == NoteKind::Progress
-            || matches!(n.detector.as_str(), "circling" | "left_target" | "wrong_object")
+            || matches!(
+                n.detector.as_str(),
+                "circling" | "left_target" | "wrong_object" | "undone" | "set_back"
+            )
             || matches!(n.detector.as_str(), "found_target" | "found_door" | "took_key" | "unlocked")
     };
     let cause = notes.iter().rfind(fires);
@@ -111,6 +115,8 @@ fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> O
     }
     let text = if grid::is_grid(episode) {
         grid::standing(episode)?
+    } else if episode.task.env == planning::ENV {
+        planning::standing(episode)?
     } else {
         let goal = Goal::read(&episode.task.goal)?;
         if reached(episode) >= goal.ladder().len() {

@@ -263,6 +263,12 @@ impl App {
                 });
             }
             Request::Find { words, shown } => self.find(words, shown, tell.clone()),
+            Request::Hint => {
+                let (handle, tell) = (self.handle.clone(), tell.clone());
+                tokio::spawn(async move {
+                    let _ = tell.send(Answer::Hint(handle.hint().await)).await;
+                });
+            }
             Request::RetryWrite => self.handle.retry_write(),
             Request::Mouse(on) => self.screen.capture_mouse(on)?,
             Request::NextTheme => self.next_theme(),

@@ -50,6 +50,8 @@ use ratatui::layout::Rect;
 pub enum Answer {
     /// The actions the world accepts now, in its own order.
     Admissible(Vec<String>),
+    /// What is known of the way to the goal; none where the world cannot look for one. Said in the footer.
+    Hint(Option<String>),
     /// The text as the editor left it; none when nothing was saved.
     Edited(Option<String>),
     /// Places that were found in other episodes.

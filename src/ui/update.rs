@@ -42,6 +42,14 @@ pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -
             model.size = (columns, rows);
             Vec::new()
         }
+        Msg::Answer(overlay::Answer::Hint(hint)) => {
+            let (words, tone) = match hint {
+                Some(hint) => (format!("hint: {hint}"), Tone::Told),
+                None => ("this world cannot look for a way to its goal".to_owned(), Tone::Refused),
+            };
+            model.say(words, tone, look.now);
+            Vec::new()
+        }
         Msg::Answer(answer) => over(model, |top| top.answer(answer, look)),
         Msg::News | Msg::Tick => {
             hear(model, look);
@@ -71,7 +79,9 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 model.mouse = on;
                 rest.push(Request::Mouse(on));
             }
-            Request::Send(_) | Request::Admissible | Request::RetryWrite if look.reading() => {
+            Request::Send(_) | Request::Admissible | Request::Hint | Request::RetryWrite
+                if look.reading() =>
+            {
                 only_read(model, look);
             }
             other => {
@@ -246,6 +256,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
                 vec![Request::Quit]
             }
         }
+        Action::Hint => vec![Request::Hint],
         Action::Copy => copy(look),
         Action::Cancel => cancel(model, look),
         Action::Suspend => vec![Request::Suspend],

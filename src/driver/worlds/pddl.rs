@@ -5,10 +5,13 @@
 
 use super::{WorldError, WorldOptions, read, refused};
 use crate::domain::Task;
-use crate::env::pddl::{self, Difficulty, Domain, Game, Joining, Outline, Playing, Source, TaskId};
+use crate::env::pddl::{
+    self, Difficulty, Domain, Game, GeneratedProblem, Joining, Outline, Playing, Source, TaskId,
+};
 use crate::env::{EnvError, Environment};
 use crate::pddl::Effort;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Between the two paths of a task.
 const AND: &str = "::";
@@ -18,12 +21,24 @@ const BRIEF: Effort = Effort { states: 4_000, work: 12_000_000 };
 /// Opens the world of a task.
 pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
     if let Ok(id) = task.id.parse::<TaskId>() {
-        return Ok(Box::new(pddl::generate(&id)?.open(options.joining)));
+        return Ok(Box::new(proven(id)?.open(options.joining)));
     }
     let files = Files::named(&task.id).and_then(|named| named.read()).map_err(|e| refused(&e))?;
     let game = Game::load(&files.source())?;
     let yardstick = game.yardstick(BRIEF);
     Ok(Box::new(Playing::new(game, options.joining, yardstick)))
+}
+
+/// A generated problem. The last one is kept: going back in an episode opens its world again, and a proof takes a while.
+fn proven(id: TaskId) -> Result<GeneratedProblem, EnvError> {
+    static LAST: Mutex<Option<GeneratedProblem>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kept) = last.as_ref().filter(|kept| kept.id == id) {
+        return Ok(kept.clone());
+    }
+    let fresh = pddl::generate(&id)?;
+    *last = Some(fresh.clone());
+    Ok(fresh)
 }
 
 /// The task of a name or of files; the files are read, so that what cannot be understood makes no session.
@@ -37,7 +52,10 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
         Err(_) => {
             let named = Files::named(text)?;
             let outline = Outline::read(&named.read()?.source())?;
-            let task_type = Some(outline.domain.clone()).filter(|domain| !domain.is_empty());
+            // The domain's word in task names, where it is one of the four.
+            let known = Domain::named(&outline.domain);
+            let task_type = known.map_or_else(|| outline.domain.clone(), |domain| domain.word().to_owned());
+            let task_type = Some(task_type).filter(|domain| !domain.is_empty());
             let goal = outline.goal_text(options.joining);
             Ok(Task { env: "pddl".to_owned(), id: named.id(), goal, task_type, seed: 0 })
         }

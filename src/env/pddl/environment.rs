@@ -1,9 +1,11 @@
 //! A world as everybody else sees it.
 
 use super::game::{Game, Joining};
+use super::hint::Hint;
 use super::world::{Place, World};
 use crate::domain::{Enumeration, EnvInfo, Turn};
 use crate::env::{EnvError, Environment, Snapshot};
+use crate::pddl::Effort;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -116,6 +118,22 @@ impl Environment for Playing {
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
         Ok(self.world.valid().map(str::to_owned).collect())
+    }
+
+    fn hint(&mut self) -> Option<String> {
+        Some(match self.world.hint(Effort::MODEST) {
+            Hint::Plan(plan) => match plan.as_slice() {
+                [] => "nothing is left to do: the goal holds".to_owned(),
+                [only] => format!("{} and the goal is reached", only.trim_end()),
+                [first, rest @ ..] => {
+                    format!("{} then {} more of a plan that reaches the goal", first.trim_end(), rest.len())
+                }
+            },
+            Hint::Impossible => "no listed actions reach the goal from here".to_owned(),
+            Hint::GaveUp { states } => {
+                format!("the planner gave up after {states} states; there may be a way")
+            }
+        })
     }
 
     fn peek(&self) -> Value {

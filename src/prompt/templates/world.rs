@@ -55,6 +55,12 @@ fn old_words(line: &str) -> String {
 impl World {
     pub(super) const NONE: Self = Self { envs: Vec::new(), texts: BTreeMap::new(), examples: Vec::new() };
 
+    /// A text by its name: the one for tasks of this type (`NAME.TYPE`), where there is one, else the one for all.
+    pub(in crate::prompt) fn text(&self, name: &str, task: &Task) -> Option<&StoredText> {
+        let own = task.task_type.as_ref().and_then(|kind| self.texts.get(&format!("{name}.{kind}")));
+        own.or_else(|| self.texts.get(name))
+    }
+
     /// The first `count` examples for a task: those of its type, then the others in the file's order. A task whose type is
     /// not known is matched by the words of its goal.
     pub(in crate::prompt) fn examples_for(

@@ -3,6 +3,7 @@
 
 use crate::domain::{LessonText, Note, Scope};
 use crate::symbolic::goal::{Goal, Treatment};
+use crate::symbolic::planning;
 use crate::symbolic::situation::Situation;
 use crate::symbolic::words::kind;
 
@@ -10,6 +11,9 @@ type Sentence = (String, Scope, LessonText);
 
 /// What a note teaches about the world in general.
 pub(super) fn general(note: &Note) -> Vec<Sentence> {
+    if let Some((rule, text)) = planning::general(note) {
+        return vec![(rule, Scope::TaskType, LessonText::plain(text))];
+    }
     let part = |name: &str| note.parts.get(name).map_or("", String::as_str);
     let plain = |rule: String, scope, text: String| (rule, scope, LessonText::plain(text));
     match note.detector.as_str() {
@@ -42,6 +46,10 @@ pub(super) fn general(note: &Note) -> Vec<Sentence> {
 pub(super) fn mistake(note: &Note) -> Vec<Sentence> {
     let part = |name: &str| note.parts.get(name).map_or("", String::as_str);
     let detector = note.detector.as_str();
+    if let Some((mistake, solution)) = planning::mistake(detector) {
+        let text = LessonText { text: mistake.to_owned(), solution: Some(solution.to_owned()) };
+        return vec![(format!("error.{detector}"), Scope::TaskType, text)];
+    }
     let how = Treatment::of(part("how"));
     let mut rule = format!("error.{detector}");
     let (mistake, solution) = match detector {

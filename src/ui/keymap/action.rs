@@ -82,6 +82,7 @@ actions! {
     Arrange = "arrange", "arrange the panes in another way";
     Truth = "truth", "show what is true of the world, or only what the agent may know";
     Reasoning = "reasoning", "unfold or fold the reasoning of the model";
+    Hint = "hint", "ask for a way to the goal, where this world can look for one";
     Prompt = "prompt", "show the prompt: what the model sees and where it comes from";
     Preview = "preview", "show the prompt that would be sent now, with the lessons as they are; nothing is sent";
     Search = "search", "find words in all turns of the session";

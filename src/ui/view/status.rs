@@ -33,6 +33,8 @@ pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
         }
         let room = edge.saturating_sub(area.x + 1 + gap);
         let goal = if episode.task.goal.is_empty() { &episode.task.id } else { &episode.task.goal };
+        // The first words of every PDDL goal are the same and would fill the row.
+        let goal = goal.split_once("the following conditions: ").map_or(goal.as_str(), |(_, parts)| parts);
         canvas.put(area.x + 1, area.y, room, goal, canvas.style(Role::Title));
     } else {
         let words = if state.run.is_some() { "the world is being set up" } else { "no episode yet" };
@@ -58,7 +60,11 @@ fn bar(progress: f64, cells: u16, right: u16, area: Rect, canvas: &mut Canvas<'_
 /// How many subgoals the task has, where the world says so.
 fn subgoals(state: &State) -> Option<u64> {
     let episode = state.episode.as_ref()?;
-    let from = |value: &serde_json::Value| value.get("subgoals").and_then(serde_json::Value::as_u64);
+    // A number, or the parts themselves.
+    let from = |value: &serde_json::Value| {
+        let subgoals = value.get("subgoals")?;
+        subgoals.as_u64().or_else(|| Some(subgoals.as_object()?.len() as u64))
+    };
     // AgentBoard's patterns of the six task types, and the goal itself (`docs/`, progress rate).
     let of_type = || match episode.task.task_type.as_deref()? {
         "pick_and_place_simple" => Some(3),

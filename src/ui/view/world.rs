@@ -1,6 +1,8 @@
 //! The world as far as the agent knows it: where it is, what it holds, what it has seen where. A key shows what is true.
 
+mod boxes;
 mod grid;
+mod planning;
 
 use super::Scratch;
 use super::frame;
@@ -43,6 +45,14 @@ pub(super) fn draw(
         titles(model, look, block, None, canvas);
         return;
     };
+    if planning::is_one(&episode.shown) {
+        let shown = &episode.shown;
+        planning_titles(model, look, block, shown, canvas);
+        let rows =
+            planning::rows(look.glyphs, shown, model.truth.then_some(&episode.truth), block.body.width);
+        paint(model, look, block, &rows, scratch, canvas);
+        return;
+    }
     if let Some(grid) = grid::Grid::read(&episode.shown, model.truth.then_some(&episode.truth)) {
         scratch.world_most = 0;
         grid.draw(model, look, block, canvas);
@@ -55,6 +65,18 @@ pub(super) fn draw(
     let seen = agents.places.iter().filter(|p| p.seen).count();
     titles(model, look, block, Some((&known, seen)), canvas);
     let rows = rows(look, &known, model.truth, block.body.width, &episode.task.goal);
+    paint(model, look, block, &rows, scratch, canvas);
+}
+
+/// Puts rows into the pane, from where it is scrolled to.
+fn paint(
+    model: &Model,
+    look: &Look<'_>,
+    block: &Block,
+    rows: &[Pieces],
+    scratch: &mut Scratch,
+    canvas: &mut Canvas<'_>,
+) {
     let height = usize::from(block.body.height);
     let most = rows.len().saturating_sub(height);
     scratch.world_most = most as u16;
@@ -78,6 +100,23 @@ pub(super) fn draw(
         let at = Rect { y: block.body.bottom() - 1, height: 1, ..block.body };
         let words = more;
         canvas.put_right(at.right().saturating_sub(1), at.y, at.width / 2, &words, canvas.style(Role::Dim));
+    }
+}
+
+/// The title of a planning problem: in one row where the pane has no other.
+fn planning_titles(model: &Model, look: &Look<'_>, block: &Block, shown: &Value, canvas: &mut Canvas<'_>) {
+    let Some(area) = block.title else { return };
+    let own = if model.focus == Focus::World { Role::Focus } else { Role::Title };
+    let mut pieces: Vec<(Role, String)> = vec![(Role::Dim, "2 ".to_owned()), (own, "World".to_owned())];
+    if block.body.height == 0 {
+        let words = planning::in_one_line(shown, look.glyphs.dot);
+        pieces.push((Role::Text, format!("  {words}")));
+    }
+    let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
+    frame::title(area, &pieces, canvas);
+    if block.body.height > 0 {
+        let (held, all) = planning::goal(shown);
+        frame::aside(area, Role::Dim, &format!("{held} of {all} hold"), canvas);
     }
 }
 

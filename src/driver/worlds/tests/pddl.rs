@@ -35,7 +35,7 @@ fn files_are_found_again_by_the_task_they_made() {
     let options = WorldOptions { joining: Joining::Blank, ..WorldOptions::default() };
     let task = find("pddl", &pddl_files(Some(&domain), &problem), &options).unwrap();
     assert_eq!(task.goal, "The goal is to satisfy the following conditions: Robby is at roomb. ");
-    assert_eq!(task.task_type.as_deref(), Some("gripper-strips"));
+    assert_eq!(task.task_type.as_deref(), Some("gripper"));
     assert_eq!(
         warnings(&task),
         ["the problem is for the domain \"carriers\"; it is played in \"gripper-strips\""]

@@ -1,0 +1,54 @@
+//! The beginner wins what it understands, in the words of the prompt alone, and lessons end its habits.
+
+use crate::domain::{Label, Origin, Prompt, Segment, Speaker};
+use crate::env::Environment;
+use crate::env::pddl::{Domain, Joining, generate};
+use std::sync::Arc;
+
+fn segment(label: Label, text: String) -> Segment {
+    Segment { label, origin: Origin::Task, speaker: Speaker::User, text: Arc::from(text) }
+}
+
+/// Plays a problem with the actor; whether it was won, and in how many steps.
+fn play(task: &str, lessons: &[&str], most: usize) -> (bool, usize) {
+    let mut world = generate(&task.parse().unwrap()).unwrap().open(Joining::Comma);
+    let first = world.reset().unwrap();
+    let goal = first.shown["goal"].as_str().unwrap().to_owned();
+    let mut segments: Vec<Segment> =
+        lessons.iter().map(|lesson| segment(Label::Error, format!("- {lesson}\n"))).collect();
+    segments
+        .push(segment(Label::Task, format!("{}\nYour task is to: {goal}\n", first.observation.trim_end())));
+    for step in 1..=most {
+        let line = super::super::answer(&Prompt { segments: segments.clone() }, step as u64);
+        let turn = world.step(&line).unwrap();
+        if turn.won {
+            return (true, step);
+        }
+        segments.push(segment(Label::Action, format!("> {line}\n")));
+        segments.push(segment(Label::Observation, format!("{}\n", turn.observation.trim_end())));
+    }
+    (false, most)
+}
+
+#[test]
+fn problems_of_every_domain_are_won_and_lessons_spare_steps() {
+    const LESSONS: [&str; 6] = [
+        "Mistake: x Solution: Fill both hands before you move.",
+        "Mistake: x Solution: Drop a ball only where it belongs.",
+        "Mistake: x Solution: Use unstack; put blocks on the table.",
+        "Mistake: x Solution: Leave what you hold. Clean a glass.",
+        "Mistake: x Solution: Loosen a nut on the ground.",
+        "Mistake: x Solution: Open a container first.",
+    ];
+    for domain in Domain::ALL {
+        let (mut untaught, mut taught) = (0, 0);
+        for number in 1..=3 {
+            let task = format!("{}/{number}", domain.word());
+            let (won, steps) = play(&task, &LESSONS, 80);
+            assert!(won, "{task} with lessons");
+            taught += steps;
+            untaught += play(&task, &[], 80).1;
+        }
+        assert!(taught <= untaught, "{domain:?}: {taught} steps with lessons, {untaught} without");
+    }
+}

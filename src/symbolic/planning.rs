@@ -1,0 +1,181 @@
+//! Detectors for planning problems (methods.md 2.3; OmniReflect's appendix F): what was done, what the goal has left over, and
+//! for each of the four domains the moves that do not help. They read `shown.facts`: everything is told at the start, and what
+//! an action does is among the rules.
+
+mod moves;
+mod sentences;
+
+pub(super) use sentences::{general, mistake};
+
+use super::detect::evidence;
+use super::thresholds::REPEAT_AFTER;
+use crate::domain::{Note, NoteKind, Seen, Step};
+use crate::engine::{Episode, State};
+use serde_json::Value;
+
+/// The environment these detectors are for.
+pub(super) const ENV: &str = "pddl";
+
+/// An action as its world reads it: name and objects.
+pub(super) struct Move<'a> {
+    pub(super) verb: &'a str,
+    pub(super) objects: Vec<&'a str>,
+}
+
+/// What is true and wanted after the last step.
+pub(super) struct Known<'a> {
+    shown: &'a Value,
+}
+
+impl<'a> Known<'a> {
+    /// Whether a fact such as `on a b` is true.
+    pub(super) fn has(&self, fact: &str) -> bool {
+        self.shown["facts"].get(fact).is_some()
+    }
+
+    /// Whether a fact is part of the goal.
+    pub(super) fn wants(&self, fact: &str) -> bool {
+        self.shown["subgoals"].get(format!("({fact})")).is_some()
+    }
+
+    /// The arguments of the parts of the goal with this predicate, and whether each holds.
+    pub(super) fn wanted(&self, predicate: &'a str) -> impl Iterator<Item = (Vec<&'a str>, bool)> + 'a {
+        let parts = self.shown["subgoals"].as_object();
+        parts.into_iter().flatten().filter_map(move |(atom, part)| {
+            let inside = atom.strip_prefix('(')?.strip_suffix(')')?;
+            let mut words = inside.split(' ');
+            (words.next() == Some(predicate)).then(|| (words.collect(), part["held"] == true))
+        })
+    }
+
+    /// The arguments of the true facts with this predicate.
+    pub(super) fn facts(&self, predicate: &'a str) -> impl Iterator<Item = Vec<&'a str>> + 'a {
+        let facts = self.shown["facts"].as_object();
+        facts.into_iter().flatten().filter_map(move |(fact, _)| {
+            let mut words = fact.split(' ');
+            (words.next() == Some(predicate)).then(|| words.collect())
+        })
+    }
+
+    /// How many parts of the goal hold, and how many there are.
+    fn standing(&self) -> (usize, usize) {
+        let parts = self.shown["subgoals"].as_object();
+        let held = parts.into_iter().flatten().filter(|(_, part)| part["held"] == true).count();
+        (held, parts.map_or(0, serde_json::Map::len))
+    }
+
+    /// Whether an action could have made a part of the goal true: by its kind, or by what is told as new.
+    fn made(&self, domain: &str, done: &Move<'_>, told: &str) -> bool {
+        match domain {
+            "gripper-strips" => done.verb == "drop",
+            "blocksworld-4ops" => matches!(done.verb, "stack" | "putdown"),
+            _ => {
+                let told = told.to_ascii_lowercase();
+                let parts = self.shown["subgoals"].as_object();
+                let held = parts.into_iter().flatten().filter(|(_, part)| part["held"] == true);
+                held.filter_map(|(_, part)| part["text"].as_str())
+                    .any(|text| told.contains(&text.trim_end().to_ascii_lowercase()))
+            }
+        }
+    }
+
+    /// The sentences of the parts that do not hold.
+    fn left(&self) -> Vec<&'a str> {
+        let parts = self.shown["subgoals"].as_object();
+        let open = parts.into_iter().flatten().filter(|(_, part)| part["held"] != true);
+        open.filter_map(|(_, part)| Some(part["text"].as_str()?.trim_end_matches(['.', ' ']))).collect()
+    }
+}
+
+/// What the detectors find in an answered step.
+pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Seen) -> Vec<Note> {
+    let executed = step.executed.as_ref();
+    let said = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
+    let lower = said.to_ascii_lowercase();
+    if lower.contains("check") || lower.contains("look around") {
+        return Vec::new();
+    }
+    let known = Known { shown: &episode.shown };
+    let done = read(&known, &lower);
+    let mut notes = Vec::new();
+    let mut note = |detector: &str, kind: NoteKind, parts: &[(&str, &str)]| {
+        let parts = parts.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let evidence = evidence(said, answer.raw.trim());
+        notes.push(Note { detector: detector.to_owned(), kind, evidence, parts });
+    };
+    let domain = known.shown["domain"].as_str().unwrap_or_default();
+    if !answer.valid {
+        let why = done.as_ref().and_then(|done| moves::refused(domain, &known, done)).unwrap_or(
+            if answer.raw.ends_with("takes no effect. Please check valid actions.") {
+                "not_understood"
+            } else {
+                "not_now"
+            },
+        );
+        note("nothing_happened", NoteKind::Mistake, &[("why", why), ("action", said)]);
+        note(why, NoteKind::Mistake, &[]);
+        let count = episode.actions.get(step.action().unwrap_or_default()).map_or(0, |a| a.0);
+        if u64::from(count) >= state.number("repeat_after", REPEAT_AFTER) {
+            note("repeat", NoteKind::Mistake, &[("action", said), ("times", &count.to_string())]);
+        }
+        return notes;
+    }
+    // How many parts held before is kept in the notes, so that a step's work does not grow with the episode.
+    let (held, all) = known.standing();
+    let last = episode.noted.get("standing").and_then(|t| t.last.parts.get("held"));
+    let before = last.and_then(|n| n.parse::<usize>().ok());
+    if before != Some(held) {
+        note("standing", NoteKind::Fact, &[("held", &held.to_string())]);
+    }
+    let rose = episode.progress_step == step.number && episode.progress > 0.0;
+    // The first action that does something is also credited with what held from the start.
+    let own = before.is_some() || done.as_ref().is_some_and(|done| known.made(domain, done, &answer.raw));
+    if rose && own {
+        note("subgoal", NoteKind::Progress, &[("reached", &held.to_string()), ("of", &all.to_string())]);
+    } else if before.is_some_and(|before| held < before) {
+        // Towers are taken apart and boots are opened on the way; a ball or a drink that was delivered is lost.
+        match domain {
+            "blocksworld-4ops" | "tyreworld" => note("set_back", NoteKind::Fact, &[]),
+            _ => note("undone", NoteKind::Mistake, &[]),
+        }
+    }
+    let Some(done) = done else { return notes };
+    let previous = step.number.checked_sub(1).and_then(|n| episode.step(n)).and_then(Step::action);
+    let previous = previous.map(str::to_ascii_lowercase).and_then(|text| {
+        let done = read(&known, &text)?;
+        Some((done.verb.to_owned(), done.objects.into_iter().map(str::to_owned).collect::<Vec<_>>()))
+    });
+    for (detector, kind) in moves::noticed(domain, &known, &done, previous.as_ref()) {
+        note(detector, kind, &[]);
+    }
+    notes
+}
+
+/// Where the episode stands: what the goal has left over. None where nothing is.
+pub(super) fn standing(episode: &Episode) -> Option<String> {
+    let known = Known { shown: &episode.shown };
+    let (held, all) = known.standing();
+    let left = known.left();
+    if left.is_empty() {
+        return None;
+    }
+    let so_far = if held == 0 {
+        "None of the goal holds yet.".to_owned()
+    } else {
+        format!("{held} of {all} conditions hold.")
+    };
+    Some(format!("{so_far} Left over: {}.", left.join("; ")))
+}
+
+/// The words of a text that name an action of the four domains and objects of this problem.
+fn read<'a>(known: &Known<'_>, text: &'a str) -> Option<Move<'a>> {
+    let words = || {
+        text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).filter(|w| !w.is_empty())
+    };
+    let verb = words().find(|word| moves::VERBS.contains(word))?;
+    let is_object = |word: &&str| known.shown["objects"].get(*word).is_some();
+    Some(Move { verb, objects: words().filter(is_object).collect() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! The pictures of planning problems, and what becomes of nonsense.
+
+use super::*;
+use crate::env::Environment;
+use crate::env::pddl::{Joining, generate};
+use crate::ui::glyphs::{ASCII, UNICODE};
+use serde_json::json;
+
+/// The first picture of a generated problem after some actions.
+fn picture(task: &str, actions: &[&str], columns: u16) -> Vec<String> {
+    let mut world = generate(&task.parse().unwrap()).unwrap().open(Joining::Comma);
+    let mut shown = world.reset().unwrap().shown;
+    for action in actions {
+        let turn = world.step(action).unwrap();
+        assert!(turn.valid, "{action}");
+        crate::domain::merge_patch(&mut shown, &turn.shown);
+    }
+    texts(&rows(&UNICODE, &shown, None, columns))
+}
+
+fn texts(rows: &[Pieces]) -> Vec<String> {
+    let text = |row: &Pieces| row.iter().map(|(_, text)| text.as_str()).collect::<String>();
+    rows.iter().map(|row| text(row).trim_end().to_owned()).collect()
+}
+
+#[test]
+fn blocks_stand_on_each_other() {
+    assert_eq!(
+        picture("blockworld/easy/2", &["unstack b2 from b3"], 40),
+        ["arm  [b2]", "", "[b3]", "[b1]", "────", "· b1 is on b2.  · b2 is on b3."]
+    );
+}
+
+#[test]
+fn rooms_bars_and_garages_are_boxes() {
+    assert_eq!(
+        picture("gripper/easy/1", &["pick ball1 rooma left"], 44),
+        [
+            "┌─ rooma ────────┐ ┌─ roomb ────────┐",
+            "│ ball2          │ │ no balls       │",
+            "│ ▸ Robby        │ │                │",
+            "│   left   ball1 │ │                │",
+            "│   right  free  │ │                │",
+            "└────────────────┘ └────────────────┘",
+            "· ball1 is at roomb.  · ball2 is at roomb."
+        ]
+    );
+}
+
+#[test]
+fn a_bar_and_a_garage_are_told_in_boxes() {
+    let bar = picture("barman/easy/1", &["right grasp shot1"], 60);
+    assert!(bar.iter().any(|row| row == "right  shot1"), "{bar:#?}");
+    assert!(bar.iter().any(|row| row.contains("─ shot1 (right) ")), "{bar:#?}");
+    assert!(bar.iter().any(|row| row == "dispenser1 gives ingredient1"), "{bar:#?}");
+    let garage = picture("tyreworld/hard/1", &["open boot", "fetch wrench boot"], 60);
+    assert_eq!(garage[0], "at hand  wrench");
+    assert!(garage.iter().any(|row| row.contains("─ boot, open ─")), "{garage:#?}");
+    assert!(garage.iter().any(|row| row.contains("✓ jack is in boot.")), "{garage:#?}");
+}
+
+/// Whatever a world shows, no row is wider than the pane.
+#[test]
+fn nonsense_is_drawn_within_the_pane() {
+    let nonsense = [
+        json!({"facts": {}, "subgoals": {}}),
+        json!({"domain": "blocksworld-4ops", "facts": {"on a b": true, "on b a": true, "on-table c": true, "on d c": true, "on c d": true}, "subgoals": {"(x)": 7}}),
+        json!({"domain": "barman", "facts": {"ontable": true, "ontable a b": true, "": true, " ": true}, "subgoals": {"": {"text": "", "held": "no"}}}),
+        json!({"domain": "tyreworld", "facts": {"on-ground h": true, "on  h": true, "tight n h": 3, "closed b": [], "have 世界世界世界世界世界世界世界世界世界世界": null}, "subgoals": {"(a)": {"text": "世界世界世界世界世界世界世界世界", "held": true}}}),
+        json!({"domain": "gripper-strips", "facts": {"room \u{1b}[2J": true, "room aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": true, "at-robby x": true}, "subgoals": {}}),
+        json!({"domain": 7, "facts": {"p": true, "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq a b c d e f": true}, "subgoals": {"(p)": {"held": true}}}),
+    ];
+    for shown in &nonsense {
+        assert!(is_one(shown));
+        for columns in [0, 1, 5, 9, 12, 20, 37, 64] {
+            for glyphs in [&UNICODE, &ASCII] {
+                for row in rows(glyphs, shown, Some(&json!({"plan": 12})), columns) {
+                    let wide: usize = row.iter().map(|(_, text)| width(text)).sum();
+                    // In a pane that is too small for a box the canvas cuts.
+                    assert!(columns < 20 || wide <= usize::from(columns), "{columns}: {row:?}");
+                }
+            }
+            assert!(!in_one_line(shown, "·").is_empty());
+        }
+    }
+}
