@@ -36,8 +36,7 @@ const fn rest(kinds: &'static [Kind]) -> Lane {
 const ABSTRACT: Lane = plain("Abstract", &[Kind::Abstract]);
 const ERROR: Lane = plain("Error", &[Kind::Error]);
 const PROGRESS: Lane = plain("Progress", &[Kind::Progress]);
-const MEMORY: Lane =
-    Lane { title: "Memory", kinds: &[Kind::Positive, Kind::Negative], form: Form::Tuples };
+const MEMORY: Lane = Lane { title: "Memory", kinds: &[Kind::Positive, Kind::Negative], form: Form::Tuples };
 
 const OF_REFLEXION: &[Lane] = &[
     plain("Plans", &[Kind::Plan]),

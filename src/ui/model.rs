@@ -1,9 +1,9 @@
 //! What the screen itself knows. All else it reads from the state.
 
-use super::overlay::{Draft, Overlay};
-use super::view::time::Ruler;
 use super::lane::Lane;
 use super::layout::{Arrangement, Pane};
+use super::overlay::{Draft, Overlay};
+use super::view::time::Ruler;
 use crate::domain::{Kind, LessonId, Seq};
 use crate::prompt::Templates;
 use std::sync::Arc;

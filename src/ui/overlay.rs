@@ -40,7 +40,7 @@ use super::look::Look;
 use super::model::{Focus, Model};
 use super::msg::Request;
 use super::update::{chosen_kind, chosen_lesson};
-use crate::domain::{Autonomy, Kind};
+use crate::domain::{Asked, Autonomy, Kind};
 use crate::text::truncate;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
@@ -169,6 +169,9 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Override => {
             let plays = head.autonomy == Autonomy::Human;
             let step = head.awaiting();
+            if head.troubled(Asked::Actor) {
+                return Ok(Box::new(ActionBox::new(head, None, true).after_failure()));
+            }
             if step.is_none() && !plays {
                 return Err(format!(
                     "there is no proposal to override; {} goes to the next",

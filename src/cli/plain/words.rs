@@ -2,9 +2,9 @@
 
 use crate::cli::lessons::{kind_of, scope_of};
 use crate::domain::{
-    Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs, Stage,
+    Asked, Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs, Stage,
 };
-use crate::engine::{Command, LessonWish, Pace, State};
+use crate::engine::{Command, Effect, LessonWish, Pace, State};
 use crate::prompt::render;
 use std::fmt::Write as _;
 
@@ -55,7 +55,8 @@ actions                 what the world would accept now
 story [N]               the last steps, or step N
 note TEXT               a remark on this step
 set NAME VALUE          change a setting, such as max_steps
-retry                   after a failed call: try again
+retry                   after failed calls: try all of them again
+give-up                 after failed calls: go on without; a reflection is left out, a step waits for your `act`
 end, again              end the episode; play the same task again (also: begin)
 quit (q)                leave; the session can be resumed
 The palette's words mean the same here, with or without its colon:
@@ -94,6 +95,9 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "cancel" => one(Command::Cancel),
         "retry" => one(Command::Retry),
         "give-up" => one(Command::GiveUp),
+        "act" if state.troubled(Asked::Actor) => {
+            Ok(Said::Do(vec![Command::GiveUp, Command::Act(needs(rest, "act ACTION")?)]))
+        }
         "act" => one(Command::Act(needs(rest, "act ACTION")?)),
         "think" | "think:" => one(Command::Act(format!("think: {}", needs(rest, "think WORDS")?))),
         "confirm" if state.autonomy != Autonomy::Confirm => one(Command::SetAutonomy(Autonomy::Confirm)),
@@ -346,10 +350,30 @@ fn story(rest: &str, state: &State) -> Result<String, String> {
     Ok(if out.is_empty() { "no step yet".to_owned() } else { out })
 }
 
+/// What failed and what can be done about it, in one line.
+fn failed(state: &State) -> String {
+    let told = state.troubles().map(|(effect, failure)| {
+        let question = match effect {
+            Effect::Ask { prompt, .. } => prompt.question.map(|q| format!(" ({})", q.name())),
+            _ => None,
+        };
+        format!("{}{}: {}", failure.place, question.unwrap_or_default(), failure.what)
+    });
+    let told: Vec<String> = told.collect();
+    let choices = if state.troubled(Asked::Actor) {
+        "retry, act ACTION, or end"
+    } else if state.troubled(Asked::Mentor) {
+        "retry, give-up (goes on without), or end"
+    } else {
+        "retry, or end"
+    };
+    format!("FAILED · {}; {choices}", told.join("; "))
+}
+
 /// Whose turn it is, in one line.
 pub(super) fn mode(state: &State) -> String {
-    if let Some((_, failure)) = &state.trouble {
-        return format!("FAILED · {}: {}; retry, or override, or end", failure.place, failure.what);
+    if state.trouble.is_some() {
+        return failed(state);
     }
     if let Some((episode, step, ..)) = &state.divergence {
         return format!("DIFFERENT · the rebuilt world differs at {episode}.{step}; `retry` accepts it");

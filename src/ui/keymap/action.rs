@@ -51,6 +51,7 @@ actions! {
     OverrideQuestions = "override-questions", "answer anew how an override is shown to the agent";
     AskAgain = "ask-again", "ask this turn again with the lessons as they are now";
     Retry = "retry", "try the failed call or write again";
+    GiveUp = "give-up", "go on without the answer of a failed call: a reflection is left out, a turn waits for you";
     Remark = "remark", "write a remark on this turn";
     AddLesson = "lesson-add", "teach a lesson";
     LessonFromOverride = "lesson-from-override", "teach a lesson from the last override, filled in beforehand";

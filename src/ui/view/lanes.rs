@@ -32,7 +32,11 @@ pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'
     let focused = model.focus == Focus::Lanes && place == chosen;
     let mut body = block.body;
     // Where the trials of the task stand is told once: in the first lane, or in the one that is shown.
-    let standing = if place == 0 || tabs || model.zoomed { standing::words(look.shown(), look.glyphs.dot) } else { Vec::new() };
+    let standing = if place == 0 || tabs || model.zoomed {
+        standing::words(look.shown(), look.glyphs.dot)
+    } else {
+        Vec::new()
+    };
     let mut told = false;
     if let Some(area) = block.title {
         let room = titles(model, look, area, place, tabs, canvas);

@@ -20,10 +20,5 @@ pub(super) fn words(state: &State, dot: &str) -> Vec<String> {
         Depth::InDepth => "in-depth",
     };
     let whole = format!("{trial}, {depth} (k1 {k1}, k2 {k2})");
-    vec![
-        format!("difficulty {} {dot} {whole}", difficulty.sum()),
-        whole,
-        format!("{trial}, {depth}"),
-        trial,
-    ]
+    vec![format!("difficulty {} {dot} {whole}", difficulty.sum()), whole, format!("{trial}, {depth}"), trial]
 }

@@ -27,7 +27,8 @@ pub(super) fn rows(look: &Look<'_>, lane: &Lane, columns: u16, still: bool) -> V
     here.map(|call| {
         let room = usize::from(columns).saturating_sub(9).max(4);
         // The line that still grows would move under the eye.
-        let whole = if still { call.text.rfind('\n').map_or("", |end| &call.text[..end]) } else { &call.text };
+        let whole =
+            if still { call.text.rfind('\n').map_or("", |end| &call.text[..end]) } else { &call.text };
         let last = whole.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or_default();
         let words = if last.is_empty() {
             "the mentor is asked".to_owned()
