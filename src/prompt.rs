@@ -9,6 +9,7 @@
 
 mod desk;
 mod draft;
+mod edit;
 pub mod forms;
 pub mod interface;
 mod mentor;
@@ -17,6 +18,7 @@ mod render;
 mod templates;
 
 pub use desk::Desk;
+pub use edit::edited;
 pub use mentor::read_mentor;
 pub use read::read;
 pub use render::{body_hash, render, text_hash};
