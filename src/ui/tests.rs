@@ -171,6 +171,7 @@ mod boxes;
 mod everywhere;
 mod keys;
 mod mended;
+mod mentor;
 mod overlays;
 mod pictures;
 mod safety;

@@ -85,6 +85,7 @@ actions! {
     Reasoning = "reasoning", "unfold or fold the reasoning of the model";
     Prompt = "prompt", "show the prompt: what the model sees and where it comes from";
     Preview = "preview", "show the prompt that would be sent now, with the lessons as they are; nothing is sent";
+    EditPrompt = "prompt-edit", "change the words of the chosen part of a prompt that waits to be sent";
     Search = "search", "find words in all turns of the session";
     Palette = "palette", "every action by name; :37 goes to turn 37";
     Help = "help", "keys and marks";
@@ -129,6 +130,7 @@ impl Action {
                 | Self::NextMatch
                 | Self::PreviousMatch
                 | Self::Difference
+                | Self::EditPrompt
                 | Self::Palette
                 | Self::Close
                 | Self::Up
