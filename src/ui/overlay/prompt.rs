@@ -36,6 +36,8 @@ pub struct PromptView {
     segment: usize,
     /// A segment of a draft is being changed.
     editing: Option<SegmentBox>,
+    /// What was typed for one and not saved.
+    unsaved: Option<SegmentBox>,
     templates: Option<Arc<Templates>>,
     /// What would be sent in the present of this event, or why nothing.
     foretold: RefCell<Option<(Seq, Foretold)>>,
@@ -266,7 +268,7 @@ impl PromptView {
         let at = all.iter().position(|of| *of == self.of(state)).unwrap_or(0);
         self.chosen = all.get(around(at, by, all.len())).copied();
         self.ahead = false;
-        (self.segment, self.difference) = (0, false);
+        self.segment = 0;
         self.scroll.to(0);
     }
 
@@ -294,6 +296,9 @@ impl PromptView {
             let (now, ..) = shown.ok()?;
             SegmentBox::new(state, now, place)
         });
+        if let Some(kept) = self.unsaved.take_if(|kept| self.editing.as_ref().is_some_and(|e| e.same(kept))) {
+            self.editing = Some(kept);
+        }
         Reaction::default()
     }
 }
@@ -311,7 +316,8 @@ impl Overlay for PromptView {
         if let Some(editing) = &mut self.editing {
             let reaction = editing.act(action, look);
             if reaction.close {
-                self.editing = None;
+                let done = self.editing.take();
+                self.unsaved = done.filter(|_| action == Action::Close);
             }
             return Reaction { close: false, ..reaction };
         }
@@ -349,7 +355,7 @@ impl Overlay for PromptView {
             }
             Action::Open => Reaction::close(),
             // What is drafted can be sent from where it is read.
-            Action::StepStage => Reaction::done(Request::Do(Action::StepStage)),
+            Action::StepStage if self.changeable(look) => Reaction::done(Request::Do(Action::StepStage)),
             _ => scrolled(&self.scroll, action),
         }
     }

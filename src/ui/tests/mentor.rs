@@ -190,6 +190,7 @@ fn prompts_of_actor_and_mentor_are_chosen_by_tab() {
     assert!(text.contains("[mentor: Abstract]"), "{text}");
     stage.press("BackTab");
     stage.press("BackTab");
+    stage.press("d");
     assert!(screen(&stage.draw()).contains("Prompt of turn 24, as it was sent"));
 }
 
@@ -208,10 +209,10 @@ fn a_drafted_prompt_is_changed_in_one_place_before_it_is_sent() {
     stage.press("Down");
     insta::assert_snapshot!("prompt_drafted_80x24", screen(&stage.draw()));
     stage.press("Up");
-    stage.press("e");
-    stage.draw();
-    for key in ["!", "!"] {
+    // What is typed and left is there again.
+    for key in ["e", "!", "Esc", "e", "!"] {
         stage.press(key);
+        stage.draw();
     }
     insta::assert_snapshot!("prompt_changed_80x24", screen(&stage.draw()));
     let text = "Read the attempt below and write: Error.!!".to_owned();

@@ -37,18 +37,23 @@ pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'
     } else {
         Vec::new()
     };
-    let mut told = false;
+    let roomy = body.height >= 3;
+    let mut above = None;
     if let Some(area) = block.title {
         let room = titles(model, look, area, place, tabs, canvas);
-        if let Some(words) = standing.iter().find(|w| width(w) + 4 <= usize::from(room)) {
+        // All of it stands in the title or, where there is room for that, in a row of its own; else as much as fits.
+        let fits = |w: &&String| width(w) + 4 <= usize::from(room);
+        let whole = standing.iter().take(2).find(fits);
+        above = standing.get(1).filter(|_| roomy && whole.is_none());
+        if above.is_none()
+            && let Some(words) = whole.or_else(|| standing.iter().find(fits))
+        {
             let right = area.right().saturating_sub(if tabs && lanes.len() > 1 { 8 } else { 2 });
             canvas.put_right(right, area.y, room, &format!(" {words} "), canvas.style(Role::Dim));
-            told = standing.first() == Some(words);
         }
     }
     let state = look.shown();
     let writing = writing::rows(look, lane, body.width, model.still);
-    let above = if told { None } else { standing.get(1).filter(|_| body.height >= 3) };
     if let Some(words) = above {
         let words = standing.iter().find(|w| width(w) + 8 <= usize::from(body.width)).unwrap_or(words);
         canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), words, canvas.style(Role::Dim));

@@ -44,6 +44,11 @@ impl SegmentBox {
         })
     }
 
+    /// It is over the same segment of the same draft.
+    pub(super) fn same(&self, other: &Self) -> bool {
+        (self.segment, &self.of) == (other.segment, &other.of)
+    }
+
     pub(super) fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
         self.note = None;
         match action {
