@@ -139,7 +139,7 @@ impl ActionBox {
     fn next(&mut self) -> Reaction {
         if self.plays {
             let mut requests: Vec<Request> =
-                self.gives_up.then(|| Request::Send(Command::GiveUp)).into_iter().collect();
+                self.gives_up.then_some(Request::Send(Command::GiveUp)).into_iter().collect();
             requests.push(Request::Send(Command::Act(self.action.clone())));
             return Reaction { requests, close: true };
         }

@@ -31,8 +31,8 @@ fn failure(what: &str) -> Failure {
 
 #[test]
 fn lanes_of_each_method() {
-    let methods: [(&str, fn() -> Fixture); 3] =
-        [("reflexion", reflexion), ("fcrf", fcrf), ("sweet_sour", sweet_sour)];
+    type Played = fn() -> Fixture;
+    let methods: [(&str, Played); 3] = [("reflexion", reflexion), ("fcrf", fcrf), ("sweet_sour", sweet_sour)];
     for (name, fixture) in methods {
         for (w, h) in SIZES {
             let mut stage = Stage::new(fixture(), w, h);
