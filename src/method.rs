@@ -67,6 +67,7 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMetho
         draft: Arc::new(move |state, ask| desk.draft(state, ask)),
         read: prompt::read,
         read_mentor: prompt::read_mentor,
+        edit: prompt::edited,
         outgoing: prompt::interface::outgoing,
         incoming: prompt::interface::incoming,
         goal: prompt::interface::goal,

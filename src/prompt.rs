@@ -9,6 +9,7 @@
 
 mod desk;
 mod draft;
+mod edit;
 pub mod forms;
 pub mod interface;
 mod mentor;
@@ -18,6 +19,7 @@ mod templates;
 
 pub use desk::Desk;
 pub(crate) use draft::CONTEXT_TOKENS;
+pub use edit::edited;
 pub use mentor::read_mentor;
 pub use read::read;
 pub use render::{body_hash, render, text_hash};

@@ -9,6 +9,7 @@ pub mod canvas;
 pub mod find;
 pub mod glyphs;
 pub mod keymap;
+pub mod lane;
 pub mod layout;
 pub mod look;
 pub mod model;

@@ -100,7 +100,7 @@ pub struct Lesson {
     /// How often it was drawn again from new evidence.
     #[serde(default)]
     pub recurred: u32,
-    /// A person wrote or changed it in this session.
+    /// A person wrote or changed it in this session, or changed the prompt that a mentor drew it from.
     #[serde(default)]
     pub by_person: bool,
     /// In how many prompts it has been.

@@ -175,6 +175,9 @@ pub struct PromptRecord {
     pub tokens: u32,
     /// SHA-256 of the body, in hexadecimal.
     pub sha256: String,
+    /// A person changed its words before it was sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edited: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]

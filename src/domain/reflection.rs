@@ -127,6 +127,25 @@ impl Question {
     pub fn reflect(kind: Kind) -> Self {
         Self { kind, purpose: Purpose::Reflect }
     }
+
+    /// The words for it on the screen and in reports: what is asked for.
+    pub fn name(self) -> String {
+        let kind = self.kind.name();
+        match self.purpose {
+            Purpose::Reflect => kind.to_owned(),
+            Purpose::Summarise => format!("summary of {kind}"),
+            Purpose::Choose => format!("{kind} that fits"),
+            Purpose::Build => format!("{kind} built of both"),
+            Purpose::Contrast => format!("{kind} by contrast"),
+        }
+    }
+}
+
+impl Reflection {
+    /// The question it answers.
+    pub fn question(&self) -> Question {
+        Question { kind: self.kind, purpose: self.purpose }
+    }
 }
 
 impl Purpose {

@@ -216,6 +216,9 @@ impl State {
                 let at = self.moment();
                 self.draft = None;
                 self.pool.apply(op, seq, at, *by);
+                if *by == Author::Mentor && self.prompted_by_person() {
+                    self.pool.by_person(op.id());
+                }
                 if *by == Author::Person && !matches!(**op, LessonOp::Recur { .. }) {
                     self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
                     self.redo.clear();

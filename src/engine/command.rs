@@ -51,6 +51,13 @@ pub enum Command {
     /// Go on without the answer of a failed call to a model: the mentor's reflection is left out, the actor's step waits
     /// for a person.
     GiveUp,
+    /// Give a segment of the prompt that waits to be sent other words.
+    EditPrompt {
+        /// Which of the segments that it is rendered to, counted from 0.
+        segment: usize,
+        /// The words.
+        text: String,
+    },
     /// Say who decides.
     SetAutonomy(Autonomy),
     /// Change the lesson pool.

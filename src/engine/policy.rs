@@ -185,6 +185,9 @@ pub struct Policy {
     pub read: fn(&str) -> Reading,
     /// Reads a mentor's reply.
     pub read_mentor: fn(Question, &str) -> MentorReading,
+    /// A draft with other words in one of the segments it is rendered to, counted from 0, and the texts new to the session;
+    /// none where it has no such segment.
+    pub edit: fn(&State, &PromptRecord, usize, &str) -> Option<Draft>,
     /// What the interface makes of an action on its way to the world.
     pub outgoing: fn(&State, &str) -> Outgoing,
     /// What the interface makes of an answer on its way to the prompt: (state, executed action, answer, admissible).

@@ -119,6 +119,11 @@ impl Pool {
         }
     }
 
+    /// A person had a hand in this lesson.
+    pub(super) fn by_person(&mut self, id: &LessonId) {
+        self.change(id, |l| l.by_person = true);
+    }
+
     /// Counts a use of each of these lessons in a prompt; says whether a person had a hand in one of them.
     pub(super) fn used<'a>(&mut self, ids: impl Iterator<Item = &'a LessonId>, seq: Seq) -> bool {
         let mut by_person = false;

@@ -180,6 +180,21 @@ pub struct State {
     pub closed: bool,
 }
 
+impl Spent {
+    /// In words: the calls and tokens of each model that was asked.
+    pub fn words(&self) -> String {
+        let part = |who: &str, calls: u64, tokens: u64| {
+            let s = if calls == 1 { "" } else { "s" };
+            format!("{who} {calls} call{s}, {tokens} tokens")
+        };
+        let actor = part("actor", self.actor_calls, self.actor_tokens);
+        if self.mentor_calls == 0 {
+            return actor;
+        }
+        format!("{actor}; {}", part("mentor", self.mentor_calls, self.mentor_tokens))
+    }
+}
+
 impl State {
     /// The run's settings value by name, or the default given.
     pub fn number(&self, name: &str, or: u64) -> u64 {
@@ -220,6 +235,11 @@ impl State {
     /// All failed calls that wait for a decision.
     pub fn troubles(&self) -> impl Iterator<Item = &(Effect, Failure)> {
         self.trouble.iter().chain(&self.more_trouble)
+    }
+
+    /// A call to this model has failed and waits for a decision.
+    pub fn troubled(&self, who: Asked) -> bool {
+        self.troubles().any(|(effect, _)| matches!(effect, Effect::Ask { prompt, .. } if prompt.asked == who))
     }
 
     /// The last attempt at a task before this episode, where it was not won and is still held.

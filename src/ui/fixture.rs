@@ -2,14 +2,16 @@
 //! behind it; the words are what such an episode could say.
 
 mod kitchen;
+mod learnt;
 
 pub use kitchen::kitchen;
 use kitchen::{INTRO, PLACES, at, task};
+pub use learnt::{fcrf, reflexion, sweet_sour};
 
 use crate::domain::{
     Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Fate, Item, Kind,
     LessonId, LessonOp, LessonOrigin, LessonText, Limits, Note, NoteKind, Origin, PromptRecord, Reflection,
-    RunSpec, Scope, SegmentRecord, Seq, Settings, ShownAs, Speaker, Turn, Usage,
+    RunSpec, Scope, SegmentRecord, Seq, ShownAs, Speaker, Turn, Usage,
 };
 use crate::driver::Store;
 use crate::engine::{Cause, Envelope, Event, PauseReason, State};
@@ -37,6 +39,11 @@ impl Default for Fixture {
 impl Fixture {
     /// A run that has begun, without an episode.
     pub fn new() -> Self {
+        Self::of("omnireflect", "symbolic", 1)
+    }
+
+    /// The same by this method and mentor, with so many trials.
+    pub fn of(method: &str, mentor: &str, trials: u32) -> Self {
         let store = Arc::new(Store::default());
         let mut fixture =
             Self { store, state: State::default(), step: 0, progress: 0.0, lessons: 0, calls: 0 };
@@ -45,17 +52,17 @@ impl Fixture {
             Event::RunStarted {
                 session: "20261120T104000Z-hot-apple-k3v9q2".to_owned(),
                 spec: Box::new(RunSpec {
-                    method: "omnireflect".to_owned(),
+                    method: method.to_owned(),
                     actor: "rules".to_owned(),
-                    mentor: "symbolic".to_owned(),
+                    mentor: mentor.to_owned(),
                     interface: "react".to_owned(),
                     tasks: vec![task()],
-                    trials: 1,
+                    trials,
                     seed: 0,
                     autonomy: Autonomy::Auto,
                     limits: Limits { steps: 50, moves: None, wall_seconds: None },
                     loop_detector: false,
-                    settings: Settings::default(),
+                    settings: crate::method::defaults(method, crate::method::PaperOrCode::Paper).1,
                 }),
             },
         );

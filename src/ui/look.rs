@@ -2,7 +2,8 @@
 
 use super::glyphs::Glyphs;
 use super::keymap::Keymap;
-use super::model::{Cursor, Model, lanes_of};
+use super::lane::{Form, Lane, lanes_in, lanes_of};
+use super::model::{Cursor, Model};
 use super::theme::Theme;
 use crate::domain::{Kind, Seq, Step};
 use crate::driver::{Health, Live, Store};
@@ -22,6 +23,8 @@ pub struct Moment {
     /// What is going on just now.
     pub live: Arc<Live>,
     at: Option<Seq>,
+    /// How many lanes of the method are shown.
+    lanes: usize,
 }
 
 /// Everything a view or an overlay may look at.
@@ -45,7 +48,12 @@ impl Moment {
     /// Brings the states up to date with the store and the cursor. A moment of the past is folded once.
     pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
         self.live = Arc::new(store.live());
-        self.head = store.head();
+        let head = store.head();
+        if !Arc::ptr_eq(&head, &self.head) {
+            self.head = head;
+            let method = self.head.run.as_ref().map_or("", |r| r.method.as_str());
+            self.lanes = lanes_in(method, &self.head);
+        }
         let Cursor::At(seq) = cursor else {
             self.shown = self.head.clone();
             self.story = self.head.clone();
@@ -91,9 +99,19 @@ impl<'a> Look<'a> {
         self.moment.story.episode.as_deref()
     }
 
-    /// The kinds of the lanes.
-    pub fn lanes(&self) -> &'static [Kind] {
-        lanes_of(self.method())
+    /// The lanes.
+    pub fn lanes(&self) -> &'static [Lane] {
+        let all = lanes_of(self.method());
+        all.get(..self.moment.lanes).unwrap_or(all)
+    }
+
+    /// The kinds of the method's own lanes.
+    pub fn kinds(&self) -> Vec<Kind> {
+        let mut kinds: Vec<Kind> = Vec::new();
+        for lane in self.lanes().iter().filter(|l| l.form != Form::Rest) {
+            kinds.extend(lane.kinds.iter().filter(|k| !kinds.contains(k)).copied().collect::<Vec<_>>());
+        }
+        kinds
     }
 
     /// The name of the method.

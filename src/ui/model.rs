@@ -1,5 +1,6 @@
 //! What the screen itself knows. All else it reads from the state.
 
+use super::lane::Lane;
 use super::layout::{Arrangement, Pane};
 use super::overlay::{Draft, Overlay};
 use super::view::time::Ruler;
@@ -151,13 +152,13 @@ impl Model {
     }
 
     /// The chosen lane, by its place.
-    pub fn lane(&self, lanes: &[Kind]) -> usize {
-        let default = || lanes.iter().position(|k| *k == Kind::Error).unwrap_or(0);
+    pub fn lane(&self, lanes: &[Lane]) -> usize {
+        let default = || lanes.iter().position(|l| l.kinds == [Kind::Error]).unwrap_or(0);
         self.lane.unwrap_or_else(default).min(lanes.len().saturating_sub(1))
     }
 
     /// The pane that has all of the room.
-    pub fn zoom(&self, lanes: &[Kind]) -> Option<Pane> {
+    pub fn zoom(&self, lanes: &[Lane]) -> Option<Pane> {
         if !self.zoomed {
             return None;
         }
@@ -190,29 +191,5 @@ impl Model {
         if self.notice.as_ref().is_some_and(|n| n.until <= now) {
             self.notice = None;
         }
-    }
-}
-
-/// The lanes of a method, in their order on the screen.
-pub fn lanes_of(method: &str) -> &'static [Kind] {
-    match method {
-        "reflexion" => &[Kind::Plan],
-        "fcrf" => &[Kind::Experience, Kind::Lesson, Kind::Plan],
-        "sweet_sour" | "sweet-sour" | "sweet&sour" => &[Kind::Positive, Kind::Negative, Kind::Lesson],
-        "dora" => &[Kind::Advice, Kind::Lesson],
-        _ => &[Kind::Abstract, Kind::Error, Kind::Progress],
-    }
-}
-
-/// The title of a lane.
-pub fn lane_title(method: &str, kind: Kind) -> &'static str {
-    match (method, kind) {
-        ("reflexion", Kind::Plan) => "Plans",
-        ("fcrf", Kind::Lesson) => "Lessons",
-        (_, Kind::Positive) => "Sweet",
-        (_, Kind::Negative) => "Sour",
-        ("sweet_sour" | "sweet-sour" | "sweet&sour", Kind::Lesson) => "Memory",
-        ("dora", Kind::Lesson) => "Prompt",
-        _ => kind.name(),
     }
 }

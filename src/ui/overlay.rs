@@ -40,7 +40,7 @@ use super::look::Look;
 use super::model::{Focus, Model};
 use super::msg::Request;
 use super::update::{chosen_kind, chosen_lesson};
-use crate::domain::{Autonomy, Kind};
+use crate::domain::{Asked, Autonomy, Kind};
 use crate::text::truncate;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
@@ -171,6 +171,9 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Override => {
             let plays = head.autonomy == Autonomy::Human;
             let step = head.awaiting();
+            if head.troubled(Asked::Actor) {
+                return Ok(Box::new(ActionBox::new(head, None, true).after_failure()));
+            }
             if step.is_none() && !plays {
                 return Err(format!(
                     "there is no proposal to override; {} goes to the next",
@@ -199,14 +202,16 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::LessonFromOverride => {
             let steps = look.episode().map(|e| &e.steps);
             let last = steps.and_then(|s| s.iter().rev().find(|s| s.by_person() && s.wanted().is_some()));
-            let kind = *look.lanes().iter().find(|k| **k == Kind::Error).unwrap_or(&chosen_kind(model, look));
+            let kinds = look.kinds();
+            let error = kinds.iter().find(|k| **k == Kind::Error);
+            let kind = error.copied().unwrap_or_else(|| chosen_kind(model, look));
             let draft = last.and_then(|s| Some((s, Draft::of_override(s, kind)?)));
             let Some((step, draft)) = draft else {
                 return Err("no proposal of this episode has been overridden".to_owned());
             };
             let seen = step.observation().unwrap_or_default();
             let evidence = format!("step {}: {}", step.number, truncate(seen, 120, "..."));
-            Box::new(Editor::new(&draft, draft.clone(), look.lanes(), 0).resting_on(evidence))
+            Box::new(Editor::new(&draft, draft.clone(), &kinds, 0).resting_on(evidence))
         }
         Action::EditLesson => {
             let lesson = chosen_lesson(model, look)
@@ -226,5 +231,5 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
 /// The editor over a lesson, with what was typed before and not saved.
 fn editor(model: &Model, look: &Look<'_>, before: Draft, number: u32) -> Editor {
     let kept = model.drafts.iter().find(|d| d.of == before.of).cloned();
-    Editor::new(&kept.unwrap_or_else(|| before.clone()), before, look.lanes(), number)
+    Editor::new(&kept.unwrap_or_else(|| before.clone()), before, &look.kinds(), number)
 }

@@ -172,6 +172,7 @@ mod everywhere;
 mod grids;
 mod keys;
 mod mended;
+mod mentor;
 mod overlays;
 mod pictures;
 mod safety;

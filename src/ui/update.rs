@@ -190,6 +190,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::AskAgain if ended(look).is_some() => again(model, look),
         Action::AskAgain => send(Command::AskAgain),
         Action::Retry => send(Command::Retry),
+        Action::GiveUp => send(Command::GiveUp),
         Action::Undo => send(Command::Undo),
         Action::Redo => send(Command::Redo),
         Action::Again => again(model, look),

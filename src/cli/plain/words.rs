@@ -1,8 +1,12 @@
 //! What a line means. Pure: from a line and the state to wishes, or to words.
 
+mod standing;
+
+pub(super) use standing::mode;
+
 use crate::cli::lessons::{kind_of, scope_of};
 use crate::domain::{
-    Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs, Stage,
+    Asked, Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs,
 };
 use crate::engine::{Command, LessonWish, Pace, State};
 use crate::prompt::render;
@@ -48,14 +52,16 @@ on N, off N, pin N, delete N      switch lesson N on or off, pin it, delete it
 scope N SCOPE           give lesson N another reach: episode, task, task_type, environment
 move N PLACE            put lesson N at another place among its kind
 undo (u), redo (U)      take the last change of lessons back, make it again
-reflect KIND            reflect now: abstract, error, progress
-prompt (p)              the last prompt, segment by segment
+reflect KIND            reflect now: abstract, error, progress, or a kind of the method (plan, positive ...)
+prompt (p) [KIND]       the last prompt, segment by segment; with KIND that of a question to the mentor
+prompt-edit N TEXT      give part N of a drafted prompt other words before it is sent (`stage` drafts and sends)
 world (w)               what the agent may know of the world
 actions                 what the world would accept now
 story [N]               the last steps, or step N
 note TEXT               a remark on this step
 set NAME VALUE          change a setting, such as max_steps
-retry                   after a failed call: try again
+retry                   after failed calls: try all of them again
+give-up                 after failed calls: go on without; a reflection is left out, a step waits for your `act`
 end, again              end the episode; play the same task again (also: begin)
 quit (q)                leave; the session can be resumed
 The palette's words mean the same here, with or without its colon:
@@ -94,6 +100,9 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "cancel" => one(Command::Cancel),
         "retry" => one(Command::Retry),
         "give-up" => one(Command::GiveUp),
+        "act" if state.troubled(Asked::Actor) => {
+            Ok(Said::Do(vec![Command::GiveUp, Command::Act(needs(rest, "act ACTION")?)]))
+        }
         "act" => one(Command::Act(needs(rest, "act ACTION")?)),
         "think" | "think:" => one(Command::Act(format!("think: {}", needs(rest, "think WORDS")?))),
         "confirm" if state.autonomy != Autonomy::Confirm => one(Command::SetAutonomy(Autonomy::Confirm)),
@@ -114,7 +123,8 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "undo" | "u" => one(Command::Undo),
         "redo" | "U" => one(Command::Redo),
         "reflect" => one(Command::Reflect(kind_of(&needs(rest, "reflect KIND")?).map_err(|f| f.message)?)),
-        "prompt" | "p" => Ok(Said::Tell(prompt(state))),
+        "prompt" | "p" => prompt(rest, state).map(Said::Tell),
+        "prompt-edit" => one(edit_prompt(rest)?),
         "world" | "w" => Ok(Said::Tell(world(state))),
         "actions" | "admissible" => Ok(Said::Admissible),
         "story" | "inspect" => story(rest, state).map(Said::Tell),
@@ -268,13 +278,25 @@ fn lesson_line(lesson: &Lesson) -> String {
     )
 }
 
-fn prompt(state: &State) -> String {
-    let Some(record) = &state.prompts.0 else { return "no prompt was sent yet".to_owned() };
+/// The draft that waits, else the last prompt that was sent to the actor; or that of a question of this kind to the mentor.
+fn prompt(kind: &str, state: &State) -> Result<String, String> {
+    let of_kind = if kind.is_empty() { None } else { Some(kind_of(kind).map_err(|f| f.message)?) };
+    let mut mentor = state.mentor_prompts.iter().rev();
+    let last = match of_kind {
+        None => state.prompts.0.as_ref(),
+        Some(kind) => mentor.find(|(q, ..)| q.kind == kind).map(|(_, last, _)| last),
+    };
+    let draft = state.draft.as_ref().filter(|d| of_kind.is_none() || d.question.map(|q| q.kind) == of_kind);
+    let Some(record) = draft.or(last) else { return Ok("no such prompt was sent yet".to_owned()) };
+    let of = record.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
+    let waits =
+        if draft.is_some() { ", drafted: stage sends it, prompt-edit N TEXT changes part N" } else { "" };
     let mut out = format!(
-        "prompt of episode {} step {}, about {} tokens\n",
+        "prompt{of} of episode {} step {}, about {} tokens{waits}\n",
         record.episode, record.step, record.tokens
     );
-    for segment in &render(state, record).segments {
+    for (place, segment) in render(state, record).segments.iter().enumerate() {
+        let number = if draft.is_some() { format!("{} ", place + 1) } else { String::new() };
         let origin = match &segment.origin {
             Origin::Lesson { id, version } => {
                 let number = state.pool.get(id).map_or(0, |l| l.number);
@@ -283,12 +305,21 @@ fn prompt(state: &State) -> String {
             Origin::Step(step) => format!(", step {step}"),
             _ => String::new(),
         };
-        let _ = writeln!(out, "[{}{origin}] {}", segment.label.name(), segment.text.trim_end());
+        let _ = writeln!(out, "[{number}{}{origin}] {}", segment.label.name(), segment.text.trim_end());
     }
     for dropped in &record.dropped {
         let _ = writeln!(out, "[dropped] {}", dropped.reason);
     }
-    out
+    Ok(out)
+}
+
+/// The number of a part of the drafted prompt, and its words.
+fn edit_prompt(rest: &str) -> Result<Command, String> {
+    let (number, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let place = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+    let segment =
+        place.ok_or("prompt-edit N TEXT: `prompt` numbers the parts of a drafted prompt from 1 on")?;
+    Ok(Command::EditPrompt { segment, text: text.trim().to_owned() })
 }
 
 fn world(state: &State) -> String {
@@ -344,34 +375,6 @@ fn story(rest: &str, state: &State) -> Result<String, String> {
         }
     }
     Ok(if out.is_empty() { "no step yet".to_owned() } else { out })
-}
-
-/// Whose turn it is, in one line.
-pub(super) fn mode(state: &State) -> String {
-    if let Some((_, failure)) = &state.trouble {
-        return format!("FAILED · {}: {}; retry, or override, or end", failure.place, failure.what);
-    }
-    if let Some((episode, step, ..)) = &state.divergence {
-        return format!("DIFFERENT · the rebuilt world differs at {episode}.{step}; `retry` accepts it");
-    }
-    if state.over && state.open_episode().is_none() {
-        return "RUN OVER · again plays the task once more, quit leaves".to_owned();
-    }
-    let Some(step) = state.awaiting() else {
-        return match state.pace {
-            Pace::Paused => "PAUSED · step or run goes on".to_owned(),
-            Pace::Pausing => "PAUSING".to_owned(),
-            Pace::Running => "RUNNING".to_owned(),
-        };
-    };
-    debug_assert_eq!(step.stage, Stage::Decision);
-    let who = match (state.autonomy, step.call) {
-        (Autonomy::Human, _) | (_, None) => return format!("YOU PLAY · step {}: act ACTION", step.number),
-        (Autonomy::Confirm, _) => "CONFIRM",
-        (Autonomy::Auto, _) => "PAUSED",
-    };
-    let proposed = step.proposed.as_deref().or(step.thought.as_deref()).unwrap_or("(nothing)");
-    format!("{who} · your turn, step {}: {proposed}", step.number)
 }
 
 #[cfg(test)]

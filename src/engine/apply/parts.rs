@@ -75,6 +75,13 @@ impl State {
         }
     }
 
+    /// The last reflection answers a prompt that a person had changed.
+    pub(super) fn prompted_by_person(&self) -> bool {
+        let call = self.reflections.last().and_then(|r| r.call);
+        let sent = self.mentor_prompts.iter().map(|(_, last, _)| last);
+        call.is_some() && sent.filter(|p| p.edited).any(|p| Some(p.call) == call)
+    }
+
     pub(super) fn add_trouble(&mut self, effect: Effect, failure: Failure) {
         if self.trouble.is_none() {
             self.trouble = Some((effect, failure));
@@ -176,6 +183,7 @@ pub(super) fn touches_episode(event: &Event) -> bool {
                 | Event::Undone { .. }
                 | Event::Redone { .. }
                 | Event::Reflected { .. }
+                | Event::PromptDrafted { .. }
                 | Event::PromptSent { .. }
                 | Event::GivenUp { .. }
         ),

@@ -47,6 +47,7 @@ impl Engine {
                 Ok(if events.is_empty() { vec![Event::Retried { call: None }] } else { events })
             }
             Command::GiveUp => self.give_up(),
+            Command::EditPrompt { segment, text } => self.edit_prompt(*segment, text),
             Command::SetAutonomy(autonomy) => Ok(self.autonomy(*autonomy)),
             Command::Lesson(wish) => {
                 let op = Box::new(self.lesson_op(wish, Author::Person, 0)?);
@@ -326,6 +327,29 @@ impl Engine {
                 "a failed world is retried, or its episode ended",
             ));
         }
+        Ok(events)
+    }
+
+    /// The draft that waits is put down anew, with other words in one place. Only who goes stage by stage has one.
+    fn edit_prompt(&self, segment: usize, text: &str) -> Result<Vec<Event>, Refusal> {
+        let state = &self.state;
+        let Some(draft) = &state.draft else {
+            return Err(Refusal::new(
+                "no prompt waits to be sent",
+                "go on by one stage (s): the next prompt then waits before it is sent",
+            ));
+        };
+        let Some(edited) = (self.policy.edit)(state, draft, segment, text) else {
+            return Err(Refusal::new("the prompt has no such part", "choose one of those it shows"));
+        };
+        if edited.record.sha256 == draft.sha256 {
+            return Ok(Vec::new());
+        }
+        let mut record = edited.record;
+        record.edited = true;
+        let mut events: Vec<Event> =
+            edited.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
+        events.push(Event::PromptDrafted { prompt: std::sync::Arc::new(record) });
         Ok(events)
     }
 

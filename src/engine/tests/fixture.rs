@@ -88,6 +88,14 @@ fn draft(state: &State, ask: &Ask) -> Draft {
     }
 }
 
+fn edit(_: &State, draft: &PromptRecord, segment: usize, text: &str) -> Option<Draft> {
+    let mut record = draft.clone();
+    let hash = format!("edited {text}");
+    record.segments.get_mut(segment)?.origin = Origin::Text(hash.as_str().into());
+    record.sha256 = hash.clone();
+    Some(Draft { record, texts: vec![(hash, text.to_owned())] })
+}
+
 fn read(text: &str) -> Reading {
     match text.strip_prefix("think: ") {
         Some(thought) => Reading { thought: Some(thought.to_owned()), ..Reading::default() },
@@ -106,6 +114,7 @@ pub(super) fn policy_of(method: Arc<dyn Method>) -> Policy {
         draft: Arc::new(draft),
         read,
         read_mentor,
+        edit,
         outgoing: |_, _| Outgoing { sent: None, rule: None, list: false },
         incoming: |_, action, _, _| action.starts_with("think:").then(|| "OK.".to_owned()),
         goal: |first| first.observation.rsplit(": ").next().unwrap_or_default().to_owned(),

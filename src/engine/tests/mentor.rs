@@ -197,3 +197,62 @@ fn a_question_after_the_end_counts_for_its_episode() {
     let plan = bench.state().reflections.last().unwrap();
     assert_eq!((plan.episode, plan.step, plan.purpose), (1, 1, Purpose::Reflect));
 }
+
+/// A bench with the first question's prompt drafted.
+fn drafted() -> Bench {
+    let mut bench = Bench::counselled(1, 50);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room."));
+    bench.says("look");
+    bench.world(turn("Fine."));
+    bench.wish(Command::Pause).unwrap();
+    bench.says("dance");
+    bench.wish(Command::StepStage).unwrap();
+    bench.world(turn("Fine."));
+    bench.wish(Command::StepStage).unwrap();
+    bench
+}
+
+#[test]
+fn a_draft_is_changed_by_a_person_and_sent_as_changed() {
+    let mut bench = drafted();
+    let before = bench.state().draft.clone().unwrap();
+    assert!(!bench.state().open_episode().unwrap().assisted);
+    let edit = |segment, text: &str| Command::EditPrompt { segment, text: text.to_owned() };
+    assert_eq!(names(&bench.wish(edit(0, "Be brief.")).unwrap()), ["text_defined", "prompt_drafted"]);
+    let state = bench.state();
+    assert!(
+        state.open_episode().unwrap().assisted && state.waits(),
+        "it waits on, with a person's hand in it"
+    );
+    let draft = state.draft.clone().unwrap();
+    assert!(draft.edited && draft.call == before.call && draft.sha256 != before.sha256);
+    assert_eq!(bench.wish(edit(0, "Be brief.")).unwrap(), [], "the same words change nothing");
+    assert!(bench.wish(edit(9, "x")).unwrap_err().why.contains("no such part"));
+
+    bench.wish(Command::StepStage).unwrap();
+    let (call, _) = questions(&bench)[0];
+    let Some(Effect::Ask { prompt, .. }) = bench.state().calls.get(&call) else { panic!("it was sent") };
+    assert_eq!(**prompt, *draft);
+    answers(&mut bench, call, "Danced in vain.");
+    let lesson = bench.state().pool.all().next().unwrap();
+    assert!(lesson.by_person, "a lesson drawn from a changed prompt has a person's hand in it");
+}
+
+#[test]
+fn no_prompt_that_was_sent_is_changed_and_a_new_lesson_drafts_anew() {
+    let mut bench = drafted();
+    bench.wish(Command::EditPrompt { segment: 0, text: "Be brief.".to_owned() }).unwrap();
+    let wish = crate::engine::LessonWish::add(
+        Kind::Error,
+        Kind::Error.scope(),
+        crate::domain::LessonText::plain("No dancing."),
+        String::new(),
+    );
+    bench.wish(Command::Lesson(wish)).unwrap();
+    assert!(bench.state().draft.is_none());
+    let refused = bench.wish(Command::EditPrompt { segment: 0, text: "x".to_owned() }).unwrap_err();
+    assert!(refused.next.contains("by one stage"), "{refused:?}");
+    bench.wish(Command::StepStage).unwrap();
+    assert!(!bench.state().draft.as_ref().unwrap().edited);
+}

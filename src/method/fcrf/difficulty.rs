@@ -52,11 +52,16 @@ impl Difficulty {
         (total - deep, deep)
     }
 
-    /// Which reflection follows a trial, counted from 1.
-    pub(super) fn depth(self, state: &State, trial: u32) -> Depth {
+    /// The same by the settings of a run.
+    pub fn depths_in(self, state: &State) -> (f64, f64) {
         let by_code = state.run.as_ref().is_some_and(|r| r.settings.word("k_table", "paper") == "code");
         let total = u32::try_from(state.number("eptotal", 5)).unwrap_or(u32::MAX);
-        let (simple, _) = self.depths(by_code, total);
+        self.depths(by_code, total)
+    }
+
+    /// Which reflection follows a trial, counted from 1.
+    pub fn depth(self, state: &State, trial: u32) -> Depth {
+        let (simple, _) = self.depths_in(state);
         if f64::from(trial) <= simple { Depth::Simple } else { Depth::InDepth }
     }
 }

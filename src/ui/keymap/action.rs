@@ -51,6 +51,7 @@ actions! {
     OverrideQuestions = "override-questions", "answer anew how an override is shown to the agent";
     AskAgain = "ask-again", "ask this turn again with the lessons as they are now";
     Retry = "retry", "try the failed call or write again";
+    GiveUp = "give-up", "go on without the answer of a failed call: a reflection is left out, a turn waits for you";
     Remark = "remark", "write a remark on this turn";
     AddLesson = "lesson-add", "teach a lesson";
     LessonFromOverride = "lesson-from-override", "teach a lesson from the last override, filled in beforehand";
@@ -85,6 +86,7 @@ actions! {
     Hint = "hint", "ask for a way to the goal, where this world can look for one";
     Prompt = "prompt", "show the prompt: what the model sees and where it comes from";
     Preview = "preview", "show the prompt that would be sent now, with the lessons as they are; nothing is sent";
+    EditPrompt = "prompt-edit", "change the words of the chosen part of a prompt that waits to be sent";
     Search = "search", "find words in all turns of the session";
     Palette = "palette", "every action by name; :37 goes to turn 37";
     Help = "help", "keys and marks";
@@ -129,6 +131,7 @@ impl Action {
                 | Self::NextMatch
                 | Self::PreviousMatch
                 | Self::Difference
+                | Self::EditPrompt
                 | Self::Palette
                 | Self::Close
                 | Self::Up

@@ -39,6 +39,8 @@ pub struct ActionBox {
     plays: bool,
     /// Only the questions are asked, and no action is taken.
     only_questions: bool,
+    /// The failed call of the actor is given up first.
+    gives_up: bool,
     field: Field,
     thought: Option<String>,
     /// What the world accepts; none: not known yet.
@@ -68,6 +70,7 @@ impl ActionBox {
         Self {
             plays,
             only_questions: false,
+            gives_up: false,
             field: Field::replaceable(&proposal),
             thought: step.filter(|s| s.proposed.is_some()).and_then(|s| s.thought.clone()),
             admissible: None,
@@ -81,6 +84,13 @@ impl ActionBox {
             remember: Vec::new(),
             note: None,
         }
+    }
+
+    /// The same in the place of a call that failed.
+    #[must_use]
+    pub fn after_failure(mut self) -> Self {
+        self.gives_up = true;
+        self
     }
 
     /// The two questions alone, to answer them in another way.
@@ -128,7 +138,10 @@ impl ActionBox {
     /// Asks what is not known yet; then it is done.
     fn next(&mut self) -> Reaction {
         if self.plays {
-            return Reaction::done(Request::Send(Command::Act(self.action.clone())));
+            let mut requests: Vec<Request> =
+                self.gives_up.then_some(Request::Send(Command::GiveUp)).into_iter().collect();
+            requests.push(Request::Send(Command::Act(self.action.clone())));
+            return Reaction { requests, close: true };
         }
         if self.shown.is_none() {
             self.stage = Stage::Shown(shown_question());

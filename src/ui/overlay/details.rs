@@ -41,6 +41,14 @@ impl Details {
         if !lesson.evidence.is_empty() {
             say("rests on", Role::Observation, &lesson.evidence);
         }
+        if let Some(moment) = &lesson.moment {
+            say("saw", Role::Observation, &moment.observation);
+            say("did", Role::Action, &moment.action);
+            say("reward", Role::Text, &moment.reward.to_string());
+        }
+        for (place, id) in lesson.parents.iter().enumerate() {
+            say(if place == 0 { "made from" } else { "" }, Role::Text, &parent(id, look));
+        }
         if let Some(rule) = &lesson.rule {
             say("rule", Role::Text, rule);
         }
@@ -59,6 +67,17 @@ impl Details {
         say("id", Role::Dim, &lesson.id.0);
         lines
     }
+}
+
+/// A lesson that another was made from, as it was last worded.
+fn parent(id: &LessonId, look: &Look<'_>) -> String {
+    let Some(lesson) = look.moment.head.pool.get(id) else {
+        return format!("a lesson of an earlier episode ({})", id.0);
+    };
+    let text = lesson.text();
+    let solution = text.solution.as_ref().map(|s| format!(" {} {s}", look.glyphs.instead));
+    let gone = if lesson.status == LessonStatus::Retired { ", replaced" } else { "" };
+    format!("lesson {}{gone}: {}{}", lesson.number, text.text, solution.unwrap_or_default())
 }
 
 fn status_words(status: LessonStatus) -> &'static str {

@@ -151,6 +151,10 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
         Role::Dim,
         &format!("{} calls, {} tokens, {} moves{hand}", outcome.calls, outcome.tokens, outcome.moves),
     );
+    let spent = &look.moment.head.spent;
+    if spent.mentor_calls > 0 {
+        say("of the run", Role::Dim, &spent.words());
+    }
     lines
 }
 

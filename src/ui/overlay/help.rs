@@ -6,7 +6,6 @@ use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
-use crate::ui::model::lane_title;
 use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
@@ -77,7 +76,7 @@ fn marks(look: &Look<'_>) -> Vec<Line> {
     }));
     lines.push(Vec::new());
     lines.push(vec![(Role::Title, "Panes, by their digits".to_owned())]);
-    let lanes = look.lanes().iter().map(|kind| lane_title(look.method(), *kind));
+    let lanes = look.lanes().iter().map(|lane| lane.title);
     let names =
         ["Story", "World"].into_iter().chain(lanes).chain(["Observations, where they are apart", "Time"]);
     lines.extend(

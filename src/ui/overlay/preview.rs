@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A prompt that nobody was sent, and the state it can be rendered from.
 pub(crate) struct Preview {
     /// The present, with the texts that the prompt would add.
-    pub(crate) state: State,
+    pub(crate) state: Arc<State>,
     /// The prompt.
     pub(crate) record: PromptRecord,
 }
@@ -43,5 +43,5 @@ pub(crate) fn preview(look: &Look<'_>, templates: Option<&Arc<Templates>>) -> Re
     for (hash, text) in drafted.texts {
         state.texts.insert_mut(hash, Arc::from(text));
     }
-    Ok(Preview { state, record: drafted.record })
+    Ok(Preview { state: Arc::new(state), record: drafted.record })
 }

@@ -1,31 +1,44 @@
-//! What the model sees, and where each piece of it comes from.
+//! What the models see, and where each piece of it comes from: the actor's prompt, and that of each question to the mentor.
+
+mod edit;
+mod lines;
+mod which;
 
 use super::preview::{Preview, preview};
-use super::window::{Line, Place, Scroll, Window, paragraph};
-use super::{Overlay, Reaction, scrolled};
-use crate::domain::{Label, Origin, Prompt, PromptRecord, Seq, Speaker};
-use crate::engine::State;
+use super::window::{Line, Place, Scroll, Window, paragraph, put_line};
+use super::{Answer, Overlay, Reaction, choice::around, scrolled};
+use crate::domain::Seq;
+use crate::engine::{Effect, State};
 use crate::prompt::{Templates, render};
-use crate::text::truncate;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
-use crossterm::event::MouseEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
+use edit::SegmentBox;
+use lines::{difference, whole};
 use ratatui::layout::Rect;
-use similar::{ChangeTag, DiffTag, TextDiff};
 use std::cell::RefCell;
 use std::sync::Arc;
+use which::{Of, Sent, Shown, all, prompt, state_of, usual};
 
-/// The prompt of the chosen moment: a draft that waits to be sent, else the last one sent to the actor. Or, where that is
-/// asked for or none was sent yet, the one that would be sent now.
+/// The prompt of the chosen moment: a draft that waits to be sent, else the last one sent to the actor or with a question to
+/// the mentor. Or, where that is asked for or none was sent yet, the one that would be sent to the actor now.
 #[derive(Default)]
 pub struct PromptView {
     scroll: Scroll,
     difference: bool,
     /// What would be sent is shown.
     ahead: bool,
+    /// The prompt that was chosen; none: the one that is at work or waits, else the actor's.
+    chosen: Option<Of>,
+    /// The segment that would be changed, among those with words.
+    segment: usize,
+    /// A segment of a draft is being changed.
+    editing: Option<SegmentBox>,
+    /// What was typed for one and not saved.
+    unsaved: Option<SegmentBox>,
     templates: Option<Arc<Templates>>,
     /// What would be sent in the present of this event, or why nothing.
     foretold: RefCell<Option<(Seq, Foretold)>>,
@@ -36,228 +49,13 @@ pub struct PromptView {
 /// What would be sent, or why nothing.
 type Foretold = Arc<Result<Preview, String>>;
 
-/// Rows, with what they were made of: the hashes of the bodies, the columns, whether they are a difference.
+/// Rows, with what they were made of: the hashes of the bodies and the counters, the columns, whether they are a difference.
+#[derive(Clone)]
 struct Made {
     key: (String, u16, bool),
     lines: Arc<[Line]>,
-}
-
-/// Cells that name a segment at the left.
-const MARGIN: u16 = 14;
-
-/// The colour of a segment.
-fn role(label: Label) -> Role {
-    match label {
-        Label::Instruction | Label::Cue => Role::OriginInstruction,
-        Label::Guidance => Role::OriginGuidance,
-        Label::Abstract => Role::OriginAbstract,
-        Label::Error => Role::OriginError,
-        Label::Progress => Role::OriginProgress,
-        Label::Memory | Label::Attempt => Role::OriginMemory,
-        Label::Example => Role::OriginExample,
-        Label::Task => Role::OriginTask,
-        Label::Thought => Role::OriginThought,
-        Label::Action => Role::OriginAction,
-        Label::Observation => Role::OriginObservation,
-        Label::HumanEdit | Label::Rejection => Role::OriginPerson,
-    }
-}
-
-/// How far a prompt has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sent {
-    /// It was sent.
-    Yes,
-    /// It is written down and waits to be sent.
-    Drafted,
-    /// It is only what would be sent.
-    Ahead,
-}
-
-/// The prompt to show, the one to compare with, and how far it has come.
-type Shown<'a> = (&'a PromptRecord, Option<&'a PromptRecord>, Sent);
-
-/// The prompts that are there.
-fn prompts(state: &State) -> Option<Shown<'_>> {
-    let (last, before) = (state.prompts.0.as_deref(), state.prompts.1.as_deref());
-    match &state.draft {
-        Some(draft) => Some((draft, last, Sent::Drafted)),
-        None => Some((last?, before, Sent::Yes)),
-    }
-}
-
-/// Where a segment comes from, in a few letters.
-fn source(state: &State, origin: &Origin) -> String {
-    match origin {
-        Origin::Lesson { id, version } => {
-            let number = state.pool.get(id).map_or(0, |l| l.number);
-            format!("{number} v{version}")
-        }
-        Origin::Step(n) => n.to_string(),
-        Origin::Steps { from, to } if from == to => from.to_string(),
-        Origin::Steps { from, to } => format!("{from}-{to}"),
-        Origin::Attempt { episode, from, to } => format!("{episode}.{from}-{to}"),
-        Origin::Text(_) | Origin::Task => String::new(),
-    }
-}
-
-fn whole(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
-    let prompt = render(state, record);
-    let mut lines = summary(state, record, columns);
-    let mut speaker = None;
-    for segment in &prompt.segments {
-        if speaker != Some(segment.speaker) {
-            speaker = Some(segment.speaker);
-            let who = match segment.speaker {
-                Speaker::System => "system",
-                Speaker::User => "user",
-                Speaker::Assistant => "assistant",
-            };
-            lines.push(vec![(
-                Role::Frame,
-                format!("{who} {}", "-".repeat(usize::from(columns).saturating_sub(10))),
-            )]);
-        }
-        if segment.text.trim().is_empty() {
-            continue;
-        }
-        let role = role(segment.label);
-        let word = if segment.label == Label::Observation { "seen" } else { segment.label.name() };
-        let name = format!("{word} {}", source(state, &segment.origin));
-        let lead =
-            format!("{:<1$}", truncate(name.trim(), usize::from(MARGIN) - 1, "…"), usize::from(MARGIN));
-        lines.extend(paragraph((Role::Dim, &lead), role, segment.text.trim_matches('\n'), columns));
-    }
-    lines
-}
-
-/// Tokens by label, and what was left out.
-fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
-    let mut sums: Vec<(Label, u32)> = Vec::new();
-    for segment in &record.segments {
-        match sums.iter_mut().find(|s| s.0 == segment.label) {
-            Some(sum) => sum.1 += segment.tokens,
-            None => sums.push((segment.label, segment.tokens)),
-        }
-    }
-    let parts: Vec<String> =
-        sums.iter().map(|(label, tokens)| format!("{} {tokens}", label.name())).collect();
-    let words = format!("about {} tokens: {}", record.tokens, parts.join(", "));
-    let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
-    for dropped in &record.dropped {
-        let what = match &dropped.origin {
-            Origin::Steps { .. } | Origin::Step(_) | Origin::Attempt { .. } => {
-                format!("turns {}", source(state, &dropped.origin))
-            }
-            Origin::Lesson { .. } => format!("lesson {}", source(state, &dropped.origin)),
-            Origin::Text(_) => "a text of the template".to_owned(),
-            Origin::Task => "the task".to_owned(),
-        };
-        let words = format!("left out: {what}, about {} tokens: {}", dropped.tokens, dropped.reason);
-        lines.extend(paragraph((Role::Warn, ""), Role::Warn, &words, columns));
-    }
-    lines
-}
-
-fn difference(state: &State, now: &PromptRecord, before: Option<&PromptRecord>, columns: u16) -> Vec<Line> {
-    let Some(before) = before else {
-        return paragraph(
-            (Role::Dim, ""),
-            Role::Dim,
-            "This is the first prompt; there is none to compare with.",
-            columns,
-        );
-    };
-    let mut lines = segments(state, now, before, columns);
-    // A prompt of an earlier episode cannot be rebuilt from this one.
-    if now.episode != before.episode {
-        let words =
-            format!("The prompt before belongs to episode {}; its words are not compared.", before.episode);
-        lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
-        return lines;
-    }
-    let (old, new) = (render(state, before), render(state, now));
-    let (gone, there) = (places(state, &old), places(state, &new));
-    let (old, new) = (body(&old), body(&new));
-    let diff = TextDiff::from_lines(&old, &new);
-    for (place, group) in diff.grouped_ops(1).iter().enumerate() {
-        if place > 0 {
-            lines.push(Vec::new());
-        }
-        // The segment that the first changed line lies in, in the prompt that has the line.
-        let changed = group.iter().find(|op| op.tag() != DiffTag::Equal);
-        let (named, at) = match changed {
-            Some(op) if op.tag() == DiffTag::Delete => (&gone, op.old_range().start),
-            Some(op) => (&there, op.new_range().start),
-            None => (&there, 0),
-        };
-        if let Some((_, name)) = named.iter().rev().find(|(first, _)| *first <= at) {
-            lines.push(vec![(Role::Frame, name.clone())]);
-        }
-        for op in group {
-            for change in diff.iter_changes(op) {
-                let (lead, mark, role) = match change.tag() {
-                    ChangeTag::Insert => ("+ ", Role::MarkProgress, Role::Added),
-                    ChangeTag::Delete => ("- ", Role::MarkMistake, Role::Removed),
-                    ChangeTag::Equal => ("  ", Role::Dim, Role::Dim),
-                };
-                lines.extend(paragraph((mark, lead), role, change.value().trim_end_matches('\n'), columns));
-            }
-        }
-    }
-    if lines.is_empty() {
-        lines = paragraph((Role::Dim, ""), Role::Dim, "Not a word differs from the call before.", columns);
-    }
-    lines
-}
-
-/// Lessons and texts that came and went.
-fn segments(state: &State, now: &PromptRecord, before: &PromptRecord, columns: u16) -> Vec<Line> {
-    let steps = |o: &Origin| matches!(o, Origin::Step(_) | Origin::Steps { .. } | Origin::Task);
-    let mut lines = Vec::new();
-    for (lead, role, these, those) in [("+ ", Role::Added, now, before), ("- ", Role::Removed, before, now)] {
-        for segment in these.segments.iter().filter(|s| !steps(&s.origin)) {
-            if those.segments.iter().any(|s| s.origin == segment.origin && s.label == segment.label) {
-                continue;
-            }
-            let words = format!(
-                "{} {} (about {} tokens)",
-                segment.label.name(),
-                source(state, &segment.origin),
-                segment.tokens
-            );
-            lines.extend(paragraph((role, lead), role, &words, columns));
-        }
-    }
-    if !lines.is_empty() {
-        lines.push(Vec::new());
-    }
-    lines
-}
-
-/// Where each segment begins, as a line of the body, with its label and the turn or lesson it belongs to.
-fn places(state: &State, prompt: &Prompt) -> Vec<(usize, String)> {
-    let mut line = 0;
-    let mut places = Vec::new();
-    for segment in &prompt.segments {
-        let from = match segment.origin {
-            Origin::Step(_) | Origin::Steps { .. } => format!(" of turn {}", source(state, &segment.origin)),
-            Origin::Lesson { .. } => format!(" lesson {}", source(state, &segment.origin)),
-            Origin::Attempt { episode, .. } => format!(" of episode {episode}"),
-            Origin::Text(_) | Origin::Task => String::new(),
-        };
-        if !segment.text.trim().is_empty() {
-            // Line breaks before the words belong to what stands before.
-            let blank = segment.text.len() - segment.text.trim_start_matches('\n').len();
-            places.push((line + blank, format!("{}{from}", segment.label.name())));
-        }
-        line += segment.text.matches('\n').count();
-    }
-    places
-}
-
-fn body(prompt: &Prompt) -> String {
-    crate::text::clean(&prompt.body()).into_owned()
+    /// For each segment with words its place among all, and its first row.
+    starts: Arc<[(usize, usize)]>,
 }
 
 impl PromptView {
@@ -273,9 +71,15 @@ impl PromptView {
         self
     }
 
+    /// Whom the prompt that is shown is for.
+    fn of(&self, state: &State) -> Of {
+        self.chosen.filter(|of| all(state).contains(of)).unwrap_or_else(|| usual(state))
+    }
+
     /// What would be sent, where that is to be shown; it is put together once for each event.
     fn foretold(&self, look: &Look<'_>) -> Option<Foretold> {
-        let first = prompts(look.shown()).is_none() && !look.moment.past() && self.templates.is_some();
+        let none = all(look.shown()).is_empty();
+        let first = none && !look.moment.past() && self.templates.is_some();
         if !self.ahead && !first {
             return None;
         }
@@ -291,38 +95,47 @@ impl PromptView {
     }
 
     /// Looks at what is to be shown; none, with a reason, where there is nothing.
-    fn with<T>(&self, look: &Look<'_>, then: impl FnOnce(&State, Result<Shown<'_>, &str>) -> T) -> T {
+    fn with<T>(&self, look: &Look<'_>, then: impl FnOnce(&Arc<State>, Result<Shown<'_>, &str>) -> T) -> T {
         let foretold = self.foretold(look);
+        let shown = &look.moment.shown;
         match foretold.as_deref() {
             Some(Ok(ahead)) => {
                 let last = ahead.state.prompts.0.as_deref();
                 then(&ahead.state, Ok((&ahead.record, last, Sent::Ahead)))
             }
-            Some(Err(why)) => then(look.shown(), Err(why)),
-            None => then(look.shown(), prompts(look.shown()).ok_or("No prompt has been sent yet.")),
+            Some(Err(why)) => then(shown, Err(why)),
+            None => then(shown, prompt(shown, self.of(shown)).ok_or("No prompt has been sent yet.")),
         }
     }
 
-    fn lines(&self, look: &Look<'_>, columns: u16) -> Arc<[Line]> {
+    fn made(&self, look: &Look<'_>, columns: u16) -> Made {
         self.with(look, |state, shown| {
+            let plain = |lines: Vec<Line>| Made {
+                key: (String::new(), columns, self.difference),
+                lines: lines.into(),
+                starts: Arc::default(),
+            };
             let (now, before, _) = match shown {
                 Ok(shown) => shown,
-                Err(why) => return paragraph((Role::Dim, ""), Role::Dim, why, columns).into(),
+                Err(why) => return plain(paragraph((Role::Dim, ""), Role::Dim, why, columns)),
             };
-            // The hash of the body is all that the rows depend on, but for the numbers of lessons, which never change.
-            let hashes = format!("{}/{}", now.sha256, before.map_or("", |b| b.sha256.as_str()));
-            let key = (hashes, columns, self.difference);
-            let mut made = self.made.borrow_mut();
-            if let Some(made) = made.as_ref().filter(|m| m.key == key && !now.sha256.is_empty()) {
-                return made.lines.clone();
+            // The hash of the body and the counters are all that the rows depend on, but for the numbers of lessons, which
+            // never change.
+            let (spent, before_hash) = (&state.spent, before.map_or("", |b| b.sha256.as_str()));
+            let key = (format!("{}/{before_hash}/{spent:?}", now.sha256), columns, self.difference);
+            let mut kept = self.made.borrow_mut();
+            if let Some(made) = kept.as_ref().filter(|m| m.key == key && !now.sha256.is_empty()) {
+                return made.clone();
             }
-            let lines: Arc<[Line]> = if self.difference {
-                difference(state, now, before, columns).into()
+            let made = if self.difference {
+                let then = before.and_then(|b| state_of(look.store, state, b));
+                Made { key, ..plain(difference(state, now, before.map(|b| (b, then.as_deref())), columns)) }
             } else {
-                whole(state, now, columns).into()
+                let (lines, starts) = whole(state, now, columns);
+                Made { key, lines: lines.into(), starts: starts.into() }
             };
-            *made = Some(Made { key, lines: lines.clone() });
-            lines
+            *kept = Some(made.clone());
+            made
         })
     }
 
@@ -333,11 +146,90 @@ impl PromptView {
                 (Sent::Yes, false) => ", as it was sent",
                 (Sent::Drafted, false) => ": drafted, not sent",
                 (Sent::Ahead, false) => ", not sent yet: a preview",
+                (Sent::Yes | Sent::Drafted, true) if now.question.is_some() => {
+                    ": what changed since this question was asked before"
+                }
                 (Sent::Yes | Sent::Drafted, true) => ": what changed since the call before",
                 (Sent::Ahead, true) => ", not sent yet: what would change since the last call",
             };
-            format!("Prompt of turn {}{words}", now.step)
+            let edited = if now.edited { ", with your words" } else { "" };
+            match now.question {
+                Some(question) => {
+                    format!(
+                        "Prompt to the mentor ({}) after turn {}{edited}{words}",
+                        question.name(),
+                        now.step
+                    )
+                }
+                None => format!("Prompt of turn {}{edited}{words}", now.step),
+            }
         })
+    }
+
+    /// The prompts there are, as a row; none where there is only one.
+    fn tabs(&self, look: &Look<'_>) -> Option<Line> {
+        let state = look.shown();
+        let all = all(state);
+        if all.len() < 2 || self.ahead {
+            return None;
+        }
+        let here = self.of(state);
+        let busy = |of: &Of| {
+            let asks = |call: &Effect| matches!(call, Effect::Ask { prompt, .. } if prompt.question == *of);
+            let at_work = !look.moment.past() && state.calls.values().any(asks);
+            if at_work { look.glyphs.more } else { "" }
+        };
+        let mut line: Line = Vec::new();
+        for (place, of) in all.iter().enumerate() {
+            let name = of.map_or_else(|| "actor".to_owned(), |q| format!("mentor: {}", q.name()));
+            let name = format!("{name}{}", busy(of));
+            line.push((Role::Dim, if place == 0 { String::new() } else { "  ".to_owned() }));
+            line.push(if *of == here { (Role::Focus, format!("[{name}]")) } else { (Role::Dim, name) });
+        }
+        Some(line)
+    }
+
+    fn turn(&mut self, look: &Look<'_>, by: isize) {
+        let state = look.shown();
+        let all = all(state);
+        if all.len() < 2 {
+            return;
+        }
+        let at = all.iter().position(|of| *of == self.of(state)).unwrap_or(0);
+        self.chosen = all.get(around(at, by, all.len())).copied();
+        self.ahead = false;
+        self.segment = 0;
+        self.scroll.to(0);
+    }
+
+    /// A draft waits in the present and is shown as a whole: its segments can be changed.
+    fn changeable(&self, look: &Look<'_>) -> bool {
+        let drafted = self.with(look, |_, shown| matches!(shown, Ok((_, _, Sent::Drafted))));
+        drafted && !self.difference && !look.moment.past() && !look.reading()
+    }
+
+    /// The segment that would be changed: its place among all, and its first row.
+    fn place(&self, made: &Made) -> Option<(usize, usize)> {
+        made.starts.get(self.segment.min(made.starts.len().checked_sub(1)?)).copied()
+    }
+
+    fn edit(&mut self, look: &Look<'_>) -> Reaction {
+        if !self.changeable(look) {
+            let key = look.keymap.label(Action::StepStage).unwrap_or_default();
+            let words =
+                format!("only a prompt that waits to be sent can be changed; {key} goes there by stages");
+            return Reaction::want(Request::Say(words));
+        }
+        let columns = self.made.borrow().as_ref().map_or(80, |m| m.key.1);
+        let Some((place, _)) = self.place(&self.made(look, columns)) else { return Reaction::default() };
+        self.editing = self.with(look, |state, shown| {
+            let (now, ..) = shown.ok()?;
+            SegmentBox::new(state, now, place)
+        });
+        if let Some(kept) = self.unsaved.take_if(|kept| self.editing.as_ref().is_some_and(|e| e.same(kept))) {
+            self.editing = Some(kept);
+        }
+        Reaction::default()
     }
 }
 
@@ -347,19 +239,43 @@ impl Overlay for PromptView {
     }
 
     fn mode(&self) -> Mode {
-        Mode::Prompt
+        if self.editing.is_some() { Mode::Editor } else { Mode::Prompt }
     }
 
     fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        if let Some(editing) = &mut self.editing {
+            let reaction = editing.act(action, look);
+            if reaction.close {
+                let done = self.editing.take();
+                self.unsaved = done.filter(|_| action == Action::Close);
+            }
+            return Reaction { close: false, ..reaction };
+        }
         match action {
-            Action::Difference | Action::NextField | Action::PreviousField => {
+            Action::Difference => {
                 self.difference = !self.difference;
                 self.scroll.to(0);
+                Reaction::default()
+            }
+            Action::NextField | Action::PreviousField => {
+                self.turn(look, if action == Action::NextField { 1 } else { -1 });
                 Reaction::default()
             }
             Action::Preview => {
                 self.ahead = !self.ahead;
                 self.scroll.to(0);
+                Reaction::default()
+            }
+            Action::EditPrompt => self.edit(look),
+            Action::Down | Action::Up if self.changeable(look) => {
+                let made = self.made.borrow().clone();
+                let Some(made) = made else { return Reaction::default() };
+                let at = self.segment.min(made.starts.len().saturating_sub(1));
+                let to = at.saturating_add_signed(if action == Action::Down { 1 } else { -1 });
+                self.segment = to.min(made.starts.len().saturating_sub(1));
+                if let Some((_, row)) = self.place(&made) {
+                    self.scroll.keep(row, made.lines.len());
+                }
                 Reaction::default()
             }
             Action::Copy => {
@@ -368,8 +284,31 @@ impl Overlay for PromptView {
                 text.map_or_else(Reaction::default, |t| Reaction::want(Request::Copy(t)))
             }
             Action::Open => Reaction::close(),
+            // What is drafted can be sent from where it is read.
+            Action::StepStage if self.changeable(look) => Reaction::done(Request::Do(Action::StepStage)),
             _ => scrolled(&self.scroll, action),
         }
+    }
+
+    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+        if let Some(editing) = &mut self.editing {
+            editing.key(key);
+        }
+        Reaction::default()
+    }
+
+    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+        if let Some(editing) = &mut self.editing {
+            editing.paste(text);
+        }
+        Reaction::default()
+    }
+
+    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+        if let (Some(editing), Answer::Edited(Some(text))) = (&mut self.editing, answer) {
+            editing.replace(&text);
+        }
+        Reaction::default()
     }
 
     fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
@@ -381,7 +320,25 @@ impl Overlay for PromptView {
         let title = self.title(look);
         let window =
             Window { title: &title, place: Place::Middle, rows: u16::MAX, columns: 112, mode: Mode::Prompt };
-        let inside = window.draw(look, screen, canvas);
-        self.scroll.draw(&self.lines(look, inside.width), inside, canvas);
+        let mut inside = window.draw(look, screen, canvas);
+        if let Some(tabs) = self.tabs(look).filter(|_| inside.height > 3) {
+            put_line(&tabs, Rect { height: 1, ..inside }, canvas);
+            inside = Rect { y: inside.y + 1, height: inside.height - 1, ..inside };
+        }
+        let made = self.made(look, inside.width);
+        let marked = self.changeable(look).then(|| self.place(&made)).flatten();
+        match marked {
+            None => self.scroll.draw(&made.lines, inside, canvas),
+            Some((_, row)) => {
+                let mut lines = made.lines.to_vec();
+                if let Some(lead) = lines.get_mut(row).and_then(|line| line.first_mut()) {
+                    lead.0 = Role::Chosen;
+                }
+                self.scroll.draw(&lines, inside, canvas);
+            }
+        }
+        if let Some(editing) = &self.editing {
+            editing.draw(look, screen, canvas);
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::window::{Line, Page, Scroll, paragraph};
 use super::{Overlay, Reaction, scrolled};
-use crate::domain::{NoteKind, Step};
+use crate::domain::{NoteKind, Seq, Step};
+use crate::engine::Event;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
@@ -28,11 +29,11 @@ impl StepView {
             let text = episode.reset.as_ref().map_or("", |r| r.raw.as_str());
             return paragraph((Role::Dim, ""), Role::Observation, text, columns);
         };
-        step_lines(step, columns)
+        step_lines(step, look, columns)
     }
 }
 
-fn step_lines(step: &Step, columns: u16) -> Vec<Line> {
+fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut say = |label: &str, role: Role, text: &str| {
         lines.extend(paragraph((Role::Dim, &format!("{label:<12}")), role, text, columns));
@@ -41,6 +42,15 @@ fn step_lines(step: &Step, columns: u16) -> Vec<Line> {
         say("rejected", Role::Dim, proposal);
         say("because", Role::Person, reason);
     }
+    for (reply, why) in unusable(step, look) {
+        say("reply", Role::Dim, &reply);
+        say("unusable", Role::Warn, &why);
+    }
+    if !step.complaints.is_empty()
+        && let Some(reply) = replies(step, look).pop()
+    {
+        say("reply", Role::Dim, &reply);
+    }
     if let Some(thought) = &step.thought {
         say("think", Role::Thought, thought);
     }
@@ -48,7 +58,7 @@ fn step_lines(step: &Step, columns: u16) -> Vec<Line> {
         say("proposed", Role::Proposal, proposed);
     }
     for complaint in &step.complaints {
-        say("unclear", Role::Warn, complaint);
+        say("ignored", Role::Warn, complaint);
     }
     if let Some(done) = &step.executed {
         say("done", if step.by_person() { Role::Person } else { Role::Action }, &done.action);
@@ -75,6 +85,18 @@ fn step_lines(step: &Step, columns: u16) -> Vec<Line> {
         };
         say("noted", role, &format!("{}: {}", note.detector.replace('_', " "), note.evidence));
     }
+    for index in &step.reflections {
+        let Some(reflection) = look.moment.head.reflections.get(*index as usize) else { continue };
+        let name = reflection.question().name();
+        for (place, item) in reflection.items.iter().enumerate() {
+            let solution = item.text.solution.as_ref().map(|s| format!(" {} {s}", look.glyphs.instead));
+            let words = format!("{}{}", item.text.text, solution.unwrap_or_default());
+            say(if place == 0 { &name } else { "" }, Role::Reflection, &words);
+        }
+        for complaint in &reflection.complaints {
+            say("ignored", Role::Warn, &format!("{name}: {complaint}"));
+        }
+    }
     for remark in &step.remarks {
         say("remark", Role::Person, remark);
     }
@@ -91,6 +113,45 @@ fn step_lines(step: &Step, columns: u16) -> Vec<Line> {
         ),
     );
     lines
+}
+
+/// Events of a step that are looked through at most.
+const MOST: u64 = 1000;
+
+/// The actor's replies in a step, in order.
+fn replies(step: &Step, look: &Look<'_>) -> Vec<String> {
+    told(step, look).into_iter().map(|(reply, _)| reply).collect()
+}
+
+/// The replies that could not be used, each with the reason.
+fn unusable(step: &Step, look: &Look<'_>) -> Vec<(String, String)> {
+    if step.unusable == 0 {
+        return Vec::new();
+    }
+    told(step, look).into_iter().filter_map(|(reply, why)| Some((reply, why?))).collect()
+}
+
+/// The actor's replies as the journal has them, with why each was asked for again.
+fn told(step: &Step, look: &Look<'_>) -> Vec<(String, Option<String>)> {
+    let timeline = look.store.timeline();
+    let mut actors = Vec::new();
+    let mut replies: Vec<(String, Option<String>)> = Vec::new();
+    for seq in step.first_seq.0..=step.last_seq.0.min(step.first_seq.0 + MOST) {
+        let Some(envelope) = timeline.event(Seq(seq)) else { continue };
+        match &envelope.event {
+            Event::PromptSent { prompt } if prompt.question.is_none() => actors.push(prompt.call),
+            Event::ReplyReceived { call, text, .. } if actors.contains(call) => {
+                replies.push((text.clone(), None));
+            }
+            Event::AskedAgain { unusable: Some(why), .. } => {
+                if let Some(last) = replies.last_mut() {
+                    last.1 = Some(why.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+    replies
 }
 
 impl Overlay for StepView {

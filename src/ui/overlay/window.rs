@@ -188,6 +188,11 @@ impl Scroll {
         self.top.set(top.min(all.saturating_sub(height)));
     }
 
+    /// Moves so that a row of these is seen, in the height of the last draw.
+    pub(crate) fn keep(&self, row: usize, all: usize) {
+        self.show(row, all, self.seen.get().1);
+    }
+
     /// The first row shown, after `all` rows were fitted into `height`.
     pub(crate) fn fit(&self, all: usize, height: usize) -> usize {
         self.seen.set((all, height));

@@ -63,7 +63,7 @@ fn tab_goes_on_from_the_lane_that_is_shown() {
         for _ in 0..6 {
             stage.press(key);
             stage.draw();
-            let lane = stage.model.lane(&[Kind::Abstract, Kind::Error, Kind::Progress]);
+            let lane = stage.model.lane(crate::ui::lane::lanes_of("omnireflect"));
             seen.push(match stage.model.focus {
                 Focus::Lanes => ["abstract", "error", "progress"][lane],
                 Focus::World => "world",

@@ -5,13 +5,13 @@ use crate::engine::{Command, LessonWish};
 use crate::ui::look::Look;
 use crate::ui::model::{Model, Tone};
 use crate::ui::msg::Request;
-use crate::ui::view::lanes::{newest_first, picked};
+use crate::ui::view::lanes::picked;
 
 /// The lesson that keys act on.
 pub(crate) fn chosen<'a>(model: &Model, look: &Look<'a>) -> Option<&'a Lesson> {
-    let kind = *look.lanes().get(model.lane(look.lanes()))?;
+    let lane = look.lanes().get(model.lane(look.lanes()))?;
     let state = look.shown();
-    state.pool.numbered(picked(model, state, kind)?)
+    state.pool.numbered(picked(model, state, lane)?)
 }
 
 fn with(
@@ -54,9 +54,11 @@ pub(super) fn rescope(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     })
 }
 
-/// The kind of the chosen lane.
+/// The kind of the chosen lane; where it holds several, that of the chosen lesson.
 pub(crate) fn kind(model: &Model, look: &Look<'_>) -> Kind {
-    look.lanes().get(model.lane(look.lanes())).copied().unwrap_or(Kind::Error)
+    let lane = look.lanes().get(model.lane(look.lanes()));
+    let several = lane.filter(|l| l.kinds.len() > 1).and_then(|_| chosen(model, look)).map(|l| l.kind);
+    several.or_else(|| lane?.kinds.first().copied()).unwrap_or(Kind::Error)
 }
 
 pub(super) fn delete(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
@@ -74,10 +76,10 @@ pub(super) fn shift(model: &mut Model, look: &Look<'_>, by: isize) -> Vec<Reques
 
 /// Chooses the lesson above or below in the chosen lane.
 pub(super) fn choose(model: &mut Model, look: &Look<'_>, by: isize) {
-    let Some(kind) = look.lanes().get(model.lane(look.lanes())).copied() else { return };
+    let Some(lane) = look.lanes().get(model.lane(look.lanes())) else { return };
     let state = look.shown();
-    let all: Vec<&Lesson> = newest_first(state, kind).collect();
-    let number = picked(model, state, kind);
+    let all = lane.newest_first(state);
+    let number = picked(model, state, lane);
     let at = all.iter().position(|l| Some(l.number) == number).unwrap_or(0);
     let to = at.saturating_add_signed(by).min(all.len().saturating_sub(1));
     model.lesson = all.get(to).map(|l| l.id.clone());

@@ -16,6 +16,7 @@ pub(super) fn acts_on_the_present(action: Action) -> bool {
             | Action::RejectOrToggle
             | Action::AskAgain
             | Action::Retry
+            | Action::GiveUp
             | Action::EndEpisode
             | Action::ReflectNow
             | Action::Undo

@@ -1,15 +1,21 @@
 //! The lanes: what has been learnt, by kind. A row is mark, number, text and where it comes from; an error has two
-//! rows, the mistake and what to do instead.
+//! rows, the mistake and what to do instead; a memory says also what was seen and done.
+
+mod lesson;
+mod standing;
+mod writing;
 
 use super::frame;
-use crate::domain::{Kind, Lesson, LessonOrigin, LessonStatus};
+use crate::domain::{Kind, Lesson};
 use crate::engine::State;
-use crate::text::{one_line, truncate, width, wrap_at_most};
+use crate::text::width;
 use crate::ui::canvas::Canvas;
+use crate::ui::lane::{Form, Lane};
 use crate::ui::layout::{Block, Pane};
 use crate::ui::look::Look;
-use crate::ui::model::{Focus, Model, lane_title};
+use crate::ui::model::{Focus, Model};
 use crate::ui::theme::Role;
+use lesson::lesson_rows;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use std::collections::HashMap;
@@ -18,38 +24,67 @@ use std::collections::HashMap;
 pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'_>) {
     let lanes = look.lanes();
     let chosen = model.lane(lanes);
-    let (lane, tabs) = match block.pane {
+    let (place, tabs) = match block.pane {
         Pane::Lane(n) => (n, false),
         _ => (chosen, true),
     };
-    let Some(kind) = lanes.get(lane).copied() else { return };
-    let focused = model.focus == Focus::Lanes && lane == chosen;
+    let Some(lane) = lanes.get(place) else { return };
+    let focused = model.focus == Focus::Lanes && place == chosen;
+    let mut body = block.body;
+    // Where the trials of the task stand is told once: in the first lane, or in the one that is shown.
+    let standing = if place == 0 || tabs || model.zoomed {
+        standing::words(look.shown(), look.glyphs.dot)
+    } else {
+        Vec::new()
+    };
+    let roomy = body.height >= 3;
+    let mut above = None;
     if let Some(area) = block.title {
-        titles(model, look, area, lane, tabs, canvas);
+        let room = titles(model, look, area, place, tabs, canvas);
+        // All of it stands in the title or, where there is room for that, in a row of its own; else as much as fits.
+        let fits = |w: &&String| width(w) + 4 <= usize::from(room);
+        let whole = standing.iter().take(2).find(fits);
+        above = standing.get(1).filter(|_| roomy && whole.is_none());
+        if above.is_none()
+            && let Some(words) = whole.or_else(|| standing.iter().find(fits))
+        {
+            let right = area.right().saturating_sub(if tabs && lanes.len() > 1 { 8 } else { 2 });
+            canvas.put_right(right, area.y, room, &format!(" {words} "), canvas.style(Role::Dim));
+        }
     }
     let state = look.shown();
-    let picked = picked(model, state, kind);
-    let rows = window(look, kind, picked, block.body);
-    if rows.is_empty() && block.body.height > 0 {
-        let words = match kind {
-            Kind::Abstract => "nothing learnt yet",
-            Kind::Error => "no mistake noted yet",
-            Kind::Progress => "no progress noted yet",
+    let writing = writing::rows(look, lane, body.width, model.still);
+    if let Some(words) = above {
+        let words = standing.iter().find(|w| width(w) + 8 <= usize::from(body.width)).unwrap_or(words);
+        canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), words, canvas.style(Role::Dim));
+        body = below(body);
+    }
+    for row in &writing {
+        draw_row(row, false, Rect { height: body.height.min(1), ..body }, canvas);
+        body = below(body);
+    }
+    let picked = picked(model, state, lane);
+    let rows = window(look, lane, picked, body);
+    if rows.is_empty() && writing.is_empty() && body.height > 0 {
+        let words = match lane.kinds {
+            [Kind::Abstract] => "nothing learnt yet",
+            [Kind::Error] => "no mistake noted yet",
+            [Kind::Progress] => "no progress noted yet",
             _ => "nothing yet",
         };
-        canvas.put(
-            block.body.x + 7,
-            block.body.y,
-            block.body.width.saturating_sub(8),
-            words,
-            canvas.style(Role::Dim),
-        );
+        canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), words, canvas.style(Role::Dim));
     }
     for (place, row) in rows.iter().enumerate() {
-        let y = block.body.y + place as u16;
-        let at = Rect { y, height: 1, ..block.body };
+        let y = body.y + place as u16;
+        let at = Rect { y, height: 1, ..body };
         draw_row(row, focused && Some(row.lesson) == picked, at, canvas);
     }
+}
+
+/// What is left of an area below its first row.
+fn below(area: Rect) -> Rect {
+    let taken = area.height.min(1);
+    Rect { y: area.y + taken, height: area.height - taken, ..area }
 }
 
 /// A row of a lane.
@@ -62,6 +97,9 @@ struct Row {
 }
 
 fn draw_row(row: &Row, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
+    if area.is_empty() {
+        return;
+    }
     let right = area.right().saturating_sub(1);
     if picked {
         canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Focus));
@@ -81,58 +119,63 @@ pub(super) fn unlined(style: Style) -> Style {
     style.remove_modifier(Modifier::UNDERLINED)
 }
 
-fn titles(model: &Model, look: &Look<'_>, area: Rect, lane: usize, tabs: bool, canvas: &mut Canvas<'_>) {
+/// The titles, and the columns that are left of the row.
+fn titles(
+    model: &Model,
+    look: &Look<'_>,
+    area: Rect,
+    lane: usize,
+    tabs: bool,
+    canvas: &mut Canvas<'_>,
+) -> u16 {
     let state = look.shown();
     let focused = model.focus == Focus::Lanes && (tabs || lane == model.lane(look.lanes()));
-    let name = |kind: Kind| {
-        let fresh = state.pool.in_force(kind).any(|l| l.uses == 0 && l.learnt_at != (0, 0));
+    let name = |lane: &Lane| {
+        let fresh = lane.lessons(state).any(|l| l.in_force() && l.uses == 0 && l.learnt_at != (0, 0));
         let new = if fresh { format!(" {}", look.glyphs.new) } else { String::new() };
-        format!("{} {}{new}", lane_title(look.method(), kind), state.pool.of(kind).count())
+        format!("{} {}{new}", lane.title, lane.lessons(state).count())
     };
     let own = if focused { Role::Focus } else { Role::Title };
     if !tabs {
-        let Some(kind) = look.lanes().get(lane) else { return };
-        let digit = format!("{} ", super::FIRST_LANE + lane);
-        frame::title(area, &[(Role::Dim, &digit), (own, &name(*kind))], canvas);
-        return;
+        let Some(of) = look.lanes().get(lane) else { return 0 };
+        let (digit, name) = (format!("{} ", super::FIRST_LANE + lane), name(of));
+        frame::title(area, &[(Role::Dim, &digit), (own, &name)], canvas);
+        return area.width.saturating_sub((width(&digit) + width(&name)) as u16 + 6);
     }
     let mut pieces: Vec<(Role, String)> = Vec::new();
     // The order is that of the wide screens; the brackets alone move.
-    for (place, kind) in look.lanes().iter().enumerate() {
+    for (place, of) in look.lanes().iter().enumerate() {
         let gap = if place > 0 { "  " } else { "" };
         pieces.push((Role::Dim, gap.to_owned()));
-        pieces.push(if place == lane {
-            (own, format!("[{}]", name(*kind)))
-        } else {
-            (Role::Dim, name(*kind))
-        });
+        pieces.push(if place == lane { (own, format!("[{}]", name(of))) } else { (Role::Dim, name(of)) });
     }
+    let used: usize = pieces.iter().map(|(_, text)| width(text)).sum();
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
     frame::title(area, &pieces, canvas);
     if look.lanes().len() > 1 {
         let key = look.keymap.label(crate::ui::keymap::Action::NextPane).unwrap_or_default();
         frame::aside(area, Role::Dim, &key, canvas);
     }
-}
-
-/// The lessons of a lane from the top: the last in the prompt, which is the newest unless somebody moved it, first.
-pub fn newest_first(state: &State, kind: Kind) -> impl Iterator<Item = &Lesson> {
-    state.pool.of(kind).rev()
+    area.width.saturating_sub(used as u16 + 14)
 }
 
 /// The number of the lesson that keys act on in a lane.
-pub fn picked(model: &Model, state: &State, kind: Kind) -> Option<u32> {
-    let chosen = model.lesson.as_ref().and_then(|id| state.pool.of(kind).find(|l| &l.id == id));
-    chosen.or_else(|| newest_first(state, kind).next()).map(|l| l.number)
+pub fn picked(model: &Model, state: &State, lane: &Lane) -> Option<u32> {
+    let chosen = model.lesson.as_ref().and_then(|id| lane.lessons(state).find(|l| &l.id == id));
+    let first = || match lane.form {
+        Form::Tuples => lane.newest_first(state).first().copied(),
+        Form::Plain | Form::Rest => lane.lessons(state).next_back(),
+    };
+    chosen.or_else(first).map(|l| l.number)
 }
 
 /// The rows that lie in the lane: the picked lesson is whole, and what stands before it comes first.
-fn window(look: &Look<'_>, kind: Kind, picked: Option<u32>, area: Rect) -> Vec<Row> {
+fn window(look: &Look<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> Vec<Row> {
     let height = usize::from(area.height);
     let pool = &look.shown().pool;
-    let lessons: Vec<&Lesson> = newest_first(look.shown(), kind).collect();
+    let lessons: Vec<&Lesson> = lane.newest_first(look.shown());
     let digits = pool.len().max(10).ilog10() as usize + 1;
-    let rows = |lesson: &Lesson, most| lesson_rows(lesson, look, area.width, digits, most);
+    let rows = |lesson: &Lesson, most| lesson_rows(lesson, look, lane.form, area.width, digits, most);
     let most = lines_each(&lessons, picked, height, |l, most| rows(l, most).len());
     let of = |lesson: &Lesson| rows(lesson, most.get(&lesson.number).copied().unwrap_or(1));
     let mut first = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
@@ -178,110 +221,4 @@ fn lines_each(
         most.insert(lesson.number, 1 + granted);
     }
     most
-}
-
-fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, most: usize) -> Vec<Row> {
-    let g = look.glyphs;
-    let fresh = lesson.uses == 0 && lesson.learnt_at != (0, 0);
-    let mark = match lesson.status {
-        LessonStatus::Off | LessonStatus::Retired => (Role::Dim, g.off),
-        LessonStatus::Pinned => (Role::LessonPinned, g.pin),
-        LessonStatus::On if fresh => (Role::New, g.new),
-        LessonStatus::On => (Role::Dim, " "),
-    };
-    let off = lesson.status == LessonStatus::Off;
-    let paint = |role| if off { Role::LessonOff } else { role };
-    let lead = format!(" {:>digits$}  ", lesson.number);
-    let indent = width(&lead);
-    let text = lesson.text();
-    let words = text.solution.as_deref().unwrap_or(&text.text);
-    let arrow = if text.solution.is_some() { 2 } else { 0 };
-    let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
-    let shown = look.shown().episode.as_ref().map_or(0, |e| e.number);
-    let (long, short) = source(lesson, shown, g.dot);
-    let roomy = room >= 56 && width(&one_line(head(words))) + width(&long) + 3 <= room;
-    let source = if roomy { long } else { short };
-    let room = room.saturating_sub(width(&source) + 2).max(4);
-    // What may be more than a line is given to the mistake first: it comes before what to do instead.
-    let mistake = text
-        .solution
-        .is_some()
-        .then(|| lines(&text.text, usize::from(columns).saturating_sub(indent + 3).max(4), most, g.more));
-    let most = most - mistake.as_ref().map_or(0, |m| m.len() - 1);
-    let mut lines = lines(words, room, most, g.more);
-    let first = lines.remove(0);
-    let row = |mark, lead, role, text, source| Row {
-        lesson: lesson.number,
-        mark,
-        lead,
-        text: (role, text),
-        source,
-    };
-    let blank = (Role::Dim, " ");
-    let mut rows = Vec::new();
-    if let Some(mistake) = mistake {
-        for (place, line) in mistake.into_iter().enumerate() {
-            let (mark, lead) = if place == 0 { (mark, lead.clone()) } else { (blank, " ".repeat(indent)) };
-            rows.push(row(mark, lead, paint(Role::Lesson), line, None));
-        }
-        let lead = format!("{:indent$}{} ", "", g.instead);
-        rows.push(row(blank, lead, paint(Role::Solution), first, Some(source)));
-    } else {
-        rows.push(row(mark, lead, paint(Role::Lesson), first, Some(source)));
-    }
-    let role = paint(if text.solution.is_some() { Role::Solution } else { Role::Lesson });
-    let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
-    rows.extend(rest);
-    rows
-}
-
-/// The words of a lesson in at least one and at most so many lines.
-fn lines(words: &str, room: usize, most: usize, more: &str) -> Vec<String> {
-    let words = one_line(head(words)).split_whitespace().collect::<Vec<_>>().join(" ");
-    let (mut lines, cut) = wrap_at_most(&words, room, most);
-    if cut && let Some(last) = lines.pop() {
-        let from: usize = lines.iter().map(|l| l.len() + 1).sum();
-        let rest = words.get(from..).unwrap_or(&last);
-        lines.push(truncate(rest, room, more));
-    }
-    if lines.is_empty() {
-        lines.push(String::new());
-    }
-    lines
-}
-
-/// No lane shows more of a lesson than this.
-fn head(text: &str) -> &str {
-    let mut end = text.len().min(4096);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
-/// Where a lesson comes from, at length and in short. A turn of another episode than the shown one is `episode.turn`.
-fn source(lesson: &Lesson, shown: u32, dot: &str) -> (String, String) {
-    let who = match lesson.origin {
-        LessonOrigin::Symbolic => "rules",
-        LessonOrigin::Mentor => "mentor",
-        LessonOrigin::Person => "you",
-        LessonOrigin::File => "file",
-    };
-    let uses = match (lesson.uses, lesson.status) {
-        (_, LessonStatus::Off) => "off".to_owned(),
-        (0, _) => "new, in no prompt yet".to_owned(),
-        (1, _) => "in 1 prompt".to_owned(),
-        (n, _) => format!("in {n} prompts"),
-    };
-    if lesson.learnt_at == (0, 0) {
-        return (format!("{who} {dot} {uses}"), who.to_owned());
-    }
-    let (episode, turn) = lesson.learnt_at;
-    if episode != shown {
-        return (format!("{who} {dot} turn {episode}.{turn} {dot} {uses}"), format!("t{episode}.{turn}"));
-    }
-    if turn == 0 {
-        return (format!("{who} {dot} before turn 1 {dot} {uses}"), "start".to_owned());
-    }
-    (format!("{who} {dot} turn {turn} {dot} {uses}"), format!("t{turn}"))
 }

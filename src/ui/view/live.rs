@@ -1,7 +1,7 @@
 //! What is going on just now, below the last step: the proposal's keys, a call under way, a call that failed.
 
 use super::rows::{Measure, Parts, Row, Writer};
-use crate::domain::{Asked, Autonomy, Stage};
+use crate::domain::{Asked, Autonomy, Question, Stage};
 use crate::driver::LiveCall;
 use crate::engine::{Effect, State};
 use crate::provider::Phase;
@@ -28,7 +28,14 @@ pub(super) fn live_rows(look: &Look<'_>, measure: Measure, model: &Model) -> Vec
     // A step of which nothing is known yet gets its number here.
     let bare = state.last_step().is_some_and(|s| s.stage <= Stage::Reply && s.rejections.is_empty());
     let mut w = Writer::new(if bare { number } else { 0 }, measure, look.glyphs);
-    for call in &look.moment.live.calls {
+    let calls = &look.moment.live.calls;
+    let mentor: Vec<String> =
+        calls.iter().filter(|c| c.asked == Asked::Mentor).map(|c| question_of(look, c)).collect();
+    if !mentor.is_empty() {
+        let words = format!("asks the mentor: {}", mentor.join(", "));
+        w.text((Role::ModeThinking, ""), 0, Role::ModeThinking, &words);
+    }
+    for call in calls {
         under_way(&mut w, call, look, measure, model);
     }
     if look.moment.live.calls.is_empty() {
@@ -43,9 +50,13 @@ pub(super) fn live_rows(look: &Look<'_>, measure: Measure, model: &Model) -> Vec
 }
 
 fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
-    let asked = state.calls.values().any(|c| matches!(c, Effect::Ask { .. }));
-    if asked {
+    if state.asking(Asked::Actor) {
         w.line(2, [(Role::Dim, format!("{} asking the model", look.glyphs.more))]);
+    } else if state.asking(Asked::Mentor) {
+        let asked = state.calls.values().filter_map(question).map(Question::name);
+        let words =
+            format!("{} asking the mentor: {}", look.glyphs.more, asked.collect::<Vec<_>>().join(", "));
+        w.text((Role::Dim, ""), 2, Role::Dim, &words);
     } else if state.world_busy() {
         w.line(2, [(Role::Dim, format!("{} the world is answering", look.glyphs.more))]);
     }
@@ -97,9 +108,11 @@ pub(super) fn keys(look: &Look<'_>, pairs: &[(Action, &str)]) -> Vec<(Role, Stri
 
 fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Measure, model: &Model) {
     let who = match call.asked {
-        Asked::Actor => "",
-        Asked::Mentor => "mentor: ",
+        Asked::Actor => String::new(),
+        Asked::Mentor => format!("{}: ", question_of(look, call)),
     };
+    // Of several at once each has a few lines, so that all of them are seen.
+    let several = look.moment.live.calls.len() > 1;
     let what = match call.phase {
         Phase::Connecting => "connecting",
         Phase::Waiting => "waiting for the first token",
@@ -115,7 +128,11 @@ fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Meas
     let count = if call.pieces == 0 { String::new() } else { format!(" {dot} {} tokens", call.pieces) };
     w.tail(Role::Dim, &format!("{seconds} s{count}"));
     let room = usize::from(measure.columns.saturating_sub(measure.digits + 7)).max(4);
-    let shown = if model.reasoning { UNFOLDED } else { FOLDED };
+    let shown = match (model.reasoning, several) {
+        (true, _) => UNFOLDED,
+        (false, true) => 1,
+        (false, false) => FOLDED,
+    };
     let lines = |text: &str, count| {
         let mut lines = last_lines(text, room, count + usize::from(model.still));
         // The line that still grows would move under the eye.
@@ -126,7 +143,8 @@ fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Meas
         let quote = (Role::Dim, format!("{} ", look.glyphs.quote));
         w.line(2, [quote, (Role::Reasoning, line)]);
     }
-    for line in lines(&call.text, UNFOLDED) {
+    let whole = if several && !model.reasoning { FOLDED } else { UNFOLDED };
+    for line in lines(&call.text, whole) {
         w.line(2, [(Role::Thought, line)]);
     }
 }
@@ -147,14 +165,7 @@ fn last_lines(text: &str, room: usize, count: usize) -> Vec<String> {
 
 fn troubles(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     let mark = format!("{} ", look.glyphs.mistake);
-    if let Some((_, failure)) = &state.trouble {
-        w.text((Role::Bad, &mark), 2, Role::Bad, &format!("{}: {}", failure.place, failure.what));
-        w.text((Role::Dim, ""), 2, Role::Dim, &failure.next);
-        w.line(
-            2,
-            keys(look, &[(Action::AskAgain, "try again"), (Action::EndEpisode, "give the episode up")]),
-        );
-    }
+    failed_calls(w, look, state);
     if let Some((_, step, recorded, now)) = &state.divergence {
         let words = format!("the rebuilt world answers other than recorded at turn {step}");
         w.text((Role::Bad, &mark), 2, Role::Bad, &words);
@@ -165,10 +176,55 @@ fn troubles(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
         w.line(2, [(Role::Dim, "now       ".to_owned()), (Role::Text, truncate(now, 200, look.glyphs.more))]);
         w.line(2, keys(look, &[(Action::AskAgain, "go on with the world as it is")]));
     }
-    if let Some(step) = state.last_step()
-        && step.stage == Stage::Prompt
-        && state.draft.is_some()
-    {
-        w.line(2, [(Role::Dim, "the prompt is drafted".to_owned())]);
+    if let Some(draft) = &state.draft {
+        let of = draft.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
+        w.line(2, [(Role::Dim, format!("the prompt{of} is drafted and waits"))]);
+        if !look.reading() {
+            w.line(2, keys(look, &[(Action::StepStage, "send it"), (Action::Prompt, "read or change it")]));
+        }
     }
+}
+
+/// Every failed call as a sentence, and then once what can be done about all of them.
+fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
+    let mark = format!("{} ", look.glyphs.mistake);
+    let mut told: Vec<&str> = Vec::new();
+    for (effect, failure) in state.troubles() {
+        let of = question(effect).map_or_else(String::new, |q| format!(" ({})", q.name()));
+        w.text((Role::Bad, &mark), 2, Role::Bad, &format!("{}{of}: {}", failure.place, failure.what));
+        if !told.contains(&failure.next.as_str()) {
+            told.push(&failure.next);
+        }
+    }
+    for next in &told {
+        w.text((Role::Dim, ""), 2, Role::Dim, next);
+    }
+    let count = state.troubles().count();
+    if count == 0 || look.reading() {
+        return;
+    }
+    let mut pairs = vec![(Action::AskAgain, if count > 1 { "try all again" } else { "try again" })];
+    if state.troubled(Asked::Actor) {
+        pairs.push((Action::Override, "act by hand"));
+    } else if state.troubled(Asked::Mentor) {
+        pairs.push((Action::GiveUp, "go on without"));
+    }
+    if state.open_episode().is_some() {
+        pairs.push((Action::EndEpisode, "give the episode up"));
+    }
+    w.line(2, keys(look, &pairs));
+}
+
+/// What a call asks the mentor.
+fn question(effect: &Effect) -> Option<Question> {
+    match effect {
+        Effect::Ask { prompt, .. } => prompt.question,
+        _ => None,
+    }
+}
+
+/// The same of a call under way, in words.
+fn question_of(look: &Look<'_>, call: &LiveCall) -> String {
+    let asked = look.moment.head.calls.get(&call.call).and_then(question);
+    asked.map_or_else(|| "mentor".to_owned(), Question::name)
 }

@@ -1,6 +1,6 @@
 //! A step as rows of a given width. Pure: the same step and width give the same rows, so they can be kept.
 
-use crate::domain::{Fate, Kind, NoteKind, Reflection, Stage, Step};
+use crate::domain::{Author, Fate, Kind, NoteKind, Reflection, Stage, Step};
 use crate::engine::State;
 use crate::text::{truncate, width, wrap_at_most};
 use crate::ui::glyphs::Glyphs;
@@ -191,6 +191,13 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
             &format!("rejected: {was} ({why})"),
         );
     }
+    if step.unusable > 0 {
+        let words = match step.unusable {
+            1 => "a reply could not be used; it was asked again".to_owned(),
+            n => format!("{n} replies could not be used; it was asked again each time"),
+        };
+        w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, &words);
+    }
     let proposed = step.stage == Stage::Decision && step.executed.is_none();
     // A proposal waits for nobody once its episode has ended.
     let given_up = proposed && state.open_episode().is_none();
@@ -307,7 +314,7 @@ fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
 fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     const SHOWN: usize = 3;
     const ROWS: usize = 2;
-    let name = reflection.kind.name();
+    let name = reflection.question().name();
     let role = kind_role(reflection.kind);
     for item in reflection.items.iter().take(SHOWN) {
         let lead = format!("  {} {name}  ", glyphs.new);
@@ -315,6 +322,17 @@ fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     }
     if reflection.items.len() > SHOWN {
         let words = format!("{} {} more", glyphs.more, reflection.items.len() - SHOWN);
+        w.line(4, [(Role::Dim, words)]);
+    }
+    if reflection.items.is_empty() && reflection.author == Author::Mentor {
+        let lead = format!("  {} {name}  ", glyphs.off);
+        w.within(ROWS, (role, &lead), width(&lead) as u16, Role::Dim, "nothing came of it");
+    }
+    for complaint in reflection.complaints.iter().take(SHOWN) {
+        w.within(ROWS, (Role::Warn, &format!("    {} ", glyphs.mistake)), 6, Role::Dim, complaint);
+    }
+    if reflection.complaints.len() > SHOWN {
+        let words = format!("{} {} more complaints", glyphs.more, reflection.complaints.len() - SHOWN);
         w.line(4, [(Role::Dim, words)]);
     }
 }

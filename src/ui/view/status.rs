@@ -1,6 +1,6 @@
 //! The first row: goal, progress, turn, and one word for the mode.
 
-use crate::domain::{Autonomy, EndReason};
+use crate::domain::{Asked, Autonomy, EndReason};
 use crate::engine::{Effect, Pace, State};
 use crate::ui::canvas::Canvas;
 use crate::ui::look::Look;
@@ -111,8 +111,10 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
     if look.reading() {
         return ("READING".to_owned(), Role::ModePaused);
     }
-    if state.trouble.is_some() {
-        return (format!("PAUSED {dot} a call failed"), Role::Bad);
+    match state.troubles().count() {
+        0 => {}
+        1 => return (format!("PAUSED {dot} a call failed"), Role::Bad),
+        n => return (format!("PAUSED {dot} {n} calls failed"), Role::Bad),
     }
     if state.divergence.is_some() {
         return (format!("PAUSED {dot} the world differs"), Role::Bad);
@@ -128,7 +130,11 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
     if look.thinking() {
         let since = look.moment.live.calls.iter().map(|c| c.since).min();
         let seconds = since.map_or(0, |s| look.now.saturating_duration_since(s).as_secs());
-        let word = if state.pace == Pace::Pausing { "PAUSING" } else { "THINKING" };
+        let word = match state.pace {
+            Pace::Pausing => "PAUSING",
+            _ if state.asking(Asked::Actor) => "THINKING",
+            _ => "REFLECTING",
+        };
         return (format!("{word} {seconds} s"), Role::ModeThinking);
     }
     if state.calls.values().any(|c| matches!(c, Effect::ResetWorld { .. })) {

@@ -1,0 +1,52 @@
+//! How things stand, in one line.
+
+use crate::domain::{Asked, Autonomy, Stage};
+use crate::engine::{Effect, Pace, State};
+
+/// What failed and what can be done about it, in one line.
+fn failed(state: &State) -> String {
+    let told = state.troubles().map(|(effect, failure)| {
+        let question = match effect {
+            Effect::Ask { prompt, .. } => prompt.question.map(|q| format!(" ({})", q.name())),
+            _ => None,
+        };
+        format!("{}{}: {}", failure.place, question.unwrap_or_default(), failure.what)
+    });
+    let told: Vec<String> = told.collect();
+    let choices = if state.troubled(Asked::Actor) {
+        "retry, act ACTION, or end"
+    } else if state.troubled(Asked::Mentor) {
+        "retry, give-up (goes on without), or end"
+    } else {
+        "retry, or end"
+    };
+    format!("FAILED · {}; {choices}", told.join("; "))
+}
+
+/// Whose turn it is, in one line.
+pub(in crate::cli::plain) fn mode(state: &State) -> String {
+    if state.trouble.is_some() {
+        return failed(state);
+    }
+    if let Some((episode, step, ..)) = &state.divergence {
+        return format!("DIFFERENT · the rebuilt world differs at {episode}.{step}; `retry` accepts it");
+    }
+    if state.over && state.open_episode().is_none() {
+        return "RUN OVER · again plays the task once more, quit leaves".to_owned();
+    }
+    let Some(step) = state.awaiting() else {
+        return match state.pace {
+            Pace::Paused => "PAUSED · step or run goes on".to_owned(),
+            Pace::Pausing => "PAUSING".to_owned(),
+            Pace::Running => "RUNNING".to_owned(),
+        };
+    };
+    debug_assert_eq!(step.stage, Stage::Decision);
+    let who = match (state.autonomy, step.call) {
+        (Autonomy::Human, _) | (_, None) => return format!("YOU PLAY · step {}: act ACTION", step.number),
+        (Autonomy::Confirm, _) => "CONFIRM",
+        (Autonomy::Auto, _) => "PAUSED",
+    };
+    let proposed = step.proposed.as_deref().or(step.thought.as_deref()).unwrap_or("(nothing)");
+    format!("{who} · your turn, step {}: {proposed}", step.number)
+}

@@ -1,0 +1,109 @@
+//! A drafted prompt with other words in one place: what a person changes before it is sent.
+
+use super::desk::Kept;
+use super::render::{body_hash, expand};
+use super::{forms, render, text_hash};
+use crate::domain::{Origin, PromptRecord, Segment, SegmentRecord};
+use crate::engine::{Draft, State};
+use std::sync::Arc;
+
+/// The record with other words in the segment at this place among those that [`render()`] gives, and the texts that are new to
+/// the session. The line breaks around a segment stay. None where there is no such segment.
+///
+/// The changed segment becomes a text of its own. A step, and the rejections of a step, have one origin for all their lines,
+/// so that all of these become texts where one is changed.
+pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> Option<Draft> {
+    let rendered = render(state, record).segments;
+    let spans = spans(state, record);
+    let (part, first) = spans
+        .iter()
+        .enumerate()
+        .find_map(|(part, (first, count))| (*first <= at && at < first + count).then_some((part, *first)))?;
+    let mut texts: Vec<(String, Arc<str>)> = Vec::new();
+    let changed = within(&rendered.get(at)?.text, words);
+    let mut own = |place: usize, segment: &Segment| {
+        let text = if place == at { Arc::from(changed.as_str()) } else { segment.text.clone() };
+        let hash = text_hash(&text);
+        let record = SegmentRecord {
+            label: segment.label,
+            origin: Origin::Text(hash.as_str().into()),
+            speaker: segment.speaker,
+            tokens: forms::estimate_tokens(&text),
+        };
+        texts.push((hash, text));
+        record
+    };
+    let mut segments: Vec<SegmentRecord> = Vec::with_capacity(record.segments.len() + 4);
+    for (place, (was, (from, _))) in record.segments.iter().zip(&spans).enumerate() {
+        match (&was.origin, rendered.get(at).map(|s| &s.origin)) {
+            (Origin::Steps { from, to }, Some(Origin::Step(step))) if place == part => {
+                let tokens = |keep: &dyn Fn(u32) -> bool| {
+                    let lines = rendered.iter().skip(first).take(spans[part].1);
+                    let kept = lines.filter(|s| matches!(s.origin, Origin::Step(n) if keep(n)));
+                    kept.map(|s| forms::estimate_tokens(&s.text)).sum()
+                };
+                let range = |from: u32, to: u32, tokens: u32| SegmentRecord {
+                    origin: Origin::Steps { from, to },
+                    tokens,
+                    ..was.clone()
+                };
+                if from < step {
+                    segments.push(range(*from, step - 1, tokens(&|n| n < *step)));
+                }
+                let lines = rendered.iter().enumerate().skip(first).take(spans[part].1);
+                segments
+                    .extend(lines.filter(|(_, s)| s.origin == Origin::Step(*step)).map(|(n, s)| own(n, s)));
+                if step < to {
+                    segments.push(range(step + 1, *to, tokens(&|n| n > *step)));
+                }
+            }
+            // The words of a rejection are found by its place among them: all of them become texts.
+            (Origin::Step(_), _) if matches!(record.segments[part].origin, Origin::Step(_)) => {
+                segments.extend(rendered.get(*from).map(|s| own(*from, s)));
+            }
+            _ if place == part => segments.extend(rendered.get(at).map(|s| own(at, s))),
+            _ => segments.push(was.clone()),
+        }
+    }
+    let mut record = PromptRecord { segments, edited: true, ..record.clone() };
+    record.tokens = record.segments.iter().map(|s| s.tokens).sum();
+    let prompt = expand(state, &record, &mut Kept::up_to(1), |hash| {
+        let new = texts.iter().find(|(name, _)| name == hash).map(|(_, text)| text.clone());
+        new.or_else(|| state.texts.get(hash).cloned())
+    });
+    record.sha256 = body_hash(&prompt);
+    texts.sort_by(|a, b| a.0.cmp(&b.0));
+    texts.dedup_by(|a, b| a.0 == b.0);
+    let new = texts.into_iter().filter(|(hash, _)| !state.texts.contains_key(hash));
+    Some(Draft { record, texts: new.map(|(hash, text)| (hash, text.to_string())).collect() })
+}
+
+/// For each part of a record the first of the segments it is rendered to, and their number.
+fn spans(state: &State, record: &PromptRecord) -> Vec<(usize, usize)> {
+    let mut first = 0;
+    let count = |part: &SegmentRecord| {
+        let alone =
+            PromptRecord { segments: vec![part.clone()], episode: record.episode, ..PromptRecord::default() };
+        match part.origin {
+            Origin::Steps { .. } => render(state, &alone).segments.len(),
+            _ => 1,
+        }
+    };
+    let mut spans = Vec::with_capacity(record.segments.len());
+    for part in &record.segments {
+        let count = count(part);
+        spans.push((first, count));
+        first += count;
+    }
+    spans
+}
+
+/// Other words between the line breaks of a text.
+fn within(text: &str, words: &str) -> String {
+    let body = text.trim_matches('\n');
+    let lead = text.len() - text.trim_start_matches('\n').len();
+    if body.is_empty() {
+        return format!("{words}{text}");
+    }
+    format!("{}{words}{}", &text[..lead], &text[lead + body.len()..])
+}

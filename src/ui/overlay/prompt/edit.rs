@@ -1,0 +1,109 @@
+//! The words of one segment of a drafted prompt, changed before it is sent.
+
+use super::lines::source;
+use crate::domain::{Origin, PromptRecord};
+use crate::engine::{Command, State};
+use crate::prompt::render;
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::overlay::Reaction;
+use crate::ui::overlay::field::Field;
+use crate::ui::overlay::window::{Place, Window, paragraph, put_line};
+use crate::ui::theme::Role;
+use crossterm::event::KeyEvent;
+use ratatui::layout::Rect;
+
+/// The box.
+pub(super) struct SegmentBox {
+    segment: usize,
+    /// The body of the draft that the segment belongs to.
+    of: String,
+    name: String,
+    lesson: bool,
+    before: String,
+    field: Field,
+    note: Option<&'static str>,
+}
+
+impl SegmentBox {
+    /// Over a segment of a draft; none where it has no such segment.
+    pub(super) fn new(state: &State, draft: &PromptRecord, segment: usize) -> Option<Self> {
+        let found = render(state, draft).segments.into_iter().nth(segment)?;
+        let before = found.text.trim_matches('\n').to_owned();
+        let name = format!("{} {}", found.label.name(), source(state, &found.origin));
+        Some(Self {
+            segment,
+            of: draft.sha256.clone(),
+            name: name.trim().to_owned(),
+            lesson: matches!(found.origin, Origin::Lesson { .. }),
+            field: Field::lines(&before),
+            before,
+            note: None,
+        })
+    }
+
+    /// It is over the same segment of the same draft.
+    pub(super) fn same(&self, other: &Self) -> bool {
+        (self.segment, &self.of) == (other.segment, &other.of)
+    }
+
+    pub(super) fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        self.note = None;
+        match action {
+            Action::Close => return Reaction::close(),
+            Action::NewLine => self.field.new_line(),
+            Action::Editor => return Reaction::want(Request::Editor(self.field.text())),
+            Action::Accept | Action::Open => {
+                let draft = look.moment.head.draft.as_ref();
+                if draft.is_none_or(|d| d.sha256 != self.of) {
+                    self.note = Some("the prompt was put together anew meanwhile; close this and look again");
+                    return Reaction::default();
+                }
+                let text = self.field.text();
+                if text == self.before.trim() {
+                    return Reaction::close();
+                }
+                return Reaction::done(Request::Send(Command::EditPrompt { segment: self.segment, text }));
+            }
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    pub(super) fn key(&mut self, key: KeyEvent) {
+        self.note = None;
+        self.field.key(key);
+    }
+
+    pub(super) fn paste(&mut self, text: &str) {
+        self.field.paste(text);
+    }
+
+    pub(super) fn replace(&mut self, text: &str) {
+        self.field.replace(text);
+    }
+
+    pub(super) fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let title = format!("Change before it is sent: {}", self.name);
+        let window =
+            Window { title: &title, place: Place::Middle, rows: 14, columns: 96, mode: Mode::Editor };
+        let inside = window.draw(look, screen, canvas);
+        let told = match (self.note, self.lesson) {
+            (Some(note), _) => note,
+            (None, true) => {
+                "For this prompt alone; the lesson stays as it is. The episode counts as assisted."
+            }
+            (None, false) => "For this prompt alone. The episode counts as assisted.",
+        };
+        let role = if self.note.is_some() { Role::Warn } else { Role::Dim };
+        let rows = paragraph((role, ""), role, told, inside.width);
+        let told_rows = (rows.len() as u16).min(inside.height.saturating_sub(1));
+        self.field.draw(true, Rect { height: inside.height - told_rows, ..inside }, canvas);
+        for (place, line) in rows.iter().take(usize::from(told_rows)).enumerate() {
+            let y = inside.bottom() - told_rows + place as u16;
+            put_line(line, Rect { y, height: 1, ..inside }, canvas);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! A prompt as rows: whole, segment by segment, or what changed since the one before.
+
+use crate::domain::{Label, Origin, Prompt, PromptRecord, Speaker};
+use crate::engine::State;
+use crate::prompt::render;
+use crate::text::truncate;
+use crate::ui::overlay::window::{Line, paragraph};
+use crate::ui::theme::Role;
+use similar::{ChangeTag, DiffTag, TextDiff};
+
+/// Cells that name a segment at the left.
+const MARGIN: u16 = 14;
+
+/// The colour of a segment.
+pub(super) fn role(label: Label) -> Role {
+    match label {
+        Label::Instruction | Label::Cue => Role::OriginInstruction,
+        Label::Guidance => Role::OriginGuidance,
+        Label::Abstract => Role::OriginAbstract,
+        Label::Error => Role::OriginError,
+        Label::Progress => Role::OriginProgress,
+        Label::Memory | Label::Attempt => Role::OriginMemory,
+        Label::Example => Role::OriginExample,
+        Label::Task => Role::OriginTask,
+        Label::Thought => Role::OriginThought,
+        Label::Action => Role::OriginAction,
+        Label::Observation => Role::OriginObservation,
+        Label::HumanEdit | Label::Rejection => Role::OriginPerson,
+    }
+}
+
+/// Where a segment comes from, in a few letters.
+pub(super) fn source(state: &State, origin: &Origin) -> String {
+    match origin {
+        Origin::Lesson { id, version } => {
+            let number = state.pool.get(id).map_or(0, |l| l.number);
+            format!("{number} v{version}")
+        }
+        Origin::Step(n) => n.to_string(),
+        Origin::Steps { from, to } if from == to => from.to_string(),
+        Origin::Steps { from, to } => format!("{from}-{to}"),
+        Origin::Attempt { episode, from, to } => format!("{episode}.{from}-{to}"),
+        Origin::Text(_) | Origin::Task => String::new(),
+    }
+}
+
+/// The rows of a prompt, and for each segment with words its place among all and its first row.
+pub(super) fn whole(state: &State, record: &PromptRecord, columns: u16) -> (Vec<Line>, Vec<(usize, usize)>) {
+    let prompt = render(state, record);
+    let mut lines = summary(state, record, columns);
+    let (mut speaker, mut starts) = (None, Vec::new());
+    for (place, segment) in prompt.segments.iter().enumerate() {
+        if speaker != Some(segment.speaker) {
+            speaker = Some(segment.speaker);
+            let who = match segment.speaker {
+                Speaker::System => "system",
+                Speaker::User => "user",
+                Speaker::Assistant => "assistant",
+            };
+            lines.push(vec![(
+                Role::Frame,
+                format!("{who} {}", "-".repeat(usize::from(columns).saturating_sub(10))),
+            )]);
+        }
+        if segment.text.trim().is_empty() {
+            continue;
+        }
+        starts.push((place, lines.len()));
+        let role = role(segment.label);
+        let word = if segment.label == Label::Observation { "seen" } else { segment.label.name() };
+        let name = format!("{word} {}", source(state, &segment.origin));
+        let lead =
+            format!("{:<1$}", truncate(name.trim(), usize::from(MARGIN) - 1, "…"), usize::from(MARGIN));
+        lines.extend(paragraph((Role::Dim, &lead), role, segment.text.trim_matches('\n'), columns));
+    }
+    (lines, starts)
+}
+
+/// Tokens by label, and what was left out.
+fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
+    let mut sums: Vec<(Label, u32)> = Vec::new();
+    for segment in &record.segments {
+        match sums.iter_mut().find(|s| s.0 == segment.label) {
+            Some(sum) => sum.1 += segment.tokens,
+            None => sums.push((segment.label, segment.tokens)),
+        }
+    }
+    let parts: Vec<String> =
+        sums.iter().map(|(label, tokens)| format!("{} {tokens}", label.name())).collect();
+    let words = format!("about {} tokens: {}", record.tokens, parts.join(", "));
+    let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
+    if state.spent.actor_calls + state.spent.mentor_calls > 0 {
+        let words = format!("asked so far: {}", state.spent.words());
+        lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
+    }
+    for dropped in &record.dropped {
+        let what = match &dropped.origin {
+            Origin::Steps { .. } | Origin::Step(_) | Origin::Attempt { .. } => {
+                format!("turns {}", source(state, &dropped.origin))
+            }
+            Origin::Lesson { .. } => format!("lesson {}", source(state, &dropped.origin)),
+            Origin::Text(_) => "a text of the template".to_owned(),
+            Origin::Task => "the task".to_owned(),
+        };
+        let words = format!("left out: {what}, about {} tokens: {}", dropped.tokens, dropped.reason);
+        lines.extend(paragraph((Role::Warn, ""), Role::Warn, &words, columns));
+    }
+    lines
+}
+
+/// What changed since the prompt before; `then` is a state that still holds the episode of that one, where there is one.
+pub(super) fn difference(
+    state: &State,
+    now: &PromptRecord,
+    before: Option<(&PromptRecord, Option<&State>)>,
+    columns: u16,
+) -> Vec<Line> {
+    let Some((before, then)) = before else {
+        let words = match now.question {
+            Some(_) => "This is the first prompt with this question; there is none to compare with.",
+            None => "This is the first prompt; there is none to compare with.",
+        };
+        return paragraph((Role::Dim, ""), Role::Dim, words, columns);
+    };
+    let mut lines = segments(state, now, before, columns);
+    // A prompt of an earlier episode is rebuilt from a state of that one.
+    let Some(then) = then else {
+        let words =
+            format!("The prompt before belongs to episode {}; its words are not compared.", before.episode);
+        lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
+        return lines;
+    };
+    let (old, new) = (render(then, before), render(state, now));
+    let (gone, there) = (places(then, &old), places(state, &new));
+    let (old, new) = (body(&old), body(&new));
+    let diff = TextDiff::from_lines(&old, &new);
+    for (place, group) in diff.grouped_ops(1).iter().enumerate() {
+        if place > 0 {
+            lines.push(Vec::new());
+        }
+        // The segment that the first changed line lies in, in the prompt that has the line.
+        let changed = group.iter().find(|op| op.tag() != DiffTag::Equal);
+        let (named, at) = match changed {
+            Some(op) if op.tag() == DiffTag::Delete => (&gone, op.old_range().start),
+            Some(op) => (&there, op.new_range().start),
+            None => (&there, 0),
+        };
+        if let Some((_, name)) = named.iter().rev().find(|(first, _)| *first <= at) {
+            lines.push(vec![(Role::Frame, name.clone())]);
+        }
+        for op in group {
+            for change in diff.iter_changes(op) {
+                let (lead, mark, role) = match change.tag() {
+                    ChangeTag::Insert => ("+ ", Role::MarkProgress, Role::Added),
+                    ChangeTag::Delete => ("- ", Role::MarkMistake, Role::Removed),
+                    ChangeTag::Equal => ("  ", Role::Dim, Role::Dim),
+                };
+                lines.extend(paragraph((mark, lead), role, change.value().trim_end_matches('\n'), columns));
+            }
+        }
+    }
+    if lines.is_empty() {
+        lines = paragraph((Role::Dim, ""), Role::Dim, "Not a word differs from the call before.", columns);
+    }
+    lines
+}
+
+/// Lessons and texts that came and went.
+fn segments(state: &State, now: &PromptRecord, before: &PromptRecord, columns: u16) -> Vec<Line> {
+    let steps = |o: &Origin| matches!(o, Origin::Step(_) | Origin::Steps { .. } | Origin::Task);
+    let mut lines = Vec::new();
+    for (lead, role, these, those) in [("+ ", Role::Added, now, before), ("- ", Role::Removed, before, now)] {
+        for segment in these.segments.iter().filter(|s| !steps(&s.origin)) {
+            if those.segments.iter().any(|s| s.origin == segment.origin && s.label == segment.label) {
+                continue;
+            }
+            let words = format!(
+                "{} {} (about {} tokens)",
+                segment.label.name(),
+                source(state, &segment.origin),
+                segment.tokens
+            );
+            lines.extend(paragraph((role, lead), role, &words, columns));
+        }
+    }
+    if !lines.is_empty() {
+        lines.push(Vec::new());
+    }
+    lines
+}
+
+/// Where each segment begins, as a line of the body, with its label and the turn or lesson it belongs to.
+fn places(state: &State, prompt: &Prompt) -> Vec<(usize, String)> {
+    let mut line = 0;
+    let mut places = Vec::new();
+    for segment in &prompt.segments {
+        let from = match segment.origin {
+            Origin::Step(_) | Origin::Steps { .. } => format!(" of turn {}", source(state, &segment.origin)),
+            Origin::Lesson { .. } => format!(" lesson {}", source(state, &segment.origin)),
+            Origin::Attempt { episode, .. } => format!(" of episode {episode}"),
+            Origin::Text(_) | Origin::Task => String::new(),
+        };
+        if !segment.text.trim().is_empty() {
+            // Line breaks before the words belong to what stands before.
+            let blank = segment.text.len() - segment.text.trim_start_matches('\n').len();
+            places.push((line + blank, format!("{}{from}", segment.label.name())));
+        }
+        line += segment.text.matches('\n').count();
+    }
+    places
+}
+
+fn body(prompt: &Prompt) -> String {
+    crate::text::clean(&prompt.body()).into_owned()
+}

@@ -1,0 +1,77 @@
+//! Which prompts there are at a moment: the actor's, and that of each question to the mentor.
+
+use crate::domain::{PromptRecord, Question, Seq};
+use crate::driver::Store;
+use crate::engine::{Effect, State};
+use std::sync::Arc;
+
+/// Whom a prompt is for: the actor, or the mentor with a question.
+pub(super) type Of = Option<Question>;
+
+/// How far a prompt has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// It was sent.
+    Yes,
+    /// It is written down and waits to be sent.
+    Drafted,
+    /// It is only what would be sent.
+    Ahead,
+}
+
+/// The prompt to show, the one to compare with, and how far it has come.
+pub(super) type Shown<'a> = (&'a PromptRecord, Option<&'a PromptRecord>, Sent);
+
+/// The prompts there are: the actor's first, then one of each question, in the order in which they were first asked.
+pub(super) fn all(state: &State) -> Vec<Of> {
+    let mut all: Vec<Of> = Vec::new();
+    let draft = state.draft.as_ref().map(|d| d.question);
+    if state.prompts.0.is_some() || draft == Some(None) {
+        all.push(None);
+    }
+    all.extend(state.mentor_prompts.iter().map(|(question, ..)| Some(*question)));
+    all.extend(draft.filter(|of| !all.contains(of)));
+    all
+}
+
+/// The one that is shown where none was chosen.
+pub(super) fn usual(state: &State) -> Of {
+    if let Some(draft) = &state.draft {
+        return draft.question;
+    }
+    let asked = state.calls.values().find_map(|call| match call {
+        Effect::Ask { prompt, .. } => Some(prompt.question),
+        _ => None,
+    });
+    asked.unwrap_or_else(|| all(state).first().copied().flatten())
+}
+
+/// The prompt of the actor or of a question.
+pub(super) fn prompt(state: &State, of: Of) -> Option<Shown<'_>> {
+    let (last, before) = match of {
+        None => (state.prompts.0.as_deref(), state.prompts.1.as_deref()),
+        Some(question) => {
+            let found = state.mentor_prompts.iter().find(|(asked, ..)| *asked == question);
+            (found.map(|f| &*f.1), found.and_then(|f| f.2.as_deref()))
+        }
+    };
+    match state.draft.as_deref().filter(|draft| draft.question == of) {
+        Some(draft) => Some((draft, last, Sent::Drafted)),
+        None => Some((last?, before, Sent::Yes)),
+    }
+}
+
+/// A state that holds the episode of a prompt, with all that followed it; none where that cannot be found.
+pub(super) fn state_of(store: &Store, state: &Arc<State>, record: &PromptRecord) -> Option<Arc<State>> {
+    let current = state.episode.as_ref()?;
+    if current.number == record.episode {
+        return Some(state.clone());
+    }
+    let next = record.episode + 1;
+    let began = match state.past.get(record.episode as usize) {
+        Some(past) if past.number == next => past.span.0,
+        _ if current.number == next => current.first_seq.0,
+        _ => return None,
+    };
+    Some(store.state_at(Seq(began.checked_sub(1)?)))
+}

@@ -1,0 +1,220 @@
+//! Methods with a mentor: their lanes, the mentor at work, its prompts, what failed and what was not understood.
+
+use super::{SIZES, Stage, screen};
+use crate::domain::{Asked, Kind, LessonOrigin, LessonText, Question};
+use crate::driver::LiveCall;
+use crate::engine::{Cause, Command, Event, Failure};
+use crate::provider::Phase;
+use crate::ui::fixture::{Fixture, fcrf, kitchen, reflexion, sweet_sour};
+use crate::ui::model::Focus;
+use crate::ui::msg::Request;
+
+const ROUND: [Question; 3] = [
+    Question { kind: Kind::Error, purpose: crate::domain::Purpose::Reflect },
+    Question { kind: Kind::Abstract, purpose: crate::domain::Purpose::Reflect },
+    Question { kind: Kind::Progress, purpose: crate::domain::Purpose::Reflect },
+];
+
+/// The kitchen after a step, with a round of questions in flight.
+fn asked() -> (Fixture, Vec<crate::domain::CallId>) {
+    let mut f = kitchen();
+    f.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    f.write(Cause::Person, Event::Resumed);
+    let calls = f.ask_mentor(&ROUND);
+    (f, calls)
+}
+
+fn failure(what: &str) -> Failure {
+    let (place, next) = ("mentor", "start the server, then try again");
+    Failure { what: what.to_owned(), place: place.to_owned(), next: next.to_owned() }
+}
+
+#[test]
+fn lanes_of_each_method() {
+    type Played = fn() -> Fixture;
+    let methods: [(&str, Played); 3] = [("reflexion", reflexion), ("fcrf", fcrf), ("sweet_sour", sweet_sour)];
+    for (name, fixture) in methods {
+        for (w, h) in SIZES {
+            let mut stage = Stage::new(fixture(), w, h);
+            insta::assert_snapshot!(format!("lanes_{name}_{w}x{h}"), screen(&stage.draw()));
+        }
+    }
+}
+
+#[test]
+fn memories_are_shown_as_tuples_short_term_first() {
+    let mut stage = Stage::new(sweet_sour(), 80, 24);
+    stage.draw();
+    stage.press("5");
+    stage.press("z");
+    insta::assert_snapshot!("memory_zoomed_80x24", screen(&stage.draw()));
+    stage.press("i");
+    insta::assert_snapshot!("memory_details_80x24", screen(&stage.draw()));
+}
+
+#[test]
+fn a_tip_names_the_lesson_it_was_taken_from() {
+    let mut stage = Stage::new(fcrf(), 80, 24);
+    stage.draw();
+    stage.press("4");
+    stage.press("i");
+    let text = screen(&stage.draw());
+    assert!(
+        text.contains("made from   lesson 2: Look at what lies open before you open anything."),
+        "{text}"
+    );
+}
+
+/// A lesson of a kind that no lane of the method holds could be added by a pool file and then seen nowhere.
+#[test]
+fn lessons_without_a_lane_have_one_of_their_own() {
+    let mut fixture = reflexion();
+    let lanes = |f: &Fixture| {
+        let mut stage = Stage::new(reflexion(), 80, 24);
+        stage.fixture.store = f.store.clone();
+        screen(&stage.draw())
+    };
+    assert!(!lanes(&fixture).contains("Other"));
+    fixture.lesson(Kind::Error, LessonText::error("Ran in circles.", "Go elsewhere."), LessonOrigin::File);
+    let text = lanes(&fixture);
+    assert!(text.contains("Plans 2") && text.contains("Other 1"), "{text}");
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.draw();
+    stage.press("4");
+    let text = screen(&stage.draw());
+    assert!(text.contains("Ran in circles.") && text.contains("Error"), "{text}");
+}
+
+#[test]
+fn the_round_of_a_mentor_is_named_question_by_question() {
+    let (fixture, calls) = asked();
+    let mut stage = Stage::new(fixture, 80, 24);
+    let live = |n: usize, phase, reasoning: &str, text: &str, pieces| LiveCall {
+        call: calls[n],
+        asked: Asked::Mentor,
+        phase,
+        reasoning: reasoning.to_owned(),
+        text: text.to_owned(),
+        pieces,
+        since: stage.now,
+    };
+    let working = vec![
+        live(
+            0,
+            Phase::Answering,
+            "",
+            "['Went to a stove with an apple, although a stove heats nothing here",
+            21,
+        ),
+        live(1, Phase::Reasoning, "Which of this holds in other kitchens?", "", 9),
+        live(2, Phase::Waiting, "", "", 0),
+    ];
+    stage.now += std::time::Duration::from_secs(12);
+    stage.fixture.store.edit_live(|l| l.calls = working);
+    insta::assert_snapshot!("mentor_at_work_80x24", screen(&stage.draw()));
+    stage.model.size = (200, 60);
+    insta::assert_snapshot!("mentor_at_work_200x60", screen(&stage.draw()));
+    // Every pane stays usable, and Ctrl-C breaks the round off.
+    stage.press("3");
+    assert_eq!(stage.model.focus, Focus::Lanes);
+    assert_eq!(stage.press("Ctrl-c"), [Request::Send(Command::Cancel)]);
+}
+
+#[test]
+fn failed_calls_are_told_one_by_one_with_what_can_be_done() {
+    let (mut fixture, calls) = asked();
+    for (call, what) in calls.iter().zip(["connection refused", "the server said 503", "connection refused"])
+    {
+        fixture.write(Cause::Model, Event::CallFailed { call: *call, failure: failure(what) });
+    }
+    let mut stage = Stage::new(fixture, 80, 24);
+    insta::assert_snapshot!("mentor_failed_80x24", screen(&stage.draw()));
+    assert_eq!(stage.press("r"), [Request::Send(Command::Retry)]);
+    assert_eq!(stage.press("L"), [Request::Send(Command::GiveUp)]);
+}
+
+#[test]
+fn where_the_actor_failed_a_person_can_act_in_its_place() {
+    let mut fixture = kitchen();
+    fixture.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    let call = fixture.ask();
+    fixture.write(Cause::Model, Event::CallFailed { call, failure: failure("connection refused") });
+    let mut stage = Stage::new(fixture, 80, 24);
+    assert!(screen(&stage.draw()).contains("o act by hand"));
+    stage.press("o");
+    for key in ["l", "o", "o", "k"] {
+        stage.press(key);
+    }
+    let wants = stage.press("Enter");
+    let hand = [Request::Send(Command::GiveUp), Request::Send(Command::Act("look".to_owned()))];
+    assert_eq!(wants, hand);
+}
+
+#[test]
+fn what_was_not_understood_stands_with_the_turn() {
+    let (mut fixture, calls) = asked();
+    fixture.answered(
+        calls[0],
+        ROUND[0],
+        &["Went to a stove."],
+        &["the list is cut off: its last item is not read"],
+    );
+    fixture.answered(calls[1], ROUND[1], &[], &["given up after a failed call: connection refused"]);
+    fixture.answered(calls[2], ROUND[2], &["Holding the apple."], &[]);
+    fixture.ask();
+    fixture.write(
+        Cause::Model,
+        Event::AskedAgain { step: 25, unusable: Some("there was no action".to_owned()) },
+    );
+    fixture.propose(None, Some("go to microwave 1"));
+    fixture.pause();
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.model.zoomed = true;
+    insta::assert_snapshot!("complaints_80x24", screen(&stage.draw()));
+}
+
+#[test]
+fn prompts_of_actor_and_mentor_are_chosen_by_tab() {
+    let (mut fixture, calls) = asked();
+    for (n, question) in ROUND.iter().enumerate() {
+        fixture.answered(calls[n], *question, &["Something."], &[]);
+    }
+    fixture.ask_mentor(&ROUND[..1]);
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.press("p");
+    insta::assert_snapshot!("prompt_of_mentor_80x24", screen(&stage.draw()));
+    stage.press("d");
+    insta::assert_snapshot!("prompt_of_mentor_difference_80x24", screen(&stage.draw()));
+    stage.press("Tab");
+    let text = screen(&stage.draw());
+    assert!(text.contains("[mentor: Abstract]"), "{text}");
+    stage.press("BackTab");
+    stage.press("BackTab");
+    stage.press("d");
+    assert!(screen(&stage.draw()).contains("Prompt of turn 24, as it was sent"));
+}
+
+#[test]
+fn a_drafted_prompt_is_changed_in_one_place_before_it_is_sent() {
+    let (mut fixture, _) = asked();
+    fixture.write(
+        Cause::Person,
+        Event::CallCancelled { call: fixture.state().calls.keys().copied().next().unwrap() },
+    );
+    let draft = fixture.mentor_prompt(ROUND[0]);
+    fixture.write(Cause::Policy, Event::PromptDrafted { prompt: draft.into() });
+    let mut stage = Stage::new(fixture, 80, 24);
+    stage.press("p");
+    stage.draw();
+    stage.press("Down");
+    insta::assert_snapshot!("prompt_drafted_80x24", screen(&stage.draw()));
+    stage.press("Up");
+    // What is typed and left is there again.
+    for key in ["e", "!", "Esc", "e", "!"] {
+        stage.press(key);
+        stage.draw();
+    }
+    insta::assert_snapshot!("prompt_changed_80x24", screen(&stage.draw()));
+    let text = "Read the attempt below and write: Error.!!".to_owned();
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::EditPrompt { segment: 0, text })]);
+}

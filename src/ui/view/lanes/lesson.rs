@@ -1,0 +1,155 @@
+//! The rows of one lesson.
+
+use super::Row;
+use crate::domain::{Lesson, LessonOrigin, LessonStatus, Moment, Scope};
+use crate::text::{one_line, truncate, width, wrap_at_most};
+use crate::ui::lane::Form;
+use crate::ui::look::Look;
+use crate::ui::theme::Role;
+
+/// A lesson in rows of so many columns, with at most so many lines of words.
+pub(super) fn lesson_rows(
+    lesson: &Lesson,
+    look: &Look<'_>,
+    form: Form,
+    columns: u16,
+    digits: usize,
+    most: usize,
+) -> Vec<Row> {
+    let g = look.glyphs;
+    let fresh = lesson.uses == 0 && lesson.learnt_at != (0, 0);
+    let mark = match lesson.status {
+        LessonStatus::Off | LessonStatus::Retired => (Role::Dim, g.off),
+        LessonStatus::Pinned => (Role::LessonPinned, g.pin),
+        LessonStatus::On if fresh => (Role::New, g.new),
+        LessonStatus::On => (Role::Dim, " "),
+    };
+    let off = lesson.status == LessonStatus::Off;
+    let paint = |role| if off { Role::LessonOff } else { role };
+    let lead = format!(" {:>digits$}  ", lesson.number);
+    let indent = width(&lead);
+    let text = lesson.text();
+    let words = text.solution.as_deref().unwrap_or(&text.text);
+    let arrow = if text.solution.is_some() { 2 } else { 0 };
+    let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
+    let shown = look.shown().episode.as_ref().map_or(0, |e| e.number);
+    let (long, short) = source(lesson, form, shown, g.dot);
+    let roomy = room >= 56 && width(&one_line(head(words))) + width(&long) + 3 <= room;
+    let source = if roomy { long } else { short };
+    let room = room.saturating_sub(width(&source) + 2).max(4);
+    // What may be more than a line is given to the mistake first: it comes before what to do instead.
+    let mistake = text
+        .solution
+        .is_some()
+        .then(|| lines(&text.text, usize::from(columns).saturating_sub(indent + 3).max(4), most, g.more));
+    let most = most - mistake.as_ref().map_or(0, |m| m.len() - 1);
+    let mut lines = lines(words, room, most, g.more);
+    let first = lines.remove(0);
+    let row = |mark, lead, role, text, source| Row {
+        lesson: lesson.number,
+        mark,
+        lead,
+        text: (role, text),
+        source,
+    };
+    let blank = (Role::Dim, " ");
+    let mut rows = Vec::new();
+    if let Some(mistake) = mistake {
+        for (place, line) in mistake.into_iter().enumerate() {
+            let (mark, lead) = if place == 0 { (mark, lead.clone()) } else { (blank, " ".repeat(indent)) };
+            rows.push(row(mark, lead, paint(Role::Lesson), line, None));
+        }
+        let lead = format!("{:indent$}{} ", "", g.instead);
+        rows.push(row(blank, lead, paint(Role::Solution), first, Some(source)));
+    } else {
+        rows.push(row(mark, lead, paint(Role::Lesson), first, Some(source)));
+    }
+    let role = paint(if text.solution.is_some() { Role::Solution } else { Role::Lesson });
+    let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
+    rows.extend(rest);
+    if form == Form::Tuples
+        && let Some(moment) = &lesson.moment
+    {
+        let tuple = memory(moment, usize::from(columns).saturating_sub(indent + 7).max(4), g.more);
+        let rest = tuple.into_iter().map(|(lead, role, line)| {
+            row(blank, format!("{:indent$}{lead:<5}", ""), paint(role), line, None)
+        });
+        rows.extend(rest);
+    }
+    rows
+}
+
+/// What the agent saw and did, and its reward.
+fn memory(moment: &Moment, room: usize, more: &str) -> [(&'static str, Role, String); 2] {
+    let saw = truncate(&one_line(head(&moment.observation)), room, more);
+    let reward = format!(", reward {}", moment.reward);
+    let did = truncate(&one_line(head(&moment.action)), room.saturating_sub(width(&reward)).max(4), more);
+    [("saw", Role::Observation, saw), ("did", Role::Action, format!("{did}{reward}"))]
+}
+
+/// The words of a lesson in at least one and at most so many lines.
+fn lines(words: &str, room: usize, most: usize, more: &str) -> Vec<String> {
+    let words = one_line(head(words)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let (mut lines, cut) = wrap_at_most(&words, room, most);
+    if cut && let Some(last) = lines.pop() {
+        let from: usize = lines.iter().map(|l| l.len() + 1).sum();
+        let rest = words.get(from..).unwrap_or(&last);
+        lines.push(truncate(rest, room, more));
+    }
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines
+}
+
+/// No lane shows more of a lesson than this.
+fn head(text: &str) -> &str {
+    let mut end = text.len().min(4096);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Where a lesson comes from, at length and in short. A turn of another episode than the shown one is `episode.turn`.
+fn source(lesson: &Lesson, form: Form, shown: u32, dot: &str) -> (String, String) {
+    let (long, short) = origin(lesson, shown, dot);
+    let place = match (form, lesson.scope) {
+        (Form::Plain, _) if lesson.parents.is_empty() => return (long, short),
+        (Form::Plain, _) => "drawn from others",
+        (Form::Tuples, Scope::Episode) => "short-term",
+        (Form::Tuples, _) => "long-term",
+        (Form::Rest, _) => lesson.kind.name(),
+    };
+    if form == Form::Plain {
+        return (format!("{place} {dot} {long}"), short);
+    }
+    (format!("{place} {dot} {long}"), format!("{place} {short}"))
+}
+
+/// Who wrote it, when, and in how many prompts it was, at length and in short.
+fn origin(lesson: &Lesson, shown: u32, dot: &str) -> (String, String) {
+    let who = match lesson.origin {
+        LessonOrigin::Symbolic => "rules",
+        LessonOrigin::Mentor => "mentor",
+        LessonOrigin::Person => "you",
+        LessonOrigin::File => "file",
+    };
+    let uses = match (lesson.uses, lesson.status) {
+        (_, LessonStatus::Off) => "off".to_owned(),
+        (0, _) => "new, in no prompt yet".to_owned(),
+        (1, _) => "in 1 prompt".to_owned(),
+        (n, _) => format!("in {n} prompts"),
+    };
+    if lesson.learnt_at == (0, 0) {
+        return (format!("{who} {dot} {uses}"), who.to_owned());
+    }
+    let (episode, turn) = lesson.learnt_at;
+    if episode != shown {
+        return (format!("{who} {dot} turn {episode}.{turn} {dot} {uses}"), format!("t{episode}.{turn}"));
+    }
+    if turn == 0 {
+        return (format!("{who} {dot} before turn 1 {dot} {uses}"), "start".to_owned());
+    }
+    (format!("{who} {dot} turn {turn} {dot} {uses}"), format!("t{turn}"))
+}
