@@ -24,6 +24,8 @@ mod place;
 mod plain;
 mod play;
 pub mod pool;
+mod report;
+mod rerun;
 mod resume;
 mod run;
 #[cfg(feature = "tui")]
@@ -108,6 +110,8 @@ fn verb(mut cli: Cli) -> Result<(), Fault> {
         Some(Verb::Lessons(args)) => lessons::lessons(&mut config, &args, &mut out),
         Some(Verb::Verify(args)) => verify::verify(&config, &args, &mut out),
         Some(Verb::Export(args)) => export::export(&config, &args, &mut out),
+        Some(Verb::Report(args)) => report::report(&config, &args, &mut out),
+        Some(Verb::Rerun(args)) => rerun::rerun(config, &args, out),
         Some(Verb::Doctor(args)) => doctor::doctor(&config, bad.as_ref(), &args, &mut out),
         Some(Verb::Completions(args)) => manual::completions(&args, &mut out),
         Some(Verb::Man(args)) => manual::man(&args, &mut out),
@@ -122,6 +126,7 @@ fn look(cli: &mut Cli) -> Option<(&mut args::Screen, bool)> {
         None => Some((&mut cli.screen, false)),
         Some(Verb::Run(args)) => Some((&mut args.screen, alone(&args.drive))),
         Some(Verb::Resume(args)) => Some((&mut args.screen, alone(&args.drive))),
+        Some(Verb::Rerun(args)) => Some((&mut args.screen, alone(&args.drive))),
         Some(Verb::Open(args)) => Some((&mut args.screen, args.json)),
         Some(Verb::Demo(args)) => Some((&mut args.screen, false)),
         _ => None,

@@ -1,6 +1,7 @@
 //! The configuration: one table of entries, filled in layers (default, file, environment variable, flag), each value
 //! with its origin. The reference (`docs/CONFIG.md`), the file that `config init` writes and all errors come from the table.
 
+mod presets;
 mod read;
 mod reference;
 mod show;
@@ -8,6 +9,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 
+pub use presets::help as preset_help;
 pub(super) use read::unknown_setting;
 pub use reference::{reference, sample};
 pub use show::{init, show};
@@ -195,6 +197,8 @@ pub enum From {
     Variable(&'static str),
     /// A flag.
     Flag(&'static str),
+    /// A preset that comes with the program.
+    Preset(&'static str),
 }
 
 /// The configuration in force.
@@ -317,7 +321,8 @@ impl Config {
             Fault::usage(
                 format!("{}: there is no preset {name:?}; {known}", self.file.display()),
                 format!(
-                    "write one as a table [preset.{name}] of settings; `retrospect config show` lists them"
+                    "write one as a table [preset.{name}] of settings; `retrospect config show` lists these and those \
+                     that come with the program"
                 ),
             )
         })
@@ -347,6 +352,7 @@ impl fmt::Display for From {
             Self::File(path, line) => write!(f, "{}:{line}", path.display()),
             Self::Variable(name) => write!(f, "${name}"),
             Self::Flag(flag) => f.write_str(flag),
+            Self::Preset(name) => write!(f, "--preset {name}"),
         }
     }
 }

@@ -158,6 +158,36 @@ pub struct EpisodeSummary {
     pub assisted: bool,
     /// Its first and last event.
     pub span: (u64, u64),
+    /// What the fold of the episode adds; it does not stand in the event, so old sessions have it too.
+    #[serde(default, skip_serializing_if = "Hindsight::is_empty")]
+    pub hindsight: Hindsight,
+}
+
+/// What is known of an ended episode beyond the event of its end: small, for lists and rates of many episodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hindsight {
+    /// The last step that raised the progress rate; 0: none did.
+    #[serde(default)]
+    pub progress_step: u32,
+    /// World actions that the world did not accept.
+    #[serde(default)]
+    pub invalid: u32,
+    /// Mistakes that detectors noted, (detector, how often), by name.
+    #[serde(default)]
+    pub mistakes: Vec<(String, u32)>,
+}
+
+impl Hindsight {
+    /// Nothing is known, or there is nothing to be known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The mistake that was noted most often; of several the first by name.
+    pub fn main_mistake(&self) -> Option<&str> {
+        let most = self.mistakes.iter().map(|m| m.1).max()?;
+        self.mistakes.iter().find(|m| m.1 == most).map(|m| m.0.as_str())
+    }
 }
 
 impl Settings {
