@@ -172,6 +172,9 @@ pub struct Hindsight {
     /// World actions that the world did not accept.
     #[serde(default)]
     pub invalid: u32,
+    /// Milliseconds in which it moved: not while it waited for a person.
+    #[serde(default)]
+    pub millis: u64,
     /// Mistakes that detectors noted, (detector, how often), by name.
     #[serde(default)]
     pub mistakes: Vec<(String, u32)>,
@@ -181,12 +184,6 @@ impl Hindsight {
     /// Nothing is known, or there is nothing to be known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// The mistake that was noted most often; of several the first by name.
-    pub fn main_mistake(&self) -> Option<&str> {
-        let most = self.mistakes.iter().map(|m| m.1).max()?;
-        self.mistakes.iter().find(|m| m.1 == most).map(|m| m.0.as_str())
     }
 }
 

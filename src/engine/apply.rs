@@ -306,7 +306,7 @@ impl State {
             Event::EpisodeEnded { summary } => {
                 let mut outcome = summary.clone();
                 if let Some(episode) = &self.episode {
-                    outcome.hindsight = episode.hindsight();
+                    outcome.hindsight = episode.hindsight(self.clock.spent);
                 }
                 self.past.push_back_mut(Arc::new((*outcome).clone()));
                 self.edit_episode(|e| e.outcome = Some(outcome));

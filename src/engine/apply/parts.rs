@@ -117,11 +117,12 @@ impl Episode {
     }
 
     /// What lists of ended episodes show of it.
-    pub(super) fn hindsight(&self) -> Hindsight {
+    pub(super) fn hindsight(&self, moved: std::time::Duration) -> Hindsight {
+        let millis = u64::try_from(moved.as_millis()).unwrap_or(u64::MAX);
         let noted = self.noted.iter().filter(|(_, tally)| tally.last.kind == NoteKind::Mistake);
         let mut mistakes: Vec<_> = noted.map(|(detector, tally)| (detector.clone(), tally.count)).collect();
         mistakes.sort();
-        Hindsight { progress_step: self.progress_step, invalid: self.invalid, mistakes }
+        Hindsight { progress_step: self.progress_step, invalid: self.invalid, millis, mistakes }
     }
 
     pub(super) fn absorb(&mut self, turn: &Turn) {

@@ -28,7 +28,7 @@ fn episode(number: u32, task: &Task, trial: u32, won: bool, progress: f64) -> Ep
         tokens: 100,
         assisted: false,
         span: (u64::from(number), u64::from(number)),
-        hindsight: Hindsight { progress_step: 3, invalid: 2, mistakes: Vec::new() },
+        hindsight: Hindsight { progress_step: 3, invalid: 2, ..Hindsight::default() },
     }
 }
 
