@@ -25,6 +25,8 @@ mod place;
 mod plain;
 mod play;
 pub mod pool;
+mod report;
+mod rerun;
 mod resume;
 mod run;
 #[cfg(feature = "tui")]
@@ -110,6 +112,8 @@ fn verb(mut cli: Cli) -> Result<(), Fault> {
         Some(Verb::Verify(args)) => verify::verify(&config, &args, &mut out),
         Some(Verb::Export(args)) => export::export(&config, &args, &mut out),
         Some(Verb::Doctor(args)) => doctor::doctor(&mut config, bad.as_ref(), &args, &mut out),
+        Some(Verb::Report(args)) => report::report(&config, &args, &mut out),
+        Some(Verb::Rerun(args)) => rerun::rerun(config, &args, out),
         Some(Verb::Completions(args)) => manual::completions(&args, &mut out),
         Some(Verb::Man(args)) => manual::man(&args, &mut out),
         Some(Verb::Config(args)) => config::show(&config, &args, &mut out),
@@ -123,6 +127,7 @@ fn look(cli: &mut Cli) -> Option<(&mut args::Screen, bool)> {
         None => Some((&mut cli.screen, false)),
         Some(Verb::Run(args)) => Some((&mut args.screen, alone(&args.drive))),
         Some(Verb::Resume(args)) => Some((&mut args.screen, alone(&args.drive))),
+        Some(Verb::Rerun(args)) => Some((&mut args.screen, alone(&args.drive))),
         Some(Verb::Open(args)) => Some((&mut args.screen, args.json)),
         Some(Verb::Demo(args)) => Some((&mut args.screen, false)),
         _ => None,

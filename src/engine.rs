@@ -26,7 +26,7 @@ pub use policy::{
     Ask, Detect, Draft, Drafter, Heard, MentorReading, Method, Outgoing, Policy, Reading, Want, keep,
 };
 pub use pool::Pool;
-pub use seed::request_seed;
+pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};
 pub use state::{Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
 
 mod reply;

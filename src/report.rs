@@ -8,6 +8,7 @@ mod html;
 mod json;
 mod lines;
 mod markdown;
+pub mod metrics;
 mod record;
 #[cfg(feature = "tui")]
 mod svg;

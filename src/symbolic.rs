@@ -4,6 +4,7 @@
 //! into Abstract, Error and Progress lessons. Not here: when to reflect (the method's). Neither ever sees `truth`, and
 //! both do work that is bounded by one step.
 
+mod cause;
 mod detect;
 mod failure;
 mod goal;
@@ -14,6 +15,7 @@ mod situation;
 pub mod thresholds;
 mod words;
 
+pub use cause::{cause_words, main_cause};
 pub use detect::detect;
 pub use goal::{Goal, Rung, Treatment};
 pub use rules::{Since, answer, reflect};

@@ -79,6 +79,10 @@ pub enum Verb {
     Verify(Verify),
     /// Tell a session as a page, Markdown, JSON or a picture.
     Export(Export),
+    /// Say what sessions come to: success, progress, costs, beside the papers' figures.
+    Report(Report),
+    /// Play one episode of a session again, with the lessons and the seeds it began with.
+    Rerun(Rerun),
     /// Say what works here and what does not.
     Doctor(Doctor),
     /// Print completions for a shell.
@@ -164,8 +168,8 @@ pub struct How {
     /// Which reading of a method, where paper and public code differ.
     #[arg(long = "as", value_name = "paper|code", help_heading = "Method")]
     pub reading: Option<Reading>,
-    /// Settings of one name from the configuration file (`[preset.P]`).
-    #[arg(long, value_name = "P", help_heading = "Method")]
+    /// Settings by one name: of a row of a paper's table (`--help` lists them), or `[preset.P]` of the configuration file.
+    #[arg(long, value_name = "P", help_heading = "Method", long_help = super::config::preset_help())]
     pub preset: Option<String>,
     /// A setting by name; `retrospect config show` lists them.
     #[arg(long = "set", value_name = "NAME=VALUE", help_heading = "Method")]

@@ -2,6 +2,7 @@
 //! with its origin. The reference (`docs/CONFIG.md`), the file that `config init` writes and all errors come from the table.
 
 mod named;
+mod presets;
 mod read;
 mod reference;
 mod show;
@@ -10,6 +11,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use presets::help as preset_help;
 pub(super) use read::unknown_setting;
 pub use reference::{reference, sample};
 pub use show::{init, show};

@@ -27,7 +27,7 @@ pub(super) fn run(mut config: Config, args: &args::Run, mut out: Out) -> Result<
     begin(&config, plan, &args.drive, &args.screen, out)
 }
 
-fn policy_word(policy: OnError) -> &'static str {
+pub(super) fn policy_word(policy: OnError) -> &'static str {
     match policy {
         OnError::Stop => "stop",
         OnError::SkipTask => "skip-task",
@@ -49,7 +49,13 @@ pub(super) fn first(mut config: Config, screen: &Screen, mut out: Out) -> Result
 }
 
 /// Starts a planned run with a screen, line by line, or without a person.
-fn begin(config: &Config, plan: Plan, drive: &Drive, screen: &Screen, mut out: Out) -> Result<(), Fault> {
+pub(super) fn begin(
+    config: &Config,
+    plan: Plan,
+    drive: &Drive,
+    screen: &Screen,
+    mut out: Out,
+) -> Result<(), Fault> {
     let breaks = drive.breaks.iter().map(|b| Break::parse(b)).collect::<Result<Vec<_>, _>>()?;
     let jobs = drive.jobs.unwrap_or(1);
     if jobs > 1 {

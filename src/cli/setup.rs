@@ -41,6 +41,16 @@ pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan
     ] {
         config.flag(name, text.as_deref())?;
     }
+    let row = config.row(how.preset.as_deref());
+    if let Some(row) = row {
+        config.take_row(row)?;
+        if row.pool && how.pool.is_none() && how.constitution.is_none() {
+            return Err(Fault::usage(
+                format!("--preset {} begins with lessons that were made beforehand", row.preset),
+                "give them with --pool FILE or --constitution FILE",
+            ));
+        }
+    }
     let worlds = world_options(config);
     let tasks = worlds::chosen(config.text("run.env"), &selection(world), &worlds)?;
     let spec = spec(config, how, tasks)?;
@@ -86,7 +96,16 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     let method = config.text("run.method").to_owned();
     let reading = if config.text("run.as") == "code" { PaperOrCode::Code } else { PaperOrCode::Paper };
     let (mut limits, mut settings, mut loop_detector) = method::defaults(&method, reading);
-    if let Some(name) = &how.preset {
+    if let Some(row) = config.row(how.preset.as_deref()) {
+        for (setting, value) in &row.set {
+            set(&mut settings, setting, value, SettingOrigin::Paper)?;
+        }
+        // The public code counts to below 50 where its paper says 50; that is what `--as code` is for.
+        if reading == PaperOrCode::Paper || row.steps != 50 {
+            limits.steps = row.steps;
+        }
+        settings.set("preset", row.preset.clone(), SettingOrigin::Flag);
+    } else if let Some(name) = &how.preset {
         for (setting, value) in config.preset(name)?.to_vec() {
             set(&mut settings, &setting, &value, SettingOrigin::Config)?;
         }
@@ -176,6 +195,7 @@ pub(super) fn origin(from: &From) -> SettingOrigin {
         From::Default => SettingOrigin::Ours,
         From::File(..) | From::Variable(_) => SettingOrigin::Config,
         From::Flag(_) => SettingOrigin::Flag,
+        From::Preset(_) => SettingOrigin::Paper,
     }
 }
 

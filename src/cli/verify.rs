@@ -14,7 +14,7 @@ use super::out::Out;
 use super::{args, place, setup};
 use crate::domain::{Asked, BranchId, PromptRecord, Seq, Task, Turn};
 use crate::driver::worlds::{self, WorldOptions};
-use crate::engine::{Envelope, Event, State, episode_end, request_seed};
+use crate::engine::{Envelope, Event, State, episode_end, request_seed, seeded_episode};
 use crate::env::Environment;
 use crate::journal::{Use, branch_path, kept_states};
 use crate::prompt::{body_hash, interface, read, render};
@@ -308,7 +308,8 @@ impl Check {
 
     fn prompt(&self, prompt: &PromptRecord, steps: u32) -> Option<String> {
         let sample = self.state.run.as_ref().map_or(0, |r| r.seed);
-        let seed = request_seed(sample, prompt.episode, prompt.step, prompt.asked, prompt.retry);
+        let counted = seeded_episode(self.state.run.as_deref(), prompt.episode);
+        let seed = request_seed(sample, counted, prompt.step, prompt.asked, prompt.retry);
         let episode = self.state.episode.as_ref().map_or(0, |e| e.number);
         let last = self.state.last_step();
         let due = match last {

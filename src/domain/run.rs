@@ -180,6 +180,33 @@ pub struct EpisodeSummary {
     pub assisted: bool,
     /// Its first and last event.
     pub span: (u64, u64),
+    /// What the fold of the episode adds; it does not stand in the event, so old sessions have it too.
+    #[serde(default, skip_serializing_if = "Hindsight::is_empty")]
+    pub hindsight: Hindsight,
+}
+
+/// What is known of an ended episode beyond the event of its end: small, for lists and rates of many episodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hindsight {
+    /// The last step that raised the progress rate; 0: none did.
+    #[serde(default)]
+    pub progress_step: u32,
+    /// World actions that the world did not accept.
+    #[serde(default)]
+    pub invalid: u32,
+    /// Milliseconds in which it moved: not while it waited for a person.
+    #[serde(default)]
+    pub millis: u64,
+    /// Mistakes that detectors noted, (detector, how often), by name.
+    #[serde(default)]
+    pub mistakes: Vec<(String, u32)>,
+}
+
+impl Hindsight {
+    /// Nothing is known, or there is nothing to be known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Settings {

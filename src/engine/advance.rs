@@ -1,10 +1,10 @@
 //! What comes next of itself. One batch of events a call; the driver calls until it is empty.
 
 use super::state::{Grant, Pace, State};
-use super::{Ask, Cause, Engine, Event, PauseReason, Want, limits, request_seed};
+use super::{Ask, Cause, Engine, Event, PauseReason, Want, limits, request_seed, seeded_episode};
 use crate::domain::{
-    Asked, Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Fate, Question, Reflection,
-    ShownAs, Stage, Step,
+    Asked, Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Fate, Hindsight, Question,
+    Reflection, ShownAs, Stage, Step,
 };
 use std::sync::Arc;
 
@@ -147,7 +147,8 @@ impl Engine {
         record.rung = self.rung(&ask);
         record.episode = state.episode.as_ref().map_or(0, |e| e.number);
         let sample = state.run.as_ref().map_or(0, |r| r.seed);
-        record.seed = request_seed(sample, record.episode, ask.step, ask.asked, ask.retry);
+        let episode = seeded_episode(state.run.as_deref(), record.episode);
+        record.seed = request_seed(sample, episode, ask.step, ask.asked, ask.retry);
         let mut events: Vec<Event> =
             draft.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
         let prompt = Arc::new(record);
@@ -303,6 +304,8 @@ pub fn end(state: &State, reason: EndReason) -> Event {
             tokens: e.tokens,
             assisted: e.assisted || reason == EndReason::Person,
             span: (e.first_seq.0, state.head.0 + 1),
+            // The fold knows it by itself; an event tells nothing twice.
+            hindsight: Hindsight::default(),
         }),
     }
 }

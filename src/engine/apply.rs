@@ -307,8 +307,11 @@ impl State {
                 self.divergence = Some((*episode, *step, recorded.clone(), now.clone()));
             }
             Event::EpisodeEnded { summary } => {
-                self.past.push_back_mut(Arc::new((**summary).clone()));
-                let outcome = summary.clone();
+                let mut outcome = summary.clone();
+                if let Some(episode) = &self.episode {
+                    outcome.hindsight = episode.hindsight(self.clock.spent);
+                }
+                self.past.push_back_mut(Arc::new((*outcome).clone()));
                 self.edit_episode(|e| e.outcome = Some(outcome));
                 self.calls.clear();
                 self.draft = None;

@@ -1,6 +1,17 @@
 //! The seed of a request: the same wherever the same question is asked.
 
-use crate::domain::Asked;
+use crate::domain::{Asked, RunSpec};
+
+/// The setting that names the session that an episode was taken from to be played again.
+pub const FROM_SESSION: &str = "from.session";
+/// The setting that names the number the first episode of this run had there.
+pub const FROM_EPISODE: &str = "from.episode";
+
+/// The number of an episode as its seeds count it: an episode that is played again has the seeds it had.
+pub fn seeded_episode(run: Option<&RunSpec>, episode: u32) -> u32 {
+    let first = run.map_or(1, |r| r.settings.number(FROM_EPISODE, 1)).max(1);
+    episode.saturating_add(u32::try_from(first - 1).unwrap_or(u32::MAX))
+}
 
 /// A seed from (sample seed, episode, step, role, retry), never from prompt, branch or call, so that the arms of a
 /// comparison stay paired (DESIGN, law 9). The mixing is splitmix64; the result keeps to 31 bits, which every server takes.

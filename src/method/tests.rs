@@ -116,6 +116,7 @@ fn trials_are_honoured_until_one_is_won() {
             tokens: 1,
             assisted: false,
             span: (1, 2),
+            hindsight: crate::domain::Hindsight::default(),
         };
         state.past.push_back_mut(Arc::new(summary));
     }

@@ -269,6 +269,7 @@ impl Fixture {
             tokens: e.tokens,
             assisted: e.assisted,
             span: (e.first_seq.0, self.state.head.0 + 1),
+            hindsight: crate::domain::Hindsight::default(),
         };
         self.write(Cause::Policy, Event::EpisodeEnded { summary: Box::new(summary) });
         self

@@ -15,6 +15,7 @@ mod line_box;
 mod palette;
 mod preview;
 mod prompt;
+mod runs;
 mod search;
 mod step;
 pub(crate) mod window;
@@ -28,6 +29,7 @@ pub use help::Help;
 pub use line_box::{LineBox, Purpose};
 pub use palette::Palette;
 pub use prompt::PromptView;
+pub use runs::Runs;
 pub use search::Search;
 pub use step::StepView;
 
@@ -163,6 +165,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Palette => Box::<Palette>::default(),
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::Preview => Box::new(PromptView::new(model.templates.clone()).ahead()),
+        Action::Tasks => Box::new(Runs::at(look)),
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
             let ended = head.episode.as_ref().is_some_and(|e| e.outcome.is_some());

@@ -16,9 +16,9 @@ use ratatui::style::Style;
 use std::time::Instant;
 
 /// A screen without a terminal.
-struct Stage {
-    fixture: Fixture,
-    model: Model,
+pub(super) struct Stage {
+    pub(super) fixture: Fixture,
+    pub(super) model: Model,
     scratch: Scratch,
     theme: Theme,
     keymap: Keymap,
@@ -27,7 +27,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(fixture: Fixture, width: u16, height: u16) -> Self {
+    pub(super) fn new(fixture: Fixture, width: u16, height: u16) -> Self {
         let model = Model { size: (width, height), ..Model::default() };
         let now = Instant::now();
         Self {
@@ -42,12 +42,12 @@ impl Stage {
     }
 
     /// The states the screen shows.
-    fn moment(&self) -> Moment {
+    pub(super) fn moment(&self) -> Moment {
         Moment::of(&self.fixture.store, &self.model)
     }
 
     /// Presses a key by its name, and says what the outside is asked for.
-    fn press(&mut self, name: &str) -> Vec<Request> {
+    pub(super) fn press(&mut self, name: &str) -> Vec<Request> {
         self.tell(Msg::Key(key(name)))
     }
 
@@ -64,7 +64,7 @@ impl Stage {
         update(&mut self.model, &look, &self.scratch, msg)
     }
 
-    fn draw(&mut self) -> Buffer {
+    pub(super) fn draw(&mut self) -> Buffer {
         let (width, height) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
         let moment = self.moment();
@@ -107,7 +107,7 @@ fn key(name: &str) -> KeyEvent {
 }
 
 /// The characters of a buffer, row by row, without blanks at the ends.
-fn screen(buffer: &Buffer) -> String {
+pub(super) fn screen(buffer: &Buffer) -> String {
     let mut text = String::new();
     for y in 0..buffer.area.height {
         let mut row = String::new();
@@ -195,4 +195,4 @@ fn pictures() {
     }
 }
 
-const SIZES: [(u16, u16); 4] = [(60, 16), (80, 24), (120, 36), (200, 60)];
+pub(super) const SIZES: [(u16, u16); 4] = [(60, 16), (80, 24), (120, 36), (200, 60)];

@@ -219,6 +219,72 @@ pub struct Export {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Sessions that were run in the same way are taken together; with several ways the others are \
+                        compared with the first. docs/METRICS.md defines every number.\nExamples:\n  \
+                        retrospect report --last\n  retrospect report sessions/A sessions/B --format markdown\n  \
+                        retrospect report --last --against paper"
+)]
+pub struct Report {
+    /// Sessions (folder, name, or end of its name) or exported reports.
+    #[arg(value_name = "PATH", required_unless_present = "last")]
+    pub paths: Vec<String>,
+    /// The newest session.
+    #[arg(long, conflicts_with = "paths")]
+    pub last: bool,
+    /// One JSON document.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// text, markdown or json.
+    #[arg(long, short, default_value = "text")]
+    pub format: Sheet,
+    /// Published figures beside ours, where there are any of this environment, split, method and settings.
+    #[arg(long, value_name = "paper")]
+    pub against: Option<Against>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The new session plays this one task once, with the lessons that were in force when the episode \
+                        began, and with the seeds its requests had; it says where it comes from.\nExample:\n  \
+                        retrospect rerun --last#3 --headless"
+)]
+pub struct Rerun {
+    /// A session and the number of an episode in it; `--last#E` is of the newest.
+    #[arg(value_name = "PATH#E", allow_hyphen_values = true)]
+    pub path: String,
+    /// Folder of the prompt templates it was begun with, or `builtin`; others are refused.
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<PathBuf>,
+    /// Go on with the prompt templates in force here, though it was begun with others.
+    #[arg(long)]
+    pub accept_prompts: bool,
+    #[command(flatten)]
+    pub drive: super::Drive,
+    #[command(flatten)]
+    pub screen: Screen,
+}
+
+/// What a report is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Against {
+    /// The tables of the papers.
+    Paper,
+}
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Sheet {
+    /// Aligned columns.
+    Text,
+    /// Markdown tables.
+    #[value(alias = "md")]
+    Markdown,
+    /// One JSON document.
+    Json,
+}
+
+#[derive(Debug, Args)]
 pub struct Doctor {
     /// Check the server of this actor: openai:MODEL.
     #[arg(long, value_name = "A")]

@@ -30,7 +30,7 @@ impl Config {
             Fault::usage(
                 format!("{}: there is no preset {name:?}; {known}", self.file.display()),
                 format!(
-                    "write one as a table [preset.{name}] of settings; `retrospect config show` lists them"
+                    "write one as a table [preset.{name}] of settings; `retrospect config show` lists these and those that come with the program"
                 ),
             )
         })

@@ -25,7 +25,14 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
                     (name.clone(), settings.iter().cloned().collect::<Map<_, _>>().into())
                 })
                 .collect();
-            out.json(&json!({"file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets, "models": config.models.keys().collect::<Vec<_>>()}).to_string())
+            let papers: Vec<Value> = crate::report::metrics::rows()
+                .iter()
+                .map(|r| {
+                    json!({"preset": r.preset, "source": r.source(), "label": r.label, "method": r.method,
+                        "trials": r.trials, "steps": r.steps, "pool": r.pool, "settings": r.set})
+                })
+                .collect();
+            out.json(&json!({"paper_presets": papers, "file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets, "models": config.models.keys().collect::<Vec<_>>()}).to_string())
         }
         ConfigVerb::Show { json: false } => {
             let state =
@@ -60,6 +67,15 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
                     spec.default.value().to_string(),
                     spec.meaning
                 ))?;
+            }
+            out.line("")?;
+            out.line("presets (run --preset NAME), each a row of a paper's table as far as settings go:")?;
+            for row in crate::report::metrics::rows() {
+                out.line(&format!("  {:<28} {}: {}", row.preset, row.source(), row.label))?;
+            }
+            for (name, settings) in &config.presets {
+                let settings: Vec<String> = settings.iter().map(|(n, v)| format!("{n}={v}")).collect();
+                out.line(&format!("  {name:<28} {}: {}", config.file.display(), settings.join(" ")))?;
             }
             Ok(())
         }

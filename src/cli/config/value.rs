@@ -29,6 +29,8 @@ pub enum From {
     Variable(&'static str),
     /// A flag.
     Flag(&'static str),
+    /// A preset that comes with the program.
+    Preset(&'static str),
 }
 
 impl fmt::Display for From {
@@ -38,6 +40,7 @@ impl fmt::Display for From {
             Self::File(path, line) => write!(f, "{}:{line}", path.display()),
             Self::Variable(name) => write!(f, "${name}"),
             Self::Flag(flag) => f.write_str(flag),
+            Self::Preset(name) => write!(f, "--preset {name}"),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The small changes that folding an event is made of.
 
 use crate::domain::{
-    Asked, CallId, EndReason, EpisodeSummary, PromptRecord, Question, Seen, Seq, Stage, Step, Turn,
-    merge_patch,
+    Asked, CallId, EndReason, EpisodeSummary, Hindsight, NoteKind, PromptRecord, Question, Seen, Seq, Stage,
+    Step, Turn, merge_patch,
 };
 use crate::engine::{Effect, Episode, Event, Failure, State};
 use std::sync::Arc;
@@ -125,6 +125,15 @@ impl Episode {
         let Some(place) = (number as usize).checked_sub(1) else { return };
         let Some(step) = self.steps.get_mut(place) else { return };
         edit(Arc::make_mut(step));
+    }
+
+    /// What lists of ended episodes show of it.
+    pub(super) fn hindsight(&self, moved: std::time::Duration) -> Hindsight {
+        let millis = u64::try_from(moved.as_millis()).unwrap_or(u64::MAX);
+        let noted = self.noted.iter().filter(|(_, tally)| tally.last.kind == NoteKind::Mistake);
+        let mut mistakes: Vec<_> = noted.map(|(detector, tally)| (detector.clone(), tally.count)).collect();
+        mistakes.sort();
+        Hindsight { progress_step: self.progress_step, invalid: self.invalid, millis, mistakes }
     }
 
     pub(super) fn absorb(&mut self, turn: &Turn) {

@@ -91,6 +91,10 @@ actions! {
     Palette = "palette", "every action by name; :37 goes to turn 37";
     Help = "help", "keys and marks";
     EndCard = "result", "show how the episode ended";
+    Tasks = "tasks", "list every episode of the run: outcome, why it ended, costs";
+    OnlyFailed = "only-failed", "list only the episodes that failed, or all";
+    SortRows = "sort", "sort the list by the next column";
+    GroupCauses = "group", "group the failed episodes by what went wrong, or list them plainly";
     Again = "again", "play this task again";
     NextTask = "next", "go on with the next task";
     EndEpisode = "end-episode", "end this episode";
@@ -132,6 +136,9 @@ impl Action {
                 | Self::PreviousMatch
                 | Self::Difference
                 | Self::EditPrompt
+                | Self::OnlyFailed
+                | Self::SortRows
+                | Self::GroupCauses
                 | Self::Palette
                 | Self::Close
                 | Self::Up

@@ -176,6 +176,11 @@ impl Scroll {
         self.by(pages.saturating_mul(isize::try_from(height).unwrap_or(isize::MAX)));
     }
 
+    /// The rows of a page, as it was drawn last.
+    pub(crate) fn page(&self) -> isize {
+        isize::try_from(self.seen.get().1.saturating_sub(1).max(1)).unwrap_or(isize::MAX)
+    }
+
     /// To a row.
     pub(crate) fn to(&self, row: usize) {
         self.top.set(row);

@@ -1,0 +1,51 @@
+//! Presets that come with the program: rows of the papers' tables, as far as settings go.
+
+use super::{Config, From};
+use crate::cli::fault::Fault;
+use crate::report::metrics::{Row, rows};
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// A row by its name.
+pub(in crate::cli) fn row(name: &str) -> Option<&'static Row> {
+    rows().iter().find(|r| r.preset == name)
+}
+
+/// All of them for `run --help`.
+pub fn help() -> String {
+    let mut text = String::from(
+        "Settings by one name: those of a row of a paper's table, or of `[preset.P]` in the configuration file. Flags count \
+         more than a preset. Model, environment and split are yours to choose.\n\nThere are:\n",
+    );
+    for row in rows() {
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "  {:<28} {}: {}", row.preset, row.source(), row.label);
+    }
+    text
+}
+
+impl Config {
+    /// The built-in preset of this name, unless the file has one of the same name.
+    pub(in crate::cli) fn row(&self, name: Option<&str>) -> Option<&'static Row> {
+        name.filter(|n| !self.presets.contains_key(*n)).and_then(row)
+    }
+
+    /// Takes method and trials of a row where no flag says otherwise.
+    ///
+    /// # Errors
+    /// A usage [`Fault`] when a flag names another method.
+    pub(in crate::cli) fn take_row(&mut self, row: &'static Row) -> Result<(), Fault> {
+        let flag = |config: &Self, name: &str| matches!(config.from(name), From::Flag(_));
+        if flag(self, "run.method") && self.text("run.method") != row.method {
+            return Err(Fault::usage(
+                format!("--preset {} is of {}, not of {}", row.preset, row.method, self.text("run.method")),
+                "leave --method away, or take another preset",
+            ));
+        }
+        self.values.insert("run.method", (json!(row.method), From::Preset(&row.preset)));
+        if !flag(self, "run.trials") {
+            self.values.insert("run.trials", (json!(row.trials), From::Preset(&row.preset)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! `report`: what sessions come to.
+
+use super::args::{self, Sheet};
+use super::config::Config;
+use super::fault::Fault;
+use super::out::Out;
+use super::place;
+use crate::report::metrics::{Form, Gather, Metrics, tell};
+
+/// `report PATH...`.
+pub(super) fn report(config: &Config, args: &args::Report, out: &mut Out) -> Result<(), Fault> {
+    let named: Vec<Option<&str>> =
+        if args.last { vec![None] } else { args.paths.iter().map(|p| Some(p.as_str())).collect() };
+    let mut sessions = Vec::new();
+    let count = named.len();
+    for (place, path) in named.into_iter().enumerate() {
+        let opened = place::open(config, path)?;
+        if count > 1 {
+            out.progress(&format!("reading session {} of {count}", place + 1));
+        }
+        if let Some(torn) = &opened.torn {
+            out.note(&format!("{}: {torn}", opened.meta.session));
+        }
+        let mut gather = Gather::default();
+        opened.each(|envelope| {
+            gather.event(envelope);
+            Ok(())
+        })?;
+        sessions.push(gather.finish());
+    }
+    let form = match args.format {
+        Sheet::Json => Form::Json,
+        _ if args.json => Form::Json,
+        Sheet::Markdown => Form::Markdown,
+        Sheet::Text => Form::Text,
+    };
+    let text = tell(&Metrics::of(sessions), form, args.against.is_some());
+    if form == Form::Json { out.json(&text) } else { out.text(&text) }
+}

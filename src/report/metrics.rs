@@ -1,0 +1,197 @@
+//! What sessions come to in numbers: success, progress, grounding; by type, difficulty, trial and round; calls and steps;
+//! the aggregates of DORA's section 4.2; FCRF's measures of reflections. `docs/METRICS.md` defines each.
+//!
+//! Pure: fed with the events of sessions, in any order of sessions, it gives the same numbers. Episodes in which a person
+//! had a hand are counted and stand in no rate; calibration episodes are not even that.
+
+mod aggregate;
+mod attempts;
+mod gather;
+mod interval;
+mod papers;
+mod rates;
+mod reflections;
+mod tell;
+
+#[cfg(test)]
+mod tests;
+
+pub use aggregate::{Aggregate, Improvement, improvement};
+pub use attempts::{Attempts, attempts, difficulty, short_type};
+pub use gather::{Gather, Gathered};
+pub use interval::{Interval, wilson};
+pub use papers::{Cell, Comparison, Row, against, cell_reproduces, rows};
+pub use rates::{ByTrial, Rates};
+pub use reflections::{Reflected, Revision};
+pub use tell::{Form, tell};
+
+use crate::domain::{EpisodeRole, RunSpec, SettingOrigin, Settings};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The numbers of all sessions that were run in the same way.
+#[derive(Clone, Debug, Serialize)]
+pub struct Metrics {
+    /// Method, actor and mentor, in words.
+    pub label: String,
+    /// The actor or the mentor is a built-in rule or a recording, so that the numbers say nothing of a model.
+    pub stand_in: bool,
+    /// The sessions.
+    pub sessions: Vec<String>,
+    /// Sessions whose run has not ended.
+    pub open: usize,
+    /// Tasks in which a person had a hand; they stand in no rate.
+    pub assisted: usize,
+    /// Calibration episodes; they stand in no rate.
+    pub calibration: usize,
+    /// Over everything.
+    pub all: Rates,
+    /// By type of task.
+    pub by_type: BTreeMap<String, Rates>,
+    /// By difficulty, as AgentBoard labels ALFWorld's tasks: `put` is easy, all else hard.
+    pub by_difficulty: BTreeMap<String, Rates>,
+    /// How many tasks each trial solved first.
+    pub by_trial: Vec<ByTrial>,
+    /// How many tasks were solved first after so many rounds of reflection about them.
+    pub by_round: BTreeMap<u32, usize>,
+    /// IQM, mean, median and optimality gap of the scores.
+    pub aggregate: Option<Aggregate>,
+    /// Length of reflections, recall and precision.
+    pub reflections: Option<Reflected>,
+    /// How the sessions were run.
+    #[serde(skip)]
+    pub spec: Option<Arc<RunSpec>>,
+    /// They began with lessons of a file.
+    #[serde(skip)]
+    pub pool_given: bool,
+    /// The attempts that are counted.
+    #[serde(skip)]
+    pub attempts: Vec<Attempts>,
+}
+
+impl Metrics {
+    /// Numbers of sessions, one for each way of running, in the order in which the ways came.
+    pub fn of(sessions: Vec<Gathered>) -> Vec<Self> {
+        let mut ways: Vec<(String, Vec<Gathered>)> = Vec::new();
+        for session in sessions {
+            let way = session.spec.as_deref().map(way).unwrap_or_default() + &session.pool_given.to_string();
+            match ways.iter_mut().find(|w| w.0 == way) {
+                Some((_, same)) => same.push(session),
+                None => ways.push((way, vec![session])),
+            }
+        }
+        let mut all: Vec<Self> = ways.into_iter().map(|w| Self::of_one_way(w.1)).collect();
+        name_apart(&mut all);
+        all
+    }
+
+    fn of_one_way(mut sessions: Vec<Gathered>) -> Self {
+        // The order in which sessions are named changes no number.
+        sessions.sort_by(|a, b| a.session.cmp(&b.session));
+        let spec = sessions.first().and_then(|s| s.spec.clone());
+        let every: Vec<Attempts> = sessions.iter().flat_map(attempts).collect();
+        let (assisted, counted): (Vec<_>, Vec<_>) = every.into_iter().partition(|a| a.assisted);
+        let grouped = |key: &dyn Fn(&Attempts) -> Option<String>| {
+            let mut groups: BTreeMap<String, Vec<&Attempts>> = BTreeMap::new();
+            for one in &counted {
+                if let Some(key) = key(one) {
+                    groups.entry(key).or_default().push(one);
+                }
+            }
+            groups.into_iter().map(|(k, g)| (k, Rates::of(&g))).collect()
+        };
+        let (actor, mentor) = spec.as_ref().map_or(("", ""), |s| (s.actor.as_str(), s.mentor.as_str()));
+        let calibrates =
+            |g: &Gathered| g.episodes.iter().filter(|e| e.role == EpisodeRole::Calibrate).count();
+        let mut by_round = BTreeMap::new();
+        for rounds in counted.iter().filter_map(|a| a.rounds_before_success) {
+            *by_round.entry(rounds).or_insert(0) += 1;
+        }
+        Self {
+            label: label(spec.as_deref()),
+            stand_in: is_stand_in(actor) || (mentor != "none" && is_stand_in(mentor)),
+            sessions: sessions.iter().map(|s| s.session.clone()).collect(),
+            open: sessions.iter().filter(|s| s.open).count(),
+            assisted: assisted.len(),
+            calibration: sessions.iter().map(calibrates).sum(),
+            all: Rates::of(&counted.iter().collect::<Vec<_>>()),
+            by_type: grouped(&|a| Some(a.kind.clone())),
+            by_difficulty: grouped(&|a| difficulty(&a.task).map(str::to_owned)),
+            by_trial: ByTrial::of(&counted),
+            by_round,
+            aggregate: Aggregate::of(&counted),
+            reflections: Reflected::of(&sessions),
+            pool_given: sessions.iter().any(|s| s.pool_given),
+            spec,
+            attempts: counted,
+        }
+    }
+}
+
+/// What has to be the same for two sessions to be runs of the same thing: all but tasks, seed and where it comes from.
+fn way(spec: &RunSpec) -> String {
+    let Settings(all) = &spec.settings;
+    let settings: Vec<String> = all
+        .iter()
+        .filter(|(name, _)| !name.starts_with("from.") && *name != "preset")
+        .map(|(name, s)| format!("{name}={}", s.value))
+        .collect();
+    format!(
+        "{} {} {} {} {} {:?} {}",
+        spec.method,
+        spec.actor,
+        spec.mentor,
+        spec.interface,
+        spec.trials,
+        spec.limits,
+        settings.join(" ")
+    )
+}
+
+/// Rules and recordings act in place of a model.
+fn is_stand_in(role: &str) -> bool {
+    role == "rules" || role == "symbolic" || role.starts_with("recorded:")
+}
+
+/// Method, actor and mentor in words; what is no model is called that.
+fn label(spec: Option<&RunSpec>) -> String {
+    let Some(spec) = spec else { return "a session without a run".to_owned() };
+    let role = |name: &str| match name {
+        "rules" => "built-in rules (a stand-in, no model)".to_owned(),
+        "symbolic" => "rules over what detectors noted (no model)".to_owned(),
+        recorded if recorded.starts_with("recorded:") => format!("{recorded} (a recording, no model)"),
+        "human" => "a person".to_owned(),
+        other => other.to_owned(),
+    };
+    let mentor =
+        if spec.method == "react" { String::new() } else { format!(", mentor {}", role(&spec.mentor)) };
+    format!("{}, actor {}{mentor}", spec.method, role(&spec.actor))
+}
+
+/// Ways with equal labels are told apart by what differs from the first of them.
+fn name_apart(all: &mut [Metrics]) {
+    for at in 1..all.len() {
+        let (before, rest) = all.split_at_mut(at);
+        let Some(this) = rest.first_mut() else { break };
+        let Some(first) = before.iter().find(|b| b.label == this.label) else { continue };
+        let (Some(a), Some(b)) = (&first.spec, &this.spec) else { continue };
+        let mut differs = Vec::new();
+        if a.trials != b.trials {
+            differs.push(format!("trials={}", b.trials));
+        }
+        if a.limits.steps != b.limits.steps {
+            differs.push(format!("steps={}", b.limits.steps));
+        }
+        if first.pool_given != this.pool_given {
+            differs.push(format!("pool={}", if this.pool_given { "given" } else { "empty" }));
+        }
+        let changed = b.settings.0.iter().filter(|(name, s)| {
+            !name.starts_with("from.")
+                && s.origin != SettingOrigin::Person
+                && a.settings.0.get(*name).map(|x| &x.value) != Some(&s.value)
+        });
+        differs.extend(changed.map(|(name, s)| format!("{name}={}", s.value).replace('"', "")));
+        this.label = format!("{} [{}]", this.label, differs.join(" "));
+    }
+}

@@ -1,0 +1,197 @@
+//! The aggregates of DORA's section 4.2 and appendix A, after the definitions of the library rliable (Agarwal et al.,
+//! 2021): interquartile mean, mean, median, optimality gap, probability of improvement, with bootstrap intervals.
+
+use super::attempts::Attempts;
+use super::interval::{Interval, percentiles};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Resamples of a small set; fewer for sets of thousands, so that no report takes long.
+const RESAMPLES: usize = 2000;
+const DRAWS: usize = 4_000_000;
+/// The seed of every resampling: the same scores give the same interval.
+const SEED: u64 = 20_261_120;
+
+/// Aggregates of scores between 0 and 1.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Aggregate {
+    /// Mean of the middle half of all scores.
+    pub iqm: Interval,
+    /// Mean over tasks.
+    pub mean: Interval,
+    /// Median over tasks of their mean score.
+    pub median: Interval,
+    /// How far the mean stays below 1, scores above 1 counting as 1.
+    pub optimality_gap: Interval,
+    /// Tasks.
+    pub tasks: usize,
+    /// Scores: runs of tasks.
+    pub scores: usize,
+    /// Resamples the intervals rest on.
+    pub resamples: usize,
+    /// What was resampled: runs within each task, or (with one run a task) tasks within each type.
+    pub strata: &'static str,
+}
+
+/// A task with the scores of its runs, one list for each side of a comparison.
+#[derive(Clone, Debug)]
+struct Scores<const N: usize> {
+    kind: String,
+    runs: [Vec<f64>; N],
+}
+
+impl Aggregate {
+    /// The aggregates of attempts; none where there are none.
+    pub fn of(attempts: &[Attempts]) -> Option<Self> {
+        let table = table([attempts]);
+        if table.is_empty() {
+            return None;
+        }
+        let bags = Bags::of(&table);
+        let over = |statistic: fn(&[&Scores<1>]) -> f64| -> Interval {
+            let point: Vec<&Scores<1>> = table.iter().collect();
+            percentiles(statistic(&point), bags.resample(&table, statistic))
+        };
+        Some(Self {
+            iqm: over(|t| iqm(&flat(t))),
+            mean: over(|t| mean(t.iter().map(|s| mean(s.runs[0].iter().copied())))),
+            median: over(|t| median(t.iter().map(|s| mean(s.runs[0].iter().copied())).collect())),
+            optimality_gap: over(|t| 1.0 - mean(flat(t).into_iter().map(|s| s.min(1.0)))),
+            tasks: table.len(),
+            scores: table.iter().map(|s| s.runs[0].len()).sum(),
+            resamples: bags.resamples,
+            strata: bags.words(),
+        })
+    }
+}
+
+/// How likely one way of running does better than another on a task that both played.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Improvement {
+    /// Mean over tasks of the share of pairs of runs in which the first does better; a draw counts half.
+    pub probability: Interval,
+    /// Tasks that both played.
+    pub tasks: usize,
+}
+
+/// The probability that `better` improves over `other`; none where they share no task.
+pub fn improvement(better: &[Attempts], other: &[Attempts]) -> Option<Improvement> {
+    let mut table = table([better, other]);
+    table.retain(|s| s.runs.iter().all(|r| !r.is_empty()));
+    if table.is_empty() {
+        return None;
+    }
+    let statistic = |t: &[&Scores<2>]| mean(t.iter().map(|s| outdone(&s.runs[0], &s.runs[1])));
+    let point: Vec<&Scores<2>> = table.iter().collect();
+    let resampled = Bags::of(&table).resample(&table, statistic);
+    Some(Improvement { probability: percentiles(statistic(&point), resampled), tasks: table.len() })
+}
+
+/// The share of pairs in which the first is greater; equal ones count half.
+fn outdone(first: &[f64], second: &[f64]) -> f64 {
+    let pair = |a: f64, b: f64| match a.total_cmp(&b) {
+        std::cmp::Ordering::Greater => 1.0,
+        std::cmp::Ordering::Equal => 0.5,
+        std::cmp::Ordering::Less => 0.0,
+    };
+    mean(first.iter().flat_map(|a| second.iter().map(move |b| pair(*a, *b))))
+}
+
+/// Tasks by their key, their runs in ascending order: what came first changes nothing.
+fn table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<Scores<N>> {
+    let mut tasks: BTreeMap<String, Scores<N>> = BTreeMap::new();
+    for (side, attempts) in sides.iter().enumerate() {
+        for one in *attempts {
+            let empty = || Scores { kind: one.kind.clone(), runs: std::array::from_fn(|_| Vec::new()) };
+            tasks.entry(one.task.key()).or_insert_with(empty).runs[side].push(one.score());
+        }
+    }
+    let mut table: Vec<Scores<N>> = tasks.into_values().collect();
+    for runs in table.iter_mut().flat_map(|t| &mut t.runs) {
+        runs.sort_by(f64::total_cmp);
+    }
+    table
+}
+
+/// How resampling draws: within tasks where one has several runs, else tasks within types.
+struct Bags {
+    within_tasks: bool,
+    /// Places of tasks of each type.
+    kinds: Vec<Vec<usize>>,
+    resamples: usize,
+}
+
+impl Bags {
+    fn of<const N: usize>(table: &[Scores<N>]) -> Self {
+        let mut kinds: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (place, task) in table.iter().enumerate() {
+            kinds.entry(&task.kind).or_default().push(place);
+        }
+        let draws: usize = table.iter().flat_map(|t| &t.runs).map(Vec::len).sum();
+        Self {
+            within_tasks: table.iter().flat_map(|t| &t.runs).any(|r| r.len() > 1),
+            kinds: kinds.into_values().collect(),
+            resamples: (DRAWS / draws.max(1)).clamp(200, RESAMPLES),
+        }
+    }
+
+    fn words(&self) -> &'static str {
+        if self.within_tasks { "runs within each task" } else { "tasks within each type" }
+    }
+
+    fn resample<const N: usize>(
+        &self,
+        table: &[Scores<N>],
+        statistic: impl Fn(&[&Scores<N>]) -> f64,
+    ) -> Vec<f64> {
+        let mut dice = ChaCha8Rng::seed_from_u64(SEED);
+        // The bias of a modulo over 64 bits is far below what an interval can show.
+        let mut below = move |n: usize| (dice.next_u64() % n.max(1) as u64) as usize;
+        let one = |below: &mut dyn FnMut(usize) -> usize| {
+            if self.within_tasks {
+                let drawn: Vec<Scores<N>> = table
+                    .iter()
+                    .map(|task| Scores {
+                        kind: String::new(),
+                        runs: std::array::from_fn(|side| {
+                            let runs = &task.runs[side];
+                            runs.iter().filter_map(|_| runs.get(below(runs.len())).copied()).collect()
+                        }),
+                    })
+                    .collect();
+                statistic(&drawn.iter().collect::<Vec<_>>())
+            } else {
+                let drawn = self.kinds.iter().flat_map(|kind| kind.iter().map(move |_| kind));
+                let drawn: Vec<&Scores<N>> =
+                    drawn.filter_map(|kind| table.get(*kind.get(below(kind.len()))?)).collect();
+                statistic(&drawn)
+            }
+        };
+        (0..self.resamples).map(|_| one(&mut below)).collect()
+    }
+}
+
+fn flat(table: &[&Scores<1>]) -> Vec<f64> {
+    table.iter().flat_map(|s| s.runs[0].iter().copied()).collect()
+}
+
+fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    super::rates::mean(numbers).unwrap_or(0.0)
+}
+
+/// The mean without the lowest and the highest quarter, each rounded down to whole scores (`trim_mean` of 0.25).
+pub(super) fn iqm(scores: &[f64]) -> f64 {
+    let mut all = scores.to_vec();
+    all.sort_by(f64::total_cmp);
+    let cut = all.len() / 4;
+    mean(all.get(cut..all.len() - cut).unwrap_or_default().iter().copied())
+}
+
+pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    let (below, above) = (numbers.len().saturating_sub(1) / 2, numbers.len() / 2);
+    let at = |place: usize| numbers.get(place).copied().unwrap_or(0.0);
+    f64::midpoint(at(below), at(above))
+}

@@ -1,0 +1,96 @@
+//! All trials of one task, from its first to the one that solved it or the last.
+
+use super::Gathered;
+use crate::domain::{EpisodeRole, EpisodeSummary, Purpose, Task};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The trials of a task in one session. A task that a run plays anew from trial 1 is another run of it.
+#[derive(Clone, Debug)]
+pub struct Attempts {
+    /// The task.
+    pub task: Task,
+    /// Its type by the papers' short name where it has one.
+    pub kind: String,
+    /// Its episodes, in order.
+    pub episodes: Vec<Arc<EpisodeSummary>>,
+    /// The trial that solved it.
+    pub solved_in: Option<u32>,
+    /// Rounds of reflection about its episodes before the one that solved it, or in it; none where it was not solved.
+    pub rounds_before_success: Option<u32>,
+    /// A person had a hand in one of them.
+    pub assisted: bool,
+}
+
+impl Attempts {
+    /// The goal was reached.
+    pub fn won(&self) -> bool {
+        self.solved_in.is_some()
+    }
+
+    /// What it is worth, 0 to 1: the progress rate at the end of its last trial, 1 where the goal was reached.
+    pub fn score(&self) -> f64 {
+        let last = self.episodes.last().map_or(0.0, |e| e.progress);
+        if self.won() { 1.0 } else { last.clamp(0.0, 1.0) }
+    }
+}
+
+/// The attempts of a session at its test tasks, in the order in which they were begun.
+pub fn attempts(session: &Gathered) -> Vec<Attempts> {
+    let mut rounds: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for reflection in session.reflections.iter().filter(|r| r.purpose == Purpose::Reflect) {
+        rounds.entry(reflection.episode).or_default().insert(reflection.step);
+    }
+    let mut found: Vec<Attempts> = Vec::new();
+    let mut open: BTreeMap<String, usize> = BTreeMap::new();
+    for episode in session.episodes.iter().filter(|e| e.role == EpisodeRole::Test) {
+        let key = episode.task.key();
+        let place = match open.get(&key) {
+            Some(place) if episode.trial > 1 => *place,
+            _ => {
+                found.push(Attempts {
+                    task: episode.task.clone(),
+                    kind: short_type(&episode.task),
+                    episodes: Vec::new(),
+                    solved_in: None,
+                    rounds_before_success: None,
+                    assisted: false,
+                });
+                open.insert(key, found.len() - 1);
+                found.len() - 1
+            }
+        };
+        let Some(attempts) = found.get_mut(place) else { continue };
+        attempts.assisted |= episode.assisted;
+        attempts.episodes.push(episode.clone());
+        if episode.won && attempts.solved_in.is_none() {
+            attempts.solved_in = Some(episode.trial);
+            let about = |e: &Arc<EpisodeSummary>| rounds.get(&e.number).map_or(0, BTreeSet::len) as u32;
+            attempts.rounds_before_success = Some(attempts.episodes.iter().map(about).sum());
+        }
+    }
+    found
+}
+
+/// The short names of ALFWorld's types, as ReAct's and Reflexion's code map them.
+const TYPES: [(&str, &str); 6] = [
+    ("pick_and_place", "put"),
+    ("pick_clean_then_place", "clean"),
+    ("pick_heat_then_place", "heat"),
+    ("pick_cool_then_place", "cool"),
+    ("look_at_obj", "examine"),
+    ("pick_two_obj", "puttwo"),
+];
+
+/// The type of a task: ALFWorld's short name, the environment's own name, or the environment.
+pub fn short_type(task: &Task) -> String {
+    let own = task.task_type.as_deref().unwrap_or(&task.env);
+    TYPES.iter().find(|t| own.starts_with(t.0)).map_or(own, |t| t.1).to_owned()
+}
+
+/// AgentBoard's difficulty of ALFWorld's types; none for what it does not label.
+pub fn difficulty(task: &Task) -> Option<&'static str> {
+    let short = short_type(task);
+    let known = TYPES.iter().any(|t| t.1 == short);
+    known.then_some(if short == "put" { "easy" } else { "hard" })
+}

@@ -1,0 +1,76 @@
+//! What the metrics need of a session, taken from its events one by one: no episode is held once it has ended.
+
+use super::reflections::{Moves, Revision};
+use crate::domain::{Author, EpisodeSummary, Reflection, RunSpec, Task};
+use crate::engine::{Envelope, Event, State};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A session as far as the metrics go.
+#[derive(Clone, Debug, Default)]
+pub struct Gathered {
+    /// Its name.
+    pub session: String,
+    /// What it was started with; none where no run began.
+    pub spec: Option<Arc<RunSpec>>,
+    /// Its ended episodes, in order.
+    pub episodes: Vec<Arc<EpisodeSummary>>,
+    /// Its reflections, in order.
+    pub reflections: Vec<Arc<Reflection>>,
+    /// How attempts changed from one trial to the next.
+    pub revision: Revision,
+    /// It began with lessons of a file.
+    pub pool_given: bool,
+    /// Its run has not ended.
+    pub open: bool,
+}
+
+/// Takes the events of one session in.
+#[derive(Clone, Debug, Default)]
+pub struct Gather {
+    state: State,
+    /// The last attempt at a task that was not won, by [`Task::key`].
+    failed: BTreeMap<String, Moves>,
+    revision: Revision,
+    pool_given: bool,
+}
+
+impl Gather {
+    /// Takes the next event in.
+    pub fn event(&mut self, envelope: &Envelope) {
+        self.state.apply(envelope);
+        match envelope.event {
+            Event::EpisodeEnded { .. } => self.ended(),
+            Event::LessonChanged { by: Author::File, .. } => self.pool_given = true,
+            _ => {}
+        }
+    }
+
+    fn ended(&mut self) {
+        let several = self.state.run.as_ref().is_some_and(|r| r.trials > 1);
+        let Some(episode) = self.state.episode.as_deref().filter(|_| several) else { return };
+        let Some(outcome) = episode.outcome.as_deref() else { return };
+        let key = Task::key(&episode.task);
+        let moves = Moves::of(episode);
+        if let Some(before) = self.failed.remove(&key).filter(|_| !outcome.assisted) {
+            self.revision.add(&before, &moves);
+        }
+        if !outcome.won && !outcome.assisted {
+            self.failed.insert(key, moves);
+        }
+    }
+
+    /// What it comes to.
+    pub fn finish(self) -> Gathered {
+        let state = self.state;
+        Gathered {
+            session: state.session.clone(),
+            spec: state.run.clone(),
+            episodes: state.past.iter().cloned().collect(),
+            reflections: state.reflections.iter().cloned().collect(),
+            revision: self.revision,
+            pool_given: self.pool_given,
+            open: !state.over,
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! A number and how sure it is.
+
+use serde::Serialize;
+
+/// A number with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The number.
+    pub value: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// The normal distribution's quantile for 95 %.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// Wilson's score interval of a share; none of nothing. It stays within 0 and 1, and is right for few tasks too.
+pub fn wilson(hits: usize, of: usize) -> Option<Interval> {
+    if of == 0 {
+        return None;
+    }
+    let (n, p) = (of as f64, hits.min(of) as f64 / of as f64);
+    let denominator = 1.0 + Z * Z / n;
+    let middle = (p + Z * Z / (2.0 * n)) / denominator;
+    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / denominator;
+    let (low, high) = ((middle - half).max(0.0).min(p), (middle + half).min(1.0).max(p));
+    Some(Interval { value: p, low, high })
+}
+
+/// The middle 95 % of resampled values around a point. The ends are order statistics, nearest rank.
+pub(super) fn percentiles(value: f64, mut resampled: Vec<f64>) -> Interval {
+    resampled.sort_by(f64::total_cmp);
+    let last = resampled.len().saturating_sub(1);
+    let at = |share: f64| resampled.get(((last as f64) * share).round() as usize).copied().unwrap_or(value);
+    Interval { value, low: at(0.025), high: at(0.975) }
+}

@@ -1,0 +1,92 @@
+//! Shares and means over tasks.
+
+use super::{Attempts, Interval, wilson};
+use serde::Serialize;
+
+/// Rates of a set of tasks; every mean is none where there is nothing to take it of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rates {
+    /// Tasks that were tried.
+    pub tasks: usize,
+    /// Tasks that were solved in one of their trials.
+    pub solved: usize,
+    /// Their share, with Wilson's 95 % interval.
+    pub success: Option<Interval>,
+    /// Mean progress rate at the end of each task's last trial; 1 where it was solved.
+    pub progress: Option<f64>,
+    /// Mean over episodes of the share of world actions that the world accepted.
+    pub grounding: Option<f64>,
+    /// Episodes.
+    pub episodes: usize,
+    /// Mean steps of an episode.
+    pub steps: Option<f64>,
+    /// Mean steps of all trials of a task together.
+    pub steps_a_task: Option<f64>,
+    /// Mean calls to models of all trials of a task together.
+    pub calls_a_task: Option<f64>,
+    /// Mean tokens of all trials of a task together.
+    pub tokens_a_task: Option<f64>,
+}
+
+/// The mean of some numbers. They are added in ascending order, so that the order they came in changes nothing.
+pub(super) fn mean(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut all: Vec<f64> = numbers.into_iter().collect();
+    all.sort_by(f64::total_cmp);
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+}
+
+impl Rates {
+    /// The rates of these tasks.
+    pub fn of(tasks: &[&Attempts]) -> Self {
+        let episodes = || tasks.iter().flat_map(|t| &t.episodes);
+        let solved = tasks.iter().filter(|t| t.won()).count();
+        let together = |what: &dyn Fn(&crate::domain::EpisodeSummary) -> f64| {
+            mean(tasks.iter().map(|t| t.episodes.iter().map(|e| what(e)).sum()))
+        };
+        let grounded = episodes().filter(|e| e.moves > 0).map(|e| {
+            let refused = e.hindsight.invalid.min(e.moves);
+            f64::from(e.moves - refused) / f64::from(e.moves)
+        });
+        Self {
+            tasks: tasks.len(),
+            solved,
+            success: wilson(solved, tasks.len()),
+            progress: mean(tasks.iter().map(|t| t.score())),
+            grounding: mean(grounded),
+            episodes: episodes().count(),
+            steps: mean(episodes().map(|e| f64::from(e.steps))),
+            steps_a_task: together(&|e| f64::from(e.steps)),
+            calls_a_task: together(&|e| f64::from(e.calls)),
+            tokens_a_task: together(&|e| e.tokens as f64),
+        }
+    }
+}
+
+/// What a trial came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ByTrial {
+    /// The trial, from 1.
+    pub trial: u32,
+    /// Tasks that were played in it.
+    pub played: usize,
+    /// Tasks that it solved, not solved before.
+    pub solved: usize,
+    /// Tasks solved in it or before.
+    pub solved_so_far: usize,
+}
+
+impl ByTrial {
+    /// One row a trial.
+    pub(super) fn of(tasks: &[Attempts]) -> Vec<Self> {
+        let trials = tasks.iter().flat_map(|t| &t.episodes).map(|e| e.trial).max().unwrap_or(0);
+        let mut so_far = 0;
+        (1..=trials)
+            .map(|trial| {
+                let solved = tasks.iter().filter(|t| t.solved_in == Some(trial)).count();
+                so_far += solved;
+                let played = tasks.iter().filter(|t| t.episodes.iter().any(|e| e.trial == trial)).count();
+                Self { trial, played, solved, solved_so_far: so_far }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,124 @@
+//! FCRF's measures of reflections: their length (flexibility), and what the next attempt makes of them (efficiency).
+//!
+//! Nobody specifies how actions are labelled. Here the next attempt is compared with the failed one, by distinct actions:
+//! *correct* is an action at which the progress rate rose; *retained* if the next attempt takes it too. *Erroneous* is an
+//! action that the world did not accept, or on which a detector noted a mistake; *corrected* if the next attempt never
+//! makes that mistake again. So the numbers are about what was done with a reflection, not about its words.
+
+use super::Gathered;
+use super::rates::mean;
+use crate::domain::{NoteKind, Purpose, Reflection};
+use crate::engine::Episode;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The actions of an attempt, by what they were.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moves {
+    all: BTreeSet<String>,
+    good: BTreeSet<String>,
+    bad: BTreeSet<String>,
+}
+
+impl Moves {
+    pub(super) fn of(episode: &Episode) -> Self {
+        let mut moves = Self::default();
+        let mut progress = episode.reset.as_ref().map_or(0.0, |r| r.progress);
+        for step in episode.steps.iter().filter(|s| !s.only_thinks()) {
+            let (Some(action), Some(answer)) = (step.action(), &step.answer) else { continue };
+            moves.all.insert(action.to_owned());
+            if answer.progress > progress {
+                moves.good.insert(action.to_owned());
+            }
+            progress = answer.progress;
+            if !answer.valid || step.notes.iter().any(|n| n.kind == NoteKind::Mistake) {
+                moves.bad.insert(action.to_owned());
+            }
+        }
+        moves
+    }
+}
+
+/// Counts over all pairs of a failed attempt and the next at the same task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Revision {
+    /// Pairs of attempts.
+    pub pairs: usize,
+    /// Correct actions of the failed attempts.
+    pub correct: usize,
+    /// Those of them that the next attempt took too.
+    pub retained: usize,
+    /// Erroneous actions of the failed attempts.
+    pub erroneous: usize,
+    /// Those of them that were no mistake of the next attempt.
+    pub corrected: usize,
+}
+
+impl Revision {
+    pub(super) fn add(&mut self, failed: &Moves, next: &Moves) {
+        self.pairs += 1;
+        self.correct += failed.good.len();
+        self.retained += failed.good.intersection(&next.all).count();
+        self.erroneous += failed.bad.len();
+        self.corrected += failed.bad.difference(&next.bad).count();
+    }
+}
+
+/// The reflections of sessions in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reflected {
+    /// Reflections: all that was written at one place together.
+    pub count: usize,
+    /// Mean length in words.
+    pub words: f64,
+    /// Standard deviation of the length (of all of them, divided by their number).
+    pub deviation: f64,
+    /// Share of correct actions that were kept; none where there is no next attempt, or no correct action.
+    pub recall: Option<f64>,
+    /// Share of erroneous actions that were corrected; none where there is nothing to correct.
+    pub precision: Option<f64>,
+    /// The counts behind both.
+    pub revision: Revision,
+}
+
+fn words(reflection: &Reflection) -> usize {
+    let item = |text: &str| text.split_whitespace().count();
+    reflection.items.iter().map(|i| item(&i.text.text) + i.text.solution.as_deref().map_or(0, item)).sum()
+}
+
+impl Reflected {
+    /// Of these sessions; none where nothing was written and nothing tried again.
+    pub(super) fn of(sessions: &[Gathered]) -> Option<Self> {
+        let mut lengths: Vec<f64> = Vec::new();
+        let mut revision = Revision::default();
+        for session in sessions {
+            let mut places: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+            // What tidies lists or fills a pool is no reflection on an attempt.
+            let about = |p: Purpose| matches!(p, Purpose::Reflect | Purpose::Choose | Purpose::Build);
+            for one in session.reflections.iter().filter(|r| about(r.purpose) && !r.items.is_empty()) {
+                *places.entry((one.episode, one.step)).or_default() += words(one);
+            }
+            lengths.extend(places.values().map(|n| *n as f64));
+            let r = session.revision;
+            revision.pairs += r.pairs;
+            revision.correct += r.correct;
+            revision.retained += r.retained;
+            revision.erroneous += r.erroneous;
+            revision.corrected += r.corrected;
+        }
+        if lengths.is_empty() && revision.pairs == 0 {
+            return None;
+        }
+        let average = mean(lengths.iter().copied()).unwrap_or(0.0);
+        let variance = mean(lengths.iter().map(|l| (l - average).powi(2))).unwrap_or(0.0);
+        let share = |part: usize, of: usize| (of > 0).then(|| part as f64 / of as f64);
+        Some(Self {
+            count: lengths.len(),
+            words: average,
+            deviation: variance.sqrt(),
+            recall: share(revision.retained, revision.correct),
+            precision: share(revision.corrected, revision.erroneous),
+            revision,
+        })
+    }
+}

@@ -1,0 +1,275 @@
+//! Metrics as text, Markdown and JSON.
+
+use super::{Comparison, Improvement, Interval, Metrics, Rates, against, improvement};
+use crate::text::{one_line, width};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// How numbers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Aligned columns.
+    Text,
+    /// Markdown tables.
+    Markdown,
+    /// One JSON document.
+    Json,
+}
+
+/// A table: its head and its rows.
+struct Table {
+    head: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+/// Everything there is to say of these ways of running; with `paper`, the published figures beside ours.
+pub fn tell(all: &[Metrics], form: Form, paper: bool) -> String {
+    if form == Form::Json {
+        return document(all, paper).to_string();
+    }
+    let mut out = String::new();
+    for metrics in all {
+        heading(&mut out, form, &metrics.label);
+        for line in remarks(metrics) {
+            let _ = writeln!(out, "{line}");
+        }
+        out.push('\n');
+        table(&mut out, form, &rates(metrics));
+        if metrics.by_trial.len() > 1 {
+            table(&mut out, form, &trials(metrics));
+        }
+        if !metrics.by_round.is_empty() && metrics.reflections.is_some() {
+            table(&mut out, form, &rounds(metrics));
+        }
+        table(&mut out, form, &aggregates(metrics));
+        if metrics.reflections.is_some() {
+            table(&mut out, form, &reflections(metrics));
+        }
+        if paper {
+            published(&mut out, form, metrics);
+        }
+    }
+    for (first, second, found) in improvements(all) {
+        let _ = match found {
+            Some(i) => writeln!(
+                out,
+                "Probability that {} improves over {}: {} over {} tasks",
+                first.label,
+                second.label,
+                plain(&i.probability),
+                i.tasks
+            ),
+            None => writeln!(out, "{} and {} share no task.", first.label, second.label),
+        };
+    }
+    out
+}
+
+/// The first way against each of the others.
+fn improvements(all: &[Metrics]) -> Vec<(&Metrics, &Metrics, Option<Improvement>)> {
+    let Some((first, rest)) = all.split_first() else { return Vec::new() };
+    rest.iter().map(|other| (other, first, improvement(&other.attempts, &first.attempts))).collect()
+}
+
+fn document(all: &[Metrics], paper: bool) -> Value {
+    let ways: Vec<Value> = all
+        .iter()
+        .map(|metrics| {
+            let mut value = serde_json::to_value(metrics).unwrap_or_default();
+            if paper && let Some(fields) = value.as_object_mut() {
+                let (found, why) = match against(metrics) {
+                    Ok(found) => (found, Vec::new()),
+                    Err(why) => (Vec::new(), why),
+                };
+                fields.insert("against_paper".to_owned(), json!({"figures": found, "nothing_because": why}));
+            }
+            value
+        })
+        .collect();
+    let improvements: Vec<Value> = improvements(all)
+        .into_iter()
+        .map(|(better, other, found)| json!({"of": better.label, "over": other.label, "improvement": found}))
+        .collect();
+    json!({"ways": ways, "improvements": improvements})
+}
+
+fn remarks(metrics: &Metrics) -> Vec<String> {
+    let mut lines = vec![match metrics.sessions.as_slice() {
+        [one] => format!("session {one}"),
+        many => format!("{} sessions", many.len()),
+    }];
+    if metrics.stand_in {
+        lines.push(
+            "Rules or recordings stand in for a model here: these numbers say nothing of a model.".to_owned(),
+        );
+    }
+    if metrics.open > 0 {
+        lines.push(format!("{} of them not ended: what was played so far.", metrics.open));
+    }
+    if metrics.assisted > 0 {
+        lines.push(format!("{} tasks with a person's hand in them stand in no rate.", metrics.assisted));
+    }
+    if metrics.calibration > 0 {
+        lines.push(format!("{} calibration episodes stand in no rate.", metrics.calibration));
+    }
+    lines
+}
+
+fn rates(metrics: &Metrics) -> Table {
+    let row = |name: &str, r: &Rates| {
+        vec![
+            name.to_owned(),
+            r.tasks.to_string(),
+            r.solved.to_string(),
+            r.success.as_ref().map_or_else(|| "-".to_owned(), per_cent),
+            number(r.progress, 3),
+            number(r.grounding, 3),
+            number(r.steps, 1),
+            number(r.steps_a_task, 1),
+            number(r.calls_a_task, 1),
+        ]
+    };
+    let mut rows = vec![row("all", &metrics.all)];
+    rows.extend(metrics.by_difficulty.iter().map(|(name, r)| row(name, r)));
+    rows.extend(metrics.by_type.iter().map(|(name, r)| row(name, r)));
+    let head = vec![
+        "tasks of",
+        "tasks",
+        "solved",
+        "success % (95 %)",
+        "progress",
+        "grounding",
+        "steps/episode",
+        "steps/task",
+        "calls/task",
+    ];
+    Table { head, rows }
+}
+
+fn trials(metrics: &Metrics) -> Table {
+    let rows = metrics.by_trial.iter().map(|t| {
+        let share = 100.0 * t.solved_so_far as f64 / metrics.all.tasks.max(1) as f64;
+        vec![t.trial.to_string(), t.played.to_string(), t.solved.to_string(), format!("{share:.1}")]
+    });
+    Table { head: vec!["trial", "tasks played", "solved in it", "solved so far %"], rows: rows.collect() }
+}
+
+fn rounds(metrics: &Metrics) -> Table {
+    let rows = metrics.by_round.iter().map(|(rounds, n)| vec![rounds.to_string(), n.to_string()]);
+    Table { head: vec!["rounds of reflection before success", "tasks"], rows: rows.collect() }
+}
+
+fn aggregates(metrics: &Metrics) -> Table {
+    let rows = metrics.aggregate.as_ref().map_or_else(Vec::new, |a| {
+        [("IQM", &a.iqm), ("mean", &a.mean), ("median", &a.median), ("optimality gap", &a.optimality_gap)]
+            .into_iter()
+            .map(|(name, i)| vec![name.to_owned(), plain(i), a.scores.to_string(), a.strata.to_owned()])
+            .collect()
+    });
+    Table { head: vec!["score", "value (95 %)", "scores", "resampled"], rows }
+}
+
+fn reflections(metrics: &Metrics) -> Table {
+    let rows = metrics.reflections.as_ref().map_or_else(Vec::new, |r| {
+        let v = r.revision;
+        vec![
+            vec!["reflections".to_owned(), r.count.to_string(), String::new()],
+            vec![
+                "words, mean".to_owned(),
+                format!("{:.1}", r.words),
+                format!("deviation {:.1}", r.deviation),
+            ],
+            vec![
+                "recall of experience".to_owned(),
+                number(r.recall.map(|x| x * 100.0), 1),
+                format!("{} of {} correct actions", v.retained, v.correct),
+            ],
+            vec![
+                "precision of correction".to_owned(),
+                number(r.precision.map(|x| x * 100.0), 1),
+                format!("{} of {} erroneous actions", v.corrected, v.erroneous),
+            ],
+        ]
+    });
+    Table { head: vec!["reflections", "value", "of"], rows }
+}
+
+fn published(out: &mut String, form: Form, metrics: &Metrics) {
+    match against(metrics) {
+        Err(why) => {
+            let _ = writeln!(out, "Nothing published to compare with:");
+            for reason in why {
+                let _ = writeln!(out, "- {reason}");
+            }
+            out.push('\n');
+        }
+        Ok(found) => {
+            if metrics.stand_in {
+                let _ = writeln!(out, "The published figures are of models, ours are of stand-ins.");
+            }
+            let row = |c: &Comparison| {
+                let of = c.published_tasks.map_or_else(|| "?".to_owned(), |n| n.to_string());
+                let sure = c.measure == "success" || c.measure == "recall" || c.measure == "precision";
+                let range =
+                    if sure { format!(" ({:.1}-{:.1})", c.ours.low, c.ours.high) } else { String::new() };
+                vec![
+                    format!("{}: {}", c.source, c.row),
+                    c.model.clone(),
+                    if c.kind == "all" { c.measure.clone() } else { format!("{} {}", c.measure, c.kind) },
+                    format!("{} (n {of})", c.published),
+                    format!("{:.1}{range} (n {})", c.ours.value, c.tasks),
+                    c.note.clone().unwrap_or_default(),
+                ]
+            };
+            let head = vec!["published in", "model there", "measure", "published", "ours (95 %)", "note"];
+            table(out, form, &Table { head, rows: found.iter().map(row).collect() });
+        }
+    }
+}
+
+fn heading(out: &mut String, form: Form, text: &str) {
+    let text = one_line(text);
+    let _ = if form == Form::Markdown { writeln!(out, "## {text}\n") } else { writeln!(out, "{text}") };
+}
+
+fn table(out: &mut String, form: Form, table: &Table) {
+    if table.rows.is_empty() {
+        return;
+    }
+    let head: Vec<String> = table.head.iter().map(|h| (*h).to_owned()).collect();
+    if form == Form::Markdown {
+        let line = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|c| one_line(c).replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        out.push_str(&line(&head));
+        out.push_str(&line(&vec!["---".to_owned(); head.len()]));
+        table.rows.iter().for_each(|row| out.push_str(&line(row)));
+    } else {
+        let mut wide: Vec<usize> = head.iter().map(|h| width(h)).collect();
+        for row in &table.rows {
+            for (wide, cell) in wide.iter_mut().zip(row) {
+                *wide = (*wide).max(width(cell));
+            }
+        }
+        for row in std::iter::once(&head).chain(&table.rows) {
+            let cells = row.iter().zip(&wide).map(|(cell, wide)| {
+                format!("{}{}", one_line(cell), " ".repeat(wide.saturating_sub(width(cell))))
+            });
+            let _ = writeln!(out, "  {}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        }
+    }
+    out.push('\n');
+}
+
+fn number(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| "-".to_owned(), |v| format!("{v:.decimals$}"))
+}
+
+fn plain(i: &Interval) -> String {
+    format!("{:.3} ({:.3}-{:.3})", i.value, i.low, i.high)
+}
+
+fn per_cent(i: &Interval) -> String {
+    format!("{:.1} ({:.1}-{:.1})", i.value * 100.0, i.low * 100.0, i.high * 100.0)
+}

@@ -1,0 +1,315 @@
+//! The numbers by hand, their bounds, and that order changes nothing.
+
+use super::aggregate::{iqm, median};
+use super::*;
+use crate::domain::{
+    Autonomy, EndReason, EpisodeSummary, Hindsight, Item, Kind, LessonText, Limits, Purpose, Reflection, Seq,
+    Task,
+};
+use proptest::prelude::*;
+
+fn task(id: &str, kind: &str) -> Task {
+    let task_type = Some(kind.to_owned());
+    Task { env: "alfworld".to_owned(), id: id.to_owned(), goal: String::new(), task_type, seed: 0 }
+}
+
+fn episode(number: u32, task: &Task, trial: u32, won: bool, progress: f64) -> EpisodeSummary {
+    EpisodeSummary {
+        number,
+        task: task.clone(),
+        trial,
+        role: EpisodeRole::Test,
+        won,
+        reason: if won { EndReason::Won } else { EndReason::StepLimit },
+        steps: 10,
+        moves: 8,
+        progress,
+        calls: 5,
+        tokens: 100,
+        assisted: false,
+        span: (u64::from(number), u64::from(number)),
+        hindsight: Hindsight { progress_step: 3, invalid: 2, ..Hindsight::default() },
+    }
+}
+
+fn spec() -> RunSpec {
+    let mut settings = Settings::default();
+    settings.set("strategy", "reflexion", SettingOrigin::Paper);
+    settings.set("memory", 3, SettingOrigin::Paper);
+    RunSpec {
+        method: "reflexion".to_owned(),
+        actor: "openai:some".to_owned(),
+        mentor: "openai:some".to_owned(),
+        interface: "react".to_owned(),
+        tasks: Vec::new(),
+        trials: 15,
+        seed: 0,
+        autonomy: Autonomy::Auto,
+        limits: Limits { steps: 50, moves: None, wall_seconds: None },
+        loop_detector: true,
+        settings,
+    }
+}
+
+fn session(name: &str, episodes: Vec<EpisodeSummary>) -> Gathered {
+    let episodes = episodes.into_iter().map(Arc::new).collect();
+    Gathered { session: name.to_owned(), spec: Some(Arc::new(spec())), episodes, ..Gathered::default() }
+}
+
+/// Three tasks of Reflexion: one solved at once, one in its third trial, one never.
+fn three() -> Gathered {
+    let (a, b, c) = (
+        task("json/valid_unseen/a", "pick_and_place_simple"),
+        task("json/valid_unseen/b", "pick_heat_then_place_in_recep"),
+        task("json/valid_unseen/c", "pick_heat_then_place_in_recep"),
+    );
+    session(
+        "s",
+        vec![
+            episode(1, &a, 1, true, 1.0),
+            episode(2, &b, 1, false, 0.25),
+            episode(3, &c, 1, false, 0.0),
+            episode(4, &b, 2, false, 0.5),
+            episode(5, &c, 2, false, 0.25),
+            episode(6, &b, 3, true, 1.0),
+            episode(7, &c, 3, false, 0.5),
+        ],
+    )
+}
+
+#[allow(clippy::float_cmp, reason = "by hand, and exact")]
+fn one(sessions: Vec<Gathered>) -> Metrics {
+    let mut all = Metrics::of(sessions);
+    assert_eq!(all.len(), 1);
+    all.remove(0)
+}
+
+#[test]
+fn a_run_of_trials_by_hand() {
+    let metrics = one(vec![three()]);
+    let all = &metrics.all;
+    assert_eq!((all.tasks, all.solved, all.episodes), (3, 2, 7));
+    assert!((all.success.unwrap().value - 2.0 / 3.0).abs() < 1e-12);
+    assert!((all.progress.unwrap() - 2.5 / 3.0).abs() < 1e-12, "1, 1 and the last trial's 0.5");
+    assert!((all.grounding.unwrap() - 0.75).abs() < 1e-12, "6 of 8 actions of every episode");
+    assert!((all.calls_a_task.unwrap() - 35.0 / 3.0).abs() < 1e-12);
+    let trials: Vec<_> = metrics.by_trial.iter().map(|t| (t.played, t.solved, t.solved_so_far)).collect();
+    assert_eq!(trials, [(3, 1, 1), (2, 0, 1), (2, 1, 2)]);
+    let kinds: Vec<_> = metrics.by_type.iter().map(|(k, r)| (k.as_str(), r.tasks, r.solved)).collect();
+    assert_eq!(kinds, [("heat", 2, 1), ("put", 1, 1)]);
+    let levels: Vec<_> = metrics.by_difficulty.iter().map(|(k, r)| (k.as_str(), r.solved)).collect();
+    assert_eq!(levels, [("easy", 1), ("hard", 1)]);
+}
+
+#[test]
+fn assisted_and_calibration_episodes_stand_in_no_rate() {
+    let mut gathered = three();
+    let with = |edit: &dyn Fn(&mut EpisodeSummary), at: usize, gathered: &mut Gathered| {
+        edit(Arc::make_mut(&mut gathered.episodes[at]));
+    };
+    with(&|e| e.assisted = true, 3, &mut gathered);
+    with(&|e| e.role = EpisodeRole::Calibrate, 0, &mut gathered);
+    let metrics = one(vec![gathered]);
+    assert_eq!((metrics.assisted, metrics.calibration), (1, 1), "task b was helped in its second trial");
+    assert_eq!((metrics.all.tasks, metrics.all.solved), (1, 0));
+    assert_eq!(metrics.by_trial.iter().map(|t| t.solved_so_far).max(), Some(0));
+}
+
+#[test]
+fn rounds_of_reflection_before_the_first_success() {
+    let mut gathered = three();
+    let reflection = |episode: u32, step: u32, purpose: Purpose, words: &str| {
+        let text = LessonText::plain(words);
+        Arc::new(Reflection {
+            kind: Kind::Plan,
+            author: crate::domain::Author::Mentor,
+            episode,
+            step,
+            purpose,
+            items: vec![Item { text, ..Item::default() }],
+            complaints: Vec::new(),
+            call: None,
+            seq: Seq(0),
+        })
+    };
+    gathered.reflections = vec![
+        reflection(2, 10, Purpose::Reflect, "one two"),
+        reflection(2, 10, Purpose::Build, "three four"),
+        reflection(4, 10, Purpose::Reflect, "one two three four five six"),
+        reflection(4, 10, Purpose::Summarise, "not counted at all"),
+    ];
+    let metrics = one(vec![gathered]);
+    assert_eq!(metrics.by_round.into_iter().collect::<Vec<_>>(), [(0, 1), (2, 1)]);
+    let reflected = metrics.reflections.unwrap();
+    // What was written at one place is one reflection: 4 and 6 words.
+    assert_eq!((reflected.count, reflected.words, reflected.deviation), (2, 5.0, 1.0));
+    assert_eq!((reflected.recall, reflected.precision), (None, None), "no attempts were compared");
+}
+
+#[test]
+fn the_interquartile_mean_is_the_trimmed_mean() {
+    assert_eq!(iqm(&[0.0, 1.0, 2.0, 3.0]), 1.5);
+    // Five scores: a quarter of five, cut to a whole number, is one at each end.
+    assert_eq!(iqm(&[100.0, 0.0, 1.0, 2.0, 3.0]), 2.0);
+    assert_eq!(iqm(&[7.0]), 7.0);
+    assert_eq!(iqm(&[]), 0.0);
+    assert_eq!(median(vec![4.0, 1.0]), 2.5);
+    assert_eq!(median(vec![4.0, 1.0, 2.0]), 2.0);
+}
+
+/// The table of Wilson's interval: 0 of 10, 5 of 10, 10 of 10.
+#[test]
+fn an_interval_by_hand() {
+    for (hits, low, high) in [(0, 0.0, 0.2775), (5, 0.2366, 0.7634), (10, 0.7225, 1.0)] {
+        let interval = wilson(hits, 10).unwrap();
+        assert!((interval.low - low).abs() < 1e-4 && (interval.high - high).abs() < 1e-4, "{interval:?}");
+    }
+    assert_eq!(wilson(0, 0), None);
+}
+
+#[test]
+fn improvement_counts_pairs_and_halves_draws() {
+    let run = |name: &str, scores: &[f64]| {
+        let kind = "pick_and_place_simple";
+        let episodes = scores.iter().enumerate();
+        let episodes =
+            episodes.map(|(i, s)| episode(i as u32 + 1, &task(&i.to_string(), kind), 1, *s >= 1.0, *s));
+        attempts(&session(name, episodes.collect()))
+    };
+    let (a, b) = (run("a", &[1.0, 0.5, 0.2]), run("b", &[0.5, 0.5, 0.5]));
+    let found = improvement(&a, &b).unwrap();
+    assert_eq!((found.probability.value, found.tasks), (0.5, 3), "better, equal, worse");
+    assert_eq!(improvement(&a, &a).unwrap().probability.value, 0.5);
+    assert_eq!(improvement(&a, &[]), None);
+    let back = improvement(&b, &a).unwrap().probability.value;
+    assert!((found.probability.value + back - 1.0).abs() < 1e-12);
+}
+
+/// methods.md 5: these cells are no whole number of tasks. FCRF cuts where others round.
+#[test]
+fn cells_of_the_papers_that_do_not_reproduce() {
+    let odd: Vec<(&str, f64)> = rows()
+        .iter()
+        .filter(|r| r.paper == "omnireflect" && r.table == "Table 1")
+        .flat_map(|r| r.cells.iter().map(move |c| (r, c)))
+        .filter(|(r, c)| r.reproduces(c) == Some(false))
+        .map(|(_, c)| (c.0.as_str(), c.4))
+        .collect();
+    let of = |env: &str| odd.iter().filter(|o| o.0 == env).map(|o| o.1).collect::<Vec<_>>();
+    assert_eq!(of("alfworld"), [68.0, 54.2, 84.1, 93.8]);
+    assert_eq!(of("babyai"), [24.6, 45.2, 44.1, 53.2, 50.8, 64.2]);
+    assert_eq!(of("pddl"), [12.1, 36.6, 45.7, 65.2]);
+    for value in [91.0, 87.3, 88.8, 82.8, 83.5, 68.6] {
+        assert!(cell_reproduces(value, 134, true), "{value}");
+    }
+}
+
+#[test]
+fn the_table_of_figures_is_read_and_its_presets_have_names_of_their_own() {
+    let mut names: Vec<&str> = rows().iter().map(|r| r.preset.as_str()).collect();
+    assert_eq!(names.len(), 34);
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 34);
+    assert!(rows().iter().all(|r| r.cells.iter().all(|c| (0.0..=500.0).contains(&c.4))));
+}
+
+#[test]
+fn a_run_stands_beside_the_figures_of_its_row_and_of_no_other() {
+    let found = against(&one(vec![three()])).unwrap();
+    let told: Vec<_> = found.iter().map(|c| (c.model.as_str(), c.published, c.note.is_some())).collect();
+    assert_eq!(told, [("Qwen3-4B", 82.8, false), ("Gemini-2.0", 94.0, false), ("GPT-4", 84.1, true)]);
+    assert!((found[0].ours.value - 200.0 / 3.0).abs() < 1e-9 && found[0].tasks == 3);
+    let why = |edit: &dyn Fn(&mut Gathered)| {
+        let mut gathered = three();
+        edit(&mut gathered);
+        against(&one(vec![gathered])).unwrap_err().join("\n")
+    };
+    let with_spec = |g: &mut Gathered, edit: &dyn Fn(&mut RunSpec)| {
+        let mut changed = spec();
+        edit(&mut changed);
+        g.spec = Some(Arc::new(changed));
+    };
+    assert!(why(&|g| with_spec(g, &|s| s.trials = 2)).contains("trials 15 there, 2 here"));
+    assert!(why(&|g| with_spec(g, &|s| s.limits.steps = 30)).contains("steps 50 there, 30 here"));
+    assert!(why(&|g| with_spec(g, &|s| s.method = "dora".to_owned())).contains("no table has dora"));
+    assert!(why(&|g| g.pool_given = true).contains("lessons given beforehand here"));
+    let home =
+        why(&|g| g.episodes.iter_mut().for_each(|e| Arc::make_mut(e).task.env = "household".to_owned()));
+    assert!(home.contains("no table of the papers is about household"), "{home}");
+    let seen = why(&|g| {
+        g.episodes.iter_mut().for_each(|e| Arc::make_mut(e).task.id = "json/valid_seen/x".to_owned());
+    });
+    assert!(seen.contains("valid_unseen there"), "{seen}");
+}
+
+#[test]
+fn stand_ins_are_called_that() {
+    let mut gathered = three();
+    let mut rules = spec();
+    rules.actor = "rules".to_owned();
+    gathered.spec = Some(Arc::new(rules));
+    let text = tell(&Metrics::of(vec![gathered]), Form::Text, true);
+    assert!(text.lines().next().unwrap().contains("stand-in, no model"), "{text}");
+    assert!(text.contains("The published figures are of models, ours are of stand-ins."), "{text}");
+    let real = tell(&Metrics::of(vec![three()]), Form::Markdown, false);
+    assert!(!real.contains("stand"), "{real}");
+    insta::assert_snapshot!("metrics_markdown", real);
+}
+
+#[test]
+fn json_holds_the_same() {
+    let text = tell(&Metrics::of(vec![three()]), Form::Json, true);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["ways"][0]["all"]["solved"], 2);
+    assert_eq!(value["ways"][0]["against_paper"]["figures"][0]["published"], 82.8);
+}
+
+fn runs() -> impl Strategy<Value = Vec<(u8, bool, f64, bool)>> {
+    proptest::collection::vec((0_u8..6, any::<bool>(), 0.0..=1.0_f64, any::<bool>()), 1..24)
+}
+
+fn sessions_of(rows: &[(u8, bool, f64, bool)]) -> Vec<Gathered> {
+    rows.iter()
+        .enumerate()
+        .map(|(i, (id, won, progress, helped))| {
+            let kind = if id % 2 == 0 { "pick_and_place_simple" } else { "look_at_obj_in_light" };
+            let mut e = episode(1, &task(&id.to_string(), kind), 1, *won, *progress);
+            e.assisted = *helped;
+            session(&format!("{i:03}"), vec![e])
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn numbers_stay_within_their_bounds_and_order_changes_nothing(rows in runs(), turn in 0_usize..24) {
+        let sessions = sessions_of(&rows);
+        let metrics = one(sessions.clone());
+        prop_assert_eq!(metrics.all.tasks + metrics.assisted, rows.len());
+        for rates in metrics.by_type.values().chain([&metrics.all]) {
+            for share in [rates.progress, rates.grounding].into_iter().flatten() {
+                prop_assert!((0.0..=1.0).contains(&share));
+            }
+            if let Some(s) = rates.success {
+                prop_assert!(0.0 <= s.low && s.low <= s.value && s.value <= s.high && s.high <= 1.0);
+            }
+        }
+        let solved: usize = metrics.by_type.values().map(|r| r.solved).sum();
+        prop_assert_eq!(solved, metrics.all.solved);
+        if let Some(a) = &metrics.aggregate {
+            for i in [a.iqm, a.mean, a.median, a.optimality_gap] {
+                prop_assert!(-1e-9 <= i.low && i.low <= i.high && i.high <= 1.0 + 1e-9, "{i:?}");
+            }
+        }
+        // Sessions keep their names: only the order in which they are given changes.
+        let mut turned = sessions;
+        let by = turn % turned.len();
+        turned.rotate_left(by);
+        turned.reverse();
+        let again = one(turned);
+        prop_assert_eq!(serde_json::to_string(&metrics).unwrap(), serde_json::to_string(&again).unwrap());
+    }
+}

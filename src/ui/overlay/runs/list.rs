@@ -1,0 +1,262 @@
+//! Which episodes are listed, in which order, and what they come to.
+
+use super::super::window::Line;
+use crate::domain::{EpisodeRole, EpisodeSummary};
+use crate::engine::State;
+use crate::report::metrics::wilson;
+use crate::symbolic::{cause_words, main_cause};
+use crate::ui::glyphs::Glyphs;
+use crate::ui::theme::Role;
+use std::collections::{BTreeMap, HashMap};
+
+/// What rows are sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// As they were played.
+    #[default]
+    Number,
+    /// By task, its trials together.
+    Task,
+    /// By type of task.
+    Kind,
+    /// By why they ended, the lost ones first.
+    Outcome,
+    /// The longest first.
+    Steps,
+    /// The least progress first.
+    Progress,
+    /// The most tokens first.
+    Tokens,
+}
+
+impl Sort {
+    pub(super) fn next(self) -> Self {
+        match self {
+            Self::Number => Self::Task,
+            Self::Task => Self::Kind,
+            Self::Kind => Self::Outcome,
+            Self::Outcome => Self::Steps,
+            Self::Steps => Self::Progress,
+            Self::Progress => Self::Tokens,
+            Self::Tokens => Self::Number,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Number => "as played",
+            Self::Task => "by task",
+            Self::Kind => "by type",
+            Self::Outcome => "by outcome",
+            Self::Steps => "by steps",
+            Self::Progress => "by progress",
+            Self::Tokens => "by tokens",
+        }
+    }
+}
+
+/// What a person wants to see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// Only episodes that failed.
+    pub(super) failed: bool,
+    /// Failed episodes under what went wrong in them.
+    pub(super) grouped: bool,
+    /// The order.
+    pub(super) sort: Sort,
+}
+
+impl Wanted {
+    pub(super) fn title(&self, state: &State, list: &List) -> String {
+        let what = match (self.grouped, self.failed) {
+            (true, _) => format!("{} failed, by cause", list.episodes()),
+            (_, true) => format!("{} failed", list.episodes()),
+            _ => format!("{} episodes", state.past.len() + usize::from(state.open_episode().is_some())),
+        };
+        format!("Run: {what}, {}", self.sort.words())
+    }
+}
+
+/// A row of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Listed {
+    /// An ended episode, by its place.
+    Episode(usize),
+    /// A cause, and how many episodes follow.
+    Group(String, usize),
+}
+
+impl Listed {
+    /// The episode's number.
+    pub(super) fn number(&self, state: &State) -> Option<u32> {
+        match self {
+            Self::Episode(place) => state.past.get(*place).map(|p| p.number),
+            Self::Group(..) => None,
+        }
+    }
+}
+
+/// The rows, and sums over all ended episodes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct List {
+    pub(super) rows: Vec<Listed>,
+    /// Test episodes that no person had a hand in, those won among them, and their progress together.
+    counted: usize,
+    won: usize,
+    progress: f64,
+    assisted: usize,
+    millis: u64,
+    /// Episodes that may still come.
+    to_come: usize,
+}
+
+impl List {
+    /// Goes through all ended episodes once.
+    pub(super) fn of(state: &State, wanted: &Wanted) -> Self {
+        let mut list = Self { to_come: to_come(state), ..Self::default() };
+        let mut places: Vec<(usize, &EpisodeSummary)> = Vec::new();
+        for (place, past) in state.past.iter().enumerate() {
+            list.count(past);
+            if !past.won || !(wanted.failed || wanted.grouped) {
+                places.push((place, past));
+            }
+        }
+        sort(&mut places, wanted.sort);
+        if wanted.grouped {
+            list.rows = grouped(&places);
+        } else {
+            list.rows = places.into_iter().map(|p| Listed::Episode(p.0)).collect();
+        }
+        list
+    }
+
+    fn count(&mut self, past: &EpisodeSummary) {
+        self.millis = self.millis.saturating_add(past.hindsight.millis);
+        if past.role != EpisodeRole::Test {
+            return;
+        }
+        if past.assisted {
+            self.assisted += 1;
+            return;
+        }
+        self.counted += 1;
+        self.won += usize::from(past.won);
+        self.progress += past.progress;
+    }
+
+    pub(super) fn episodes(&self) -> usize {
+        self.rows.iter().filter(|r| matches!(r, Listed::Episode(_))).count()
+    }
+
+    /// Success and progress so far, and what is left, as one row.
+    pub(super) fn sums(&self, state: &State, columns: u16, glyphs: &Glyphs) -> Line {
+        let mut parts: Vec<(Role, String)> = Vec::new();
+        if let Some(share) = wilson(self.won, self.counted) {
+            let sure = match columns {
+                76.. => format!(" ({:.0}-{:.0})", share.low * 100.0, share.high * 100.0),
+                _ => String::new(),
+            };
+            let per_cent = share.value * 100.0;
+            parts.push((Role::Title, format!("won {} of {} {per_cent:.1} %{sure}", self.won, self.counted)));
+            parts.push((Role::Text, format!("progress {:.2}", self.progress / self.counted as f64)));
+        }
+        if self.assisted > 0 {
+            parts.push((Role::Person, format!("{} with your hand", self.assisted)));
+        }
+        if state.over {
+            parts.push((Role::Dim, "over".to_owned()));
+        } else if self.to_come > 0 {
+            parts.push((Role::Dim, self.left(state)));
+        }
+        if parts.is_empty() {
+            parts.push((Role::Dim, "nothing to count yet".to_owned()));
+        }
+        let mut line: Line = Vec::new();
+        for part in parts {
+            if !line.is_empty() {
+                line.push((Role::Dim, format!(" {} ", glyphs.dot)));
+            }
+            line.push(part);
+        }
+        line
+    }
+
+    /// How much is to be played, and how long that takes if it takes as long as what was played. Where a task gets several
+    /// trials nobody knows how many it will need.
+    fn left(&self, state: &State) -> String {
+        let several = state.run.as_ref().is_some_and(|r| r.trials > 1);
+        let played = state.past.len() as u64;
+        let time = match self.millis.checked_div(played).filter(|each| *each > 0) {
+            Some(each) => format!(", about {}", lasting(each.saturating_mul(self.to_come as u64) / 1000)),
+            None => String::new(),
+        };
+        format!("{}{} to go{time}", if several { "at most " } else { "" }, self.to_come)
+    }
+}
+
+/// A time in words, rounded to what an estimate can know.
+fn lasting(seconds: u64) -> String {
+    match seconds {
+        0..=59 => format!("{} s", seconds.max(1)),
+        60..=5399 => format!("{} min", (seconds + 30) / 60),
+        5400..=172_799 => format!("{} h", (seconds + 1800) / 3600),
+        _ => format!("{} days", (seconds + 43_200) / 86_400),
+    }
+}
+
+/// Episodes that may still be played, the open one with them: every trial of every task that is not solved.
+fn to_come(state: &State) -> usize {
+    let Some(run) = state.run.as_deref().filter(|_| !state.over) else { return 0 };
+    let mut played: HashMap<String, (usize, bool)> = HashMap::new();
+    for past in state.past.iter().filter(|p| p.role == EpisodeRole::Test) {
+        let of = played.entry(past.task.key()).or_default();
+        *of = (of.0 + 1, of.1 || past.won);
+    }
+    let mut due: HashMap<String, usize> = HashMap::new();
+    for task in &run.tasks {
+        *due.entry(task.key()).or_default() += run.trials.max(1) as usize;
+    }
+    due.into_iter()
+        .map(|(key, due)| match played.get(&key) {
+            Some((_, true)) if run.trials > 1 => 0,
+            Some((times, _)) => due.saturating_sub(*times),
+            None => due,
+        })
+        .sum()
+}
+
+/// Lost ones first, by the word for it.
+fn rank(past: &EpisodeSummary) -> (bool, &'static str) {
+    (past.won, super::row::why(past))
+}
+
+fn sort(places: &mut [(usize, &EpisodeSummary)], by: Sort) {
+    // Stable: among equals the order is the one they were played in.
+    match by {
+        Sort::Number => {}
+        Sort::Task => places.sort_by(|a, b| a.1.task.id.cmp(&b.1.task.id)),
+        Sort::Kind => places.sort_by(|a, b| a.1.task.task_type.cmp(&b.1.task.task_type)),
+        Sort::Outcome => places.sort_by(|a, b| rank(a.1).cmp(&rank(b.1))),
+        Sort::Steps => places.sort_by_key(|p| std::cmp::Reverse(p.1.steps)),
+        Sort::Progress => places.sort_by(|a, b| a.1.progress.total_cmp(&b.1.progress)),
+        Sort::Tokens => places.sort_by_key(|p| std::cmp::Reverse(p.1.tokens)),
+    }
+}
+
+/// Failed episodes under their main cause, the most frequent cause first.
+fn grouped(places: &[(usize, &EpisodeSummary)]) -> Vec<Listed> {
+    let mut causes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (place, past) in places {
+        let words = main_cause(&past.hindsight.mistakes)
+            .map_or_else(|| "no mistake was noted".to_owned(), cause_words);
+        causes.entry(words).or_default().push(*place);
+    }
+    let mut causes: Vec<_> = causes.into_iter().collect();
+    causes.sort_by_key(|c| std::cmp::Reverse(c.1.len()));
+    let mut rows = Vec::new();
+    for (words, places) in causes {
+        rows.push(Listed::Group(words, places.len()));
+        rows.extend(places.into_iter().map(Listed::Episode));
+    }
+    rows
+}

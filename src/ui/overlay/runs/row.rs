@@ -1,0 +1,157 @@
+//! An episode as a row: as many columns as there is room for.
+
+use super::super::window::Line;
+use super::list::Sort;
+use crate::domain::{EndReason, EpisodeRole, EpisodeSummary, Task};
+use crate::engine::Episode;
+use crate::report::metrics::short_type;
+use crate::text::{one_line, truncate, width};
+use crate::ui::glyphs::Glyphs;
+use crate::ui::theme::Role;
+
+/// Why an episode ended, in a word.
+pub(super) fn why(past: &EpisodeSummary) -> &'static str {
+    match past.reason {
+        EndReason::Won => "won",
+        EndReason::Done => "world",
+        EndReason::StepLimit => "cap",
+        EndReason::MoveLimit => "moves",
+        EndReason::TimeLimit => "time",
+        EndReason::Loop => "loop",
+        EndReason::Person => "person",
+        EndReason::Error => "error",
+    }
+}
+
+/// Which columns there are; the task takes what is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    task: usize,
+    costs: bool,
+    all: bool,
+}
+
+/// What stands in a row.
+struct Cells<'a> {
+    number: String,
+    task: &'a Task,
+    trial: u32,
+    end: (Role, String),
+    steps: u32,
+    progress: f64,
+    last: u32,
+    calls: u32,
+    tokens: u64,
+}
+
+impl Columns {
+    pub(super) fn for_width(columns: u16) -> Self {
+        let columns = usize::from(columns);
+        let (costs, all) = (columns >= 74, columns >= 104);
+        let others = 7 + 8 + 6 + 9 + 6 + 6 + if costs { 7 } else { 0 } + if all { 6 + 9 } else { 0 };
+        Self { task: columns.saturating_sub(others).max(8), costs, all }
+    }
+
+    /// The heads; the one that rows are sorted by stands out.
+    pub(super) fn head(self, sort: Sort) -> Line {
+        let role = |of: Sort| if of == sort { Role::Title } else { Role::Dim };
+        let mut line = vec![
+            (role(Sort::Number), format!("{:>6} ", "#")),
+            (role(Sort::Task), format!("{:<1$}", "task", self.task)),
+            (role(Sort::Kind), format!("{:<8}", "type")),
+            (Role::Dim, format!("{:>5} ", "trial")),
+            (role(Sort::Outcome), format!("{:<9}", "end")),
+            (role(Sort::Steps), format!("{:>5} ", "steps")),
+            (role(Sort::Progress), format!("{:>5} ", "prog.")),
+        ];
+        if self.all {
+            line.push((Role::Dim, format!("{:>5} ", "last")));
+        }
+        if self.costs {
+            line.push((Role::Dim, format!("{:>6} ", "calls")));
+        }
+        if self.all {
+            line.push((role(Sort::Tokens), format!("{:>8} ", "tokens")));
+        }
+        line
+    }
+
+    pub(super) fn ended(self, past: &EpisodeSummary, here: bool, glyphs: &Glyphs) -> Line {
+        let role = if past.won { Role::Good } else { Role::Bad };
+        let hand = if past.assisted { format!(" {}", glyphs.person) } else { String::new() };
+        let aside = if past.role == EpisodeRole::Calibrate { " cal" } else { "" };
+        let cells = Cells {
+            number: past.number.to_string(),
+            task: &past.task,
+            trial: past.trial,
+            end: (role, format!("{}{hand}{aside}", why(past))),
+            steps: past.steps,
+            progress: past.progress,
+            last: past.hindsight.progress_step,
+            calls: past.calls,
+            tokens: past.tokens,
+        };
+        self.line(&cells, here, glyphs)
+    }
+
+    pub(super) fn open(self, episode: &Episode, here: bool, glyphs: &Glyphs) -> Line {
+        let cells = Cells {
+            number: episode.number.to_string(),
+            task: &episode.task,
+            trial: episode.trial,
+            end: (Role::Warn, "goes on".to_owned()),
+            steps: episode.steps.len() as u32,
+            progress: episode.progress,
+            last: episode.progress_step,
+            calls: episode.calls,
+            tokens: episode.tokens,
+        };
+        self.line(&cells, here, glyphs)
+    }
+
+    fn line(self, cells: &Cells<'_>, here: bool, glyphs: &Glyphs) -> Line {
+        let plain = if here { Role::Chosen } else { Role::Text };
+        let dim = if here { Role::Chosen } else { Role::Dim };
+        let name = if cells.task.goal.is_empty() { &cells.task.id } else { &cells.task.goal };
+        let end = truncate(&cells.end.1, 8, "");
+        let mut line = vec![
+            (Role::Proposal, mark(here, glyphs).to_owned()),
+            (dim, format!("{:>5} ", cells.number)),
+            (plain, padded(&one_line(name), self.task)),
+            (dim, padded(&short_type(cells.task), 8)),
+            (dim, format!("{:>5} ", cells.trial)),
+            (if here { Role::Chosen } else { cells.end.0 }, padded(&end, 9)),
+            (plain, format!("{:>5} ", cells.steps)),
+            (plain, format!("{:>5.2} ", cells.progress)),
+        ];
+        if self.all {
+            let last = if cells.last == 0 { "-".to_owned() } else { cells.last.to_string() };
+            line.push((dim, format!("{last:>5} ")));
+        }
+        if self.costs {
+            line.push((dim, format!("{:>6} ", cells.calls)));
+        }
+        if self.all {
+            line.push((dim, format!("{:>8} ", cells.tokens)));
+        }
+        line
+    }
+}
+
+/// A cause with its number of episodes: "9 never opened the container".
+pub(super) fn group(words: &str, count: usize, here: bool, glyphs: &Glyphs) -> Line {
+    let role = if here { Role::Chosen } else { Role::Error };
+    vec![(Role::Proposal, mark(here, glyphs).to_owned()), (role, format!("{count} {words}"))]
+}
+
+/// The chosen row is known by more than its colour.
+fn mark(here: bool, glyphs: &Glyphs) -> &'static str {
+    if here { glyphs.proposal } else { " " }
+}
+
+/// Text cut and filled to a width, with a blank behind it.
+fn padded(text: &str, columns: usize) -> String {
+    let cut = truncate(text, columns.saturating_sub(1), "…");
+    let fill = columns.saturating_sub(width(&cut));
+    format!("{cut}{}", " ".repeat(fill))
+}

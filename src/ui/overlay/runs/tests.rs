@@ -1,0 +1,156 @@
+//! The run at four sizes, and what its keys come to.
+
+use super::list::{List, Listed, Wanted};
+use super::*;
+use crate::domain::{By, EndReason, EpisodeSummary, Hindsight, Seq, Task};
+use crate::engine::State;
+use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::glyphs::UNICODE;
+use crate::ui::tests::{SIZES, Stage, screen};
+use rpds::VectorSync;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The kitchen, lost; two more tries, one lost after two mistakes, one won; and one that goes on.
+fn four() -> Fixture {
+    let mut f = kitchen();
+    f.take("go to stoveburner 1", By::Actor, "On the stoveburner 1, you see a kettle 1.", 0.5, Value::Null);
+    f.end(false, EndReason::StepLimit);
+    f.begin();
+    f.act("heat apple 1 with fridge 1", "Nothing happens.", 0.0, Value::Null);
+    f.act("heat apple 1 with fridge 1", "Nothing happens.", 0.0, Value::Null);
+    f.end(false, EndReason::Loop);
+    f.begin();
+    f.act("go to shelf 1", "On the shelf 1, you see a vase 1.", 1.0, Value::Null);
+    f.end(true, EndReason::Won);
+    f.begin();
+    f.act("go to shelf 1", "On the shelf 1, you see a vase 1.", 0.25, Value::Null);
+    f.propose(None, Some("go to fridge 1"));
+    f
+}
+
+fn place(stage: &Stage) -> (u32, Cursor) {
+    (stage.moment().story.episode.as_ref().map_or(0, |e| e.number), stage.model.cursor)
+}
+
+#[test]
+fn a_row_for_every_episode_at_every_size() {
+    for (w, h) in SIZES {
+        let mut stage = Stage::new(four(), w, h);
+        stage.press("T");
+        insta::assert_snapshot!(format!("runs_{w}x{h}"), screen(&stage.draw()));
+    }
+}
+
+#[test]
+fn failures_alone_and_under_their_causes() {
+    let mut stage = Stage::new(four(), 80, 24);
+    stage.press("T");
+    stage.press("f");
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("Run: 2 failed, as played"), "{shown}");
+    assert!(!shown.contains("goes on") && !shown.contains(" won  "), "{shown}");
+    stage.press("c");
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("by cause") && shown.contains("2 did what changes nothing"), "{shown}");
+    stage.press("c");
+    stage.press("f");
+    assert!(screen(&stage.draw()).contains("Run: 4 episodes, as played"));
+}
+
+#[test]
+fn enter_goes_to_the_episode_and_back_to_the_present() {
+    let mut stage = Stage::new(four(), 80, 24);
+    stage.press("T");
+    stage.press("Home");
+    stage.press("Down");
+    assert_eq!(stage.press("Enter"), []);
+    let end = stage.fixture.store.head().past.get(1).unwrap().span.1;
+    assert_eq!(place(&stage), (2, Cursor::At(Seq(end))));
+    assert!(stage.model.overlays.is_empty());
+    stage.press("T");
+    assert!(screen(&stage.draw()).contains("Run: 4 episodes"));
+    stage.press("End");
+    stage.press("Enter");
+    assert_eq!(place(&stage), (4, Cursor::Live), "the row of the episode that goes on");
+}
+
+/// Every order, twice round: the chosen episode stays chosen.
+#[test]
+fn sorting_keeps_the_chosen_episode() {
+    let mut stage = Stage::new(four(), 120, 36);
+    stage.press("T");
+    stage.press("Home");
+    for words in ["by task", "by type", "by outcome", "by steps", "by progress", "by tokens", "as played"] {
+        stage.press("s");
+        let shown = screen(&stage.draw());
+        assert!(shown.contains(&format!("Run: 4 episodes, {words}")), "{words}: {shown}");
+    }
+    stage.press("s");
+    stage.press("Enter");
+    assert_eq!(place(&stage).0, 1);
+}
+
+fn many(count: u32) -> State {
+    let head = four().store.head();
+    let sample = EpisodeSummary::clone(head.past.get(0).unwrap());
+    let past: VectorSync<Arc<EpisodeSummary>> = (1..=count)
+        .map(|number| {
+            let won = number % 3 == 0;
+            let mistakes =
+                if number % 2 == 0 { vec![("container_closed".to_owned(), 2)] } else { Vec::new() };
+            Arc::new(EpisodeSummary {
+                number,
+                won,
+                reason: if won { EndReason::Won } else { EndReason::StepLimit },
+                task: Task { id: format!("task/{number}"), ..sample.task.clone() },
+                steps: number % 50,
+                assisted: false,
+                hindsight: Hindsight { millis: 2000, mistakes, ..Hindsight::default() },
+                ..sample.clone()
+            })
+        })
+        .collect();
+    State { past, ..State::clone(&head) }
+}
+
+#[test]
+fn ten_thousand_episodes_are_grouped_and_counted() {
+    let mut state = many(10_000);
+    let mut run = crate::domain::RunSpec::clone(state.run.as_ref().unwrap());
+    run.tasks = state.past.iter().map(|p| p.task.clone()).collect();
+    let one = run.tasks[0].clone();
+    run.tasks.extend((0..90).map(|n| Task { id: format!("more/{n}"), ..one.clone() }));
+    state.run = Some(Arc::new(run));
+    let list = List::of(&state, &Wanted { grouped: true, ..Wanted::default() });
+    let groups: Vec<_> = list
+        .rows
+        .iter()
+        .filter_map(|r| match r {
+            Listed::Group(words, count) => Some((words.as_str(), *count)),
+            Listed::Episode(_) => None,
+        })
+        .collect();
+    assert_eq!(groups, [("never opened the container", 3334), ("no mistake was noted", 3333)]);
+    assert_eq!(list.episodes(), 6667);
+    let sums: String = list.sums(&state, 120, &UNICODE).into_iter().map(|p| p.1).collect();
+    assert!(sums.starts_with("won 3333 of 10000 33.3 %"), "{sums}");
+    assert!(sums.ends_with("90 to go, about 3 min"), "{sums}");
+}
+
+/// Nothing but what is seen is drawn, so the length of the list does not matter; nor does any size of the screen.
+#[test]
+fn no_size_and_no_key_breaks_it() {
+    for (w, h) in [(1, 1), (3, 3), (10, 4), (20, 6), (60, 5), (300, 80)] {
+        let mut stage = Stage::new(four(), w, h);
+        stage.press("T");
+        for key in ["PageDown", "End", "c", "s", "f", "Home", "Up", "PageUp", "f", "c", "Down", "?", "Esc"] {
+            stage.press(key);
+            stage.draw();
+        }
+    }
+    let mut empty = Stage::new(Fixture::new(), 80, 24);
+    empty.press("T");
+    assert!(screen(&empty.draw()).contains("no episode has ended yet"));
+    assert_eq!(empty.press("Enter"), []);
+}
