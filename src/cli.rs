@@ -9,6 +9,7 @@
 pub mod args;
 mod bounded;
 mod breaks;
+mod calibrate;
 pub mod config;
 mod demo;
 mod doctor;
@@ -99,6 +100,7 @@ fn verb(mut cli: Cli) -> Result<(), Fault> {
     match cli.verb {
         None => run::first(config, &cli.screen, out),
         Some(Verb::Run(args)) => run::run(config, &args, out),
+        Some(Verb::Calibrate(args)) => calibrate::calibrate(config, &args, out),
         Some(Verb::Resume(args)) => resume::resume(config, &args, out),
         Some(Verb::Open(args)) => open::open(&config, &args, out),
         Some(Verb::Play(args)) => play::play(&mut config, &args, &mut out),
@@ -121,6 +123,10 @@ fn look(cli: &mut Cli) -> Option<(&mut args::Screen, bool)> {
     match &mut cli.verb {
         None => Some((&mut cli.screen, false)),
         Some(Verb::Run(args)) => Some((&mut args.screen, alone(&args.drive))),
+        Some(Verb::Calibrate(args)) => {
+            let alone = alone(&args.drive) || args.out.is_some();
+            Some((&mut args.screen, alone))
+        }
         Some(Verb::Resume(args)) => Some((&mut args.screen, alone(&args.drive))),
         Some(Verb::Open(args)) => Some((&mut args.screen, args.json)),
         Some(Verb::Demo(args)) => Some((&mut args.screen, false)),

@@ -2,11 +2,12 @@
 
 use super::args::{self, Drive, OnError, Screen};
 use super::breaks::Break;
+use super::calibrate::Learn;
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::place;
-use super::setup::{Plan, meta, plan, playable};
+use super::setup::{Plan, meta, plan, plan_after, playable};
 use super::tell::{Teller, Voice};
 use super::watch::{Ended, run_to_end};
 use crate::driver::Driver;
@@ -17,13 +18,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// `run`.
-pub(super) fn run(mut config: Config, args: &args::Run, out: Out) -> Result<(), Fault> {
+pub(super) fn run(mut config: Config, args: &args::Run, mut out: Out) -> Result<(), Fault> {
     config.flag("run.on_error", args.drive.on_error.map(policy_word))?;
-    let plan = plan(&mut config, &args.world, &args.how)?;
+    let learn = args.calibrate.then(Learn::default);
+    let plan = plan_after(&mut config, &args.world, &args.how, learn.as_ref())?;
+    for warning in &plan.warnings {
+        out.note(&format!("warning: {warning}"));
+    }
     begin(&config, plan, &args.drive, &args.screen, out)
 }
 
-fn policy_word(policy: OnError) -> &'static str {
+pub(super) fn policy_word(policy: OnError) -> &'static str {
     match policy {
         OnError::Stop => "stop",
         OnError::SkipTask => "skip-task",
@@ -45,7 +50,13 @@ pub(super) fn first(mut config: Config, screen: &Screen, mut out: Out) -> Result
 }
 
 /// Starts a planned run with a screen, line by line, or without a person.
-fn begin(config: &Config, plan: Plan, drive: &Drive, screen: &Screen, mut out: Out) -> Result<(), Fault> {
+pub(super) fn begin(
+    config: &Config,
+    plan: Plan,
+    drive: &Drive,
+    screen: &Screen,
+    mut out: Out,
+) -> Result<(), Fault> {
     let breaks = drive.breaks.iter().map(|b| Break::parse(b)).collect::<Result<Vec<_>, _>>()?;
     let jobs = drive.jobs.unwrap_or(1);
     if jobs > 1 {
@@ -76,13 +87,18 @@ fn begin(config: &Config, plan: Plan, drive: &Drive, screen: &Screen, mut out: O
             "use --plain to play line by line",
         ));
     }
-    let voice = match (drive.json, drive.quiet, jobs > 1) {
+    let voice = voice(drive, jobs);
+    headless(config, &plan, &breaks, jobs, voice, out)
+}
+
+/// What is told of a run without a screen.
+pub(super) fn voice(drive: &Drive, jobs: u16) -> Voice {
+    match (drive.json, drive.quiet, jobs > 1) {
         (true, ..) => Voice::Json,
         (_, true, _) => Voice::Silent,
         (_, _, true) => Voice::Outcomes,
         _ => Voice::Transcript,
-    };
-    headless(config, &plan, &breaks, jobs, voice, out)
+    }
 }
 
 /// Independent runs must not share lessons, nor a terminal.
@@ -91,6 +107,12 @@ fn independent(plan: &Plan, drive: &Drive, screen: &Screen) -> Result<(), Fault>
         return Err(Fault::usage(
             "--jobs runs several sessions at once, and a screen shows one",
             "add --headless or --json",
+        ));
+    }
+    if !plan.spec.calibration().is_empty() {
+        return Err(Fault::usage(
+            "--jobs: what is learnt in calibration is for all tasks, so they cannot be played apart",
+            "calibrate first, and run with --constitution",
         ));
     }
     if plan.spec.method != "react" && plan.spec.mentor != "none" && plan.spec.tasks.len() > 1 {
@@ -105,10 +127,10 @@ fn independent(plan: &Plan, drive: &Drive, screen: &Screen) -> Result<(), Fault>
     Ok(())
 }
 
-struct Done {
-    ended: Result<Ended, Fault>,
-    state: Option<State>,
-    dir: Option<PathBuf>,
+pub(super) struct Done {
+    pub(super) ended: Result<Ended, Fault>,
+    pub(super) state: Option<State>,
+    pub(super) dir: Option<PathBuf>,
 }
 
 fn headless(
@@ -131,7 +153,7 @@ fn headless(
 }
 
 /// Plays one session from beginning to end. `salt` tells sessions of one command apart and marks their lines.
-fn one(
+pub(super) fn one(
     config: &Config,
     plan: &Plan,
     breaks: &[Break],
@@ -192,7 +214,7 @@ fn parallel(
     done.into_iter().map(|d| d.1).collect()
 }
 
-fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), Fault> {
     if let Some(fault) = done.iter().find_map(|d| d.ended.as_ref().err()) {
         return Err(fault.clone());
     }

@@ -26,9 +26,11 @@ pub(super) fn draft(state: &State, ask: &Ask, templates: &Templates, kept: &mut 
     assembly.record.step = ask.step;
     assembly.record.retry = ask.retry;
     assembly.record.question = ask.question;
+    // Whatever method is tested: OmniReflect calibrates.
+    let method = if episode.role.calibrates() { "omnireflect" } else { run.method.as_str() };
     let layout = match ask.question {
-        None => Some(templates.layout(&run.method)),
-        Some(question) => templates.question(&run.method, question),
+        None => Some(templates.layout(method)),
+        Some(question) => templates.question(method, question),
     };
     for part in layout.map_or(&[][..], |l| &l.parts) {
         assembly.add(part, ask, templates);
