@@ -25,6 +25,7 @@ mod place;
 mod plain;
 mod play;
 pub mod pool;
+mod reflexion;
 mod resume;
 mod run;
 #[cfg(feature = "tui")]

@@ -166,6 +166,10 @@ pub struct Run {
     pub world: World,
     #[command(flatten)]
     pub how: How,
+    /// Go on where a run directory of Reflexion's public code ends (or one of its env_results_trial_N.json): its plans are
+    /// in the pool, its solved tasks are left out.
+    #[arg(long, value_name = "DIR|FILE", help_heading = "Method")]
+    pub reflexion: Option<PathBuf>,
     /// First play tasks to learn from (settings per_type and explore), as `calibrate` does; they are in no rate.
     #[arg(long, help_heading = "Method")]
     pub calibrate: bool,

@@ -5,7 +5,7 @@ use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
-use super::{calibrate, place};
+use super::{calibrate, place, reflexion};
 use crate::domain::{Kind, Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope};
 use crate::driver::now;
 use serde::Serialize;
@@ -159,9 +159,15 @@ fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), Fault> {
 }
 
 fn import(path: &Path, file: &Path, out: &mut Out) -> Result<(), Fault> {
-    let text = super::bounded::text(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
+    let results = reflexion::is_results(file).then(|| reflexion::read(file)).transpose()?;
+    let text = match results {
+        Some(_) => String::new(),
+        None => super::bounded::text(file).map_err(|e| Fault::file(file, "could not be read", &e))?,
+    };
     let mut pool = PoolFile::read(path)?;
-    let incoming = if text.trim_start().starts_with('{') {
+    let incoming = if let Some(results) = &results {
+        reflexion::lines(results, now())
+    } else if text.trim_start().starts_with('{') {
         PoolFile::read(file)?.lines
     } else {
         // The same sentence twice is one lesson.

@@ -332,6 +332,7 @@ pub(super) fn add_line(
         rule: None,
         parents: Vec::new(),
         moment: None,
+        about: None,
     };
     PoolLine { v: 1, at, session: String::new(), calibration: Vec::new(), op }
 }
@@ -353,6 +354,7 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
             rule: lesson.rule.as_deref().map(str::to_owned),
             parents: lesson.parents.to_vec(),
             moment: lesson.moment.as_deref().cloned(),
+            about: lesson.about.as_deref().map(str::to_owned),
         }));
     }
     for pair in lesson.versions.windows(2) {

@@ -7,11 +7,14 @@ use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::place;
+use super::pool::PoolFile;
+use super::reflexion;
 use super::setup::{Plan, meta, plan, plan_after, playable};
 use super::tell::{Teller, Voice};
 use super::watch::{Ended, run_to_end};
+use crate::domain::Lesson;
 use crate::driver::Driver;
-use crate::engine::State;
+use crate::engine::{LessonWish, State};
 use crate::report::{Tally, summary_line};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +24,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) fn run(mut config: Config, args: &args::Run, mut out: Out) -> Result<(), Fault> {
     config.flag("run.on_error", args.drive.on_error.map(policy_word))?;
     let learn = args.calibrate.then(Learn::default);
-    let plan = plan_after(&mut config, &args.world, &args.how, learn.as_ref())?;
+    let mut plan = plan_after(&mut config, &args.world, &args.how, learn.as_ref())?;
+    if let Some(folder) = &args.reflexion {
+        let results = reflexion::read(folder)?;
+        let mut pool = PoolFile::default();
+        for line in reflexion::lines(&results, crate::driver::now()) {
+            pool.take(line);
+        }
+        let source = results.file.display().to_string();
+        let wish = |l: &Lesson| (source.clone(), LessonWish::Load(Box::new(l.clone())));
+        let mut plans: Vec<_> = pool.lessons().map(wish).collect();
+        reflexion::bind(&mut plans, &plan.spec);
+        plan.pool.extend(plans);
+        out.note(&reflexion::go_on(&results, &mut plan.spec)?);
+    }
     for warning in &plan.warnings {
         out.note(&format!("warning: {warning}"));
     }

@@ -4,7 +4,7 @@ use super::args::{How, World};
 use super::calibrate::{self, Learn};
 use super::config::{Config, From};
 use super::fault::{Fault, FaultKind};
-use super::{place, pool};
+use super::{place, pool, reflexion};
 use crate::domain::{Autonomy, RunSpec, SettingOrigin, Settings, Task};
 use crate::driver::worlds::{self, Selection, WorldOptions};
 use crate::driver::{self, DriverError, Launch, OpenWorld};
@@ -70,7 +70,13 @@ pub(super) fn plan_after(
     if let Some(file) = &how.constitution {
         lessons.extend(pool::constitution(file)?);
     }
-    let warnings = calibrate::seen_before(&spec, &[&how.pool, &how.constitution])?;
+    let unbound = reflexion::bind(&mut lessons, &spec);
+    let mut warnings = calibrate::seen_before(&spec, &[&how.pool, &how.constitution])?;
+    if unbound > 0 {
+        warnings.push(format!(
+            "{unbound} loaded lessons are about tasks that this run does not have, and are left out"
+        ));
+    }
     Ok(Plan { spec, pool: lessons, launch, worlds, warnings })
 }
 

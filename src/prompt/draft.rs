@@ -186,6 +186,9 @@ impl Assembly<'_> {
     /// Whether a lesson is meant for this task, where lessons are chosen by scope. What was loaded reaches everywhere.
     fn reaches(&self, lesson: &Lesson) -> bool {
         let here = &self.episode.task;
+        if let Some(about) = lesson.about.as_deref() {
+            return *about == *here.key();
+        }
         let (learnt_in, _) = lesson.learnt_at;
         let task = match self.state.past.get((learnt_in as usize).wrapping_sub(1)) {
             Some(past) => &past.task,
