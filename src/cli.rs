@@ -9,6 +9,7 @@
 pub mod args;
 mod bounded;
 mod breaks;
+mod calibrate;
 pub mod config;
 mod demo;
 mod doctor;
@@ -25,6 +26,7 @@ mod place;
 mod plain;
 mod play;
 pub mod pool;
+mod reflexion;
 mod report;
 mod rerun;
 mod resume;
@@ -102,6 +104,7 @@ fn verb(mut cli: Cli) -> Result<(), Fault> {
     match cli.verb {
         None => run::first(config, &cli.screen, out),
         Some(Verb::Run(args)) => run::run(config, &args, out),
+        Some(Verb::Calibrate(args)) => calibrate::calibrate(config, &args, out),
         Some(Verb::Resume(args)) => resume::resume(config, &args, out),
         Some(Verb::Open(args)) => open::open(&config, &args, out),
         Some(Verb::Play(args)) => play::play(&mut config, &args, &mut out),
@@ -126,6 +129,10 @@ fn look(cli: &mut Cli) -> Option<(&mut args::Screen, bool)> {
     match &mut cli.verb {
         None => Some((&mut cli.screen, false)),
         Some(Verb::Run(args)) => Some((&mut args.screen, alone(&args.drive))),
+        Some(Verb::Calibrate(args)) => {
+            let alone = alone(&args.drive) || args.out.is_some();
+            Some((&mut args.screen, alone))
+        }
         Some(Verb::Resume(args)) => Some((&mut args.screen, alone(&args.drive))),
         Some(Verb::Rerun(args)) => Some((&mut args.screen, alone(&args.drive))),
         Some(Verb::Open(args)) => Some((&mut args.screen, args.json)),

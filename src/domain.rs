@@ -16,7 +16,8 @@ pub use note::{Note, NoteKind};
 pub use prompt::{Asked, Dropped, Label, Origin, Prompt, PromptRecord, Segment, SegmentRecord, Speaker};
 pub use reflection::{Author, Item, Kind, Moment, Purpose, Question, Reflection};
 pub use run::{
-    Autonomy, EndReason, EpisodeSummary, Hindsight, Limits, RunSpec, Setting, SettingOrigin, Settings, Usage,
+    Autonomy, CALIBRATION, EXPLORATION, EndReason, EpisodeSummary, Hindsight, Limits, RunSpec, Setting,
+    SettingOrigin, Settings, Usage,
 };
 pub use step::{By, Executed, Fate, Seen, ShownAs, Stage, Step};
 pub use task::{EpisodeRole, Task};

@@ -3,6 +3,7 @@
 //! A method is found by its name on the command line ([`policy`]); what it obeys besides is listed once, in [`SETTINGS`].
 
 mod agenda;
+mod calibrated;
 mod constitution;
 mod fcrf;
 mod mentor;
@@ -62,6 +63,8 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMetho
         "sweet_sour" => Arc::new(SweetSour),
         other => return Err(UnknownMethod::Name(other.to_owned())),
     };
+    let learns = !spec.calibration().is_empty() || !spec.exploration().is_empty();
+    let method = if learns { Arc::new(calibrated::Calibrated(method)) } else { method };
     Ok(Policy {
         method,
         draft: Arc::new(move |state, ask| desk.draft(state, ask)),

@@ -10,6 +10,7 @@ mod lines;
 mod markdown;
 pub mod metrics;
 mod record;
+mod reflexion;
 #[cfg(feature = "tui")]
 mod svg;
 mod transcript;
@@ -23,6 +24,7 @@ pub use json::json;
 pub use lines::{Aside, Lines, Tally, TurnLine, summary_line, turn_line};
 pub use markdown::markdown;
 pub use record::{At, BadAt, EpisodeRecord, Record};
+pub use reflexion::reflexion;
 #[cfg(feature = "tui")]
 pub use svg::{SvgColors, svg};
 pub use transcript::{Transcript, transcript};

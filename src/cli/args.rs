@@ -57,7 +57,7 @@ pub struct Screen {
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "one value a process")]
+#[allow(clippy::large_enum_variant, reason = "one value a process")]
 pub enum Verb {
     /// Play tasks with a method and an actor.
     Run(Run),
@@ -69,6 +69,8 @@ pub enum Verb {
     Play(Play),
     /// Open a shipped session at its bookmark.
     Demo(Demo),
+    /// Play a few tasks to learn from, and make a constitution of what was learnt.
+    Calibrate(Calibrate),
     /// List the tasks an environment offers here.
     Tasks(Tasks),
     /// List the sessions kept here.
@@ -162,9 +164,12 @@ pub struct How {
     /// Lessons to begin with: a pool file.
     #[arg(long, value_name = "F", help_heading = "Method")]
     pub pool: Option<PathBuf>,
-    /// Lessons to begin with: a text of one lesson a line; `mistake -> solution` is an Error lesson.
+    /// Lessons to begin with: a text of one lesson a line (`mistake -> solution` is an Error lesson), or the Abstract and Error lessons of a pool file.
     #[arg(long, value_name = "F", help_heading = "Method")]
     pub constitution: Option<PathBuf>,
+    /// A pool file that symbolic calibration made: its lessons are the examples of neuro-symbolic generation.
+    #[arg(long, value_name = "F", help_heading = "Method")]
+    pub exemplars: Option<PathBuf>,
     /// Which reading of a method, where paper and public code differ.
     #[arg(long = "as", value_name = "paper|code", help_heading = "Method")]
     pub reading: Option<Reading>,
@@ -191,6 +196,42 @@ pub struct Run {
     pub world: World,
     #[command(flatten)]
     pub how: How,
+    /// Go on where a run directory of Reflexion's public code ends (or one of its env_results_trial_N.json): its plans are
+    /// in the pool, its solved tasks are left out.
+    #[arg(long, value_name = "DIR|FILE", help_heading = "Method")]
+    pub reflexion: Option<PathBuf>,
+    /// First play tasks to learn from (settings per_type and explore), as `calibrate` does; they are in no rate.
+    #[arg(long, help_heading = "Method")]
+    pub calibrate: bool,
+    #[command(flatten)]
+    pub models: Models,
+    #[command(flatten)]
+    pub drive: Drive,
+    #[command(flatten)]
+    pub screen: Screen,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The tasks are taken from ALFWorld's train split, or from those of our generator that no list shows; with \
+                  --task, --tasks or --split from these. What was learnt stays in the session until it is promoted, by \
+                  `lessons promote` or --out.\nExamples:\n  retrospect calibrate --env household --out constitution.jsonl\n  \
+                  retrospect run --env household --only 10 --method react --constitution constitution.jsonl --headless"
+)]
+pub struct Calibrate {
+    #[command(flatten)]
+    pub world: World,
+    #[command(flatten)]
+    pub how: How,
+    /// Tasks of each type that are played (the paper has 1, 3 and 5).
+    #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub per_type: Option<u64>,
+    /// How many of these of each type are also explored, without a goal.
+    #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u64).range(0..=1000))]
+    pub explore: Option<u64>,
+    /// Add the constitution to this pool file at the end.
+    #[arg(long, short, value_name = "FILE", help_heading = "Method")]
+    pub out: Option<PathBuf>,
     #[command(flatten)]
     pub models: Models,
     #[command(flatten)]
@@ -256,6 +297,9 @@ pub struct Resume {
     /// Folder of the prompt templates it was begun with, or `builtin`; others are refused.
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
+    /// The examples of neuro-symbolic generation that it was begun with.
+    #[arg(long, value_name = "F")]
+    pub exemplars: Option<PathBuf>,
     /// Go on with the prompt templates in force here, though it was begun with others.
     #[arg(long)]
     pub accept_prompts: bool,

@@ -183,6 +183,14 @@ pub const ENTRIES: &[Entry] = &[
         "--prompts",
     ),
     entry(
+        "run.exemplars",
+        "pool file whose lessons are the examples of neuro-symbolic generation",
+        Sort::Path,
+        "",
+        "RETROSPECT_EXEMPLARS",
+        "--exemplars",
+    ),
+    entry(
         "screen.theme",
         "a theme by name, or a theme file",
         Sort::Text,

@@ -5,7 +5,10 @@ use super::config::Config;
 use super::fault::Fault;
 use super::out::Out;
 use super::{place, screen};
-use crate::report::{At, BadAt, Record, html, json, markdown, transcript};
+use crate::engine::Envelope;
+use crate::report::{At, BadAt, Record, html, json, markdown, reflexion, transcript};
+use std::path::Path;
+use std::sync::Arc;
 
 /// `export PATH`.
 pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Result<(), Fault> {
@@ -14,6 +17,9 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
         out.note(&format!("{}: {torn}", opened.meta.session));
     }
     let events = opened.events()?;
+    if args.format == Format::Reflexion {
+        return directory(&events, args.out.as_deref(), out);
+    }
     let record = Record::of(&events);
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
     let at = match &args.at {
@@ -27,7 +33,8 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
         Format::Html => html(&record, at, &opened.files()?),
         Format::Markdown => markdown(&record),
         Format::Json => json(&record),
-        Format::Text => transcript(&events),
+        // A directory was written above.
+        Format::Text | Format::Reflexion => transcript(&events),
         Format::Svg => {
             let size = size(&args.size)?;
             screen::picture(config, opened, at, size, args.theme.as_deref())?
@@ -41,6 +48,27 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
         }
         None => out.text(&text),
     }
+}
+
+/// Writes a run directory of Reflexion.
+fn directory(events: &[Arc<Envelope>], folder: Option<&Path>, out: &mut Out) -> Result<(), Fault> {
+    let Some(folder) = folder else {
+        return Err(Fault::usage("--format reflexion writes a folder", "name it with --out DIR"));
+    };
+    let files = reflexion(events);
+    if files.len() < 2 {
+        return Err(Fault::usage(
+            "--format reflexion: no trial of this session was played to its end",
+            "go on with it first: `retrospect resume`",
+        ));
+    }
+    std::fs::create_dir_all(folder).map_err(|e| Fault::file(folder, "could not be made", &e))?;
+    for (name, text) in &files {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|e| Fault::file(&path, "could not be written", &e))?;
+    }
+    out.note(&format!("wrote {} files into {}", files.len(), folder.display()));
+    Ok(())
 }
 
 /// A place that was asked for has to be there.

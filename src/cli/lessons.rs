@@ -4,8 +4,8 @@ use super::args::{self, LessonVerb, PoolFormat};
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
-use super::place;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
+use super::{calibrate, place, reflexion};
 use crate::domain::{Kind, Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope};
 use crate::driver::now;
 use serde::Serialize;
@@ -138,7 +138,7 @@ fn edit(
         solution: solution.map(str::to_owned).or(was.solution.clone()),
     };
     let op = LessonOp::Edit { id: lesson.id.clone(), was, text: now_says };
-    append(path, &[PoolLine { v: 1, at: now(), session: String::new(), op }], out)?;
+    append(path, &[PoolLine { v: 1, at: now(), session: String::new(), calibration: Vec::new(), op }], out)?;
     out.line(&format!("changed {}", lesson.id))
 }
 
@@ -149,7 +149,7 @@ fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), Fault> {
         let lesson = pool.find(text)?;
         let op =
             LessonOp::Status { id: lesson.id.clone(), was: lesson.status, status: LessonStatus::Retired };
-        lines.push(PoolLine { v: 1, at: now(), session: String::new(), op });
+        lines.push(PoolLine { v: 1, at: now(), session: String::new(), calibration: Vec::new(), op });
     }
     append(path, &lines, out)?;
     for line in lines {
@@ -159,9 +159,15 @@ fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), Fault> {
 }
 
 fn import(path: &Path, file: &Path, out: &mut Out) -> Result<(), Fault> {
-    let text = super::bounded::text(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
+    let results = reflexion::is_results(file).then(|| reflexion::read(file)).transpose()?;
+    let text = match results {
+        Some(_) => String::new(),
+        None => super::bounded::text(file).map_err(|e| Fault::file(file, "could not be read", &e))?,
+    };
     let mut pool = PoolFile::read(path)?;
-    let incoming = if text.trim_start().starts_with('{') {
+    let incoming = if let Some(results) = &results {
+        reflexion::lines(results, now())
+    } else if text.trim_start().starts_with('{') {
         PoolFile::read(file)?.lines
     } else {
         // The same sentence twice is one lesson.
@@ -237,8 +243,10 @@ fn promote(
             Some(_) => changed += 1,
             None => {}
         }
-        fresh.extend(lines.into_iter().filter(|line| pool.take(line.clone())));
+        fresh.extend(lines);
     }
+    calibrate::name_tasks(&mut fresh, &state);
+    fresh.retain(|line| pool.take(line.clone()));
     append(path, &fresh, out)?;
     let reworded = if changed > 0 { format!(", {changed} had new words,") } else { String::new() };
     out.line(&format!(

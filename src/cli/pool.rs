@@ -4,12 +4,13 @@
 use super::bounded;
 use super::fault::{Fault, FaultKind};
 use crate::domain::{
-    Author, Kind, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope, Seq, hex,
+    Author, Kind, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope, Seq, Task, hex,
 };
 use crate::engine::{Cause, Envelope, Event, LessonWish, State};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,9 +25,31 @@ pub struct PoolLine {
     /// The session it was promoted from; empty where it was typed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub session: String,
+    /// The tasks that its session was calibrated on; they stand in the first of the lines that were promoted together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calibration: Vec<TaskName>,
     /// The change, with old and new words.
     #[serde(flatten)]
     pub op: LessonOp,
+}
+
+/// What tells a task from all others.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TaskName {
+    /// Its environment.
+    pub env: String,
+    /// Its name there.
+    pub id: String,
+    /// The seed of its world's chance.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl TaskName {
+    /// The name of a task.
+    pub fn of(task: &Task) -> Self {
+        Self { env: task.env.clone(), id: task.id.clone(), seed: task.seed }
+    }
 }
 
 /// A pool file, read.
@@ -34,6 +57,8 @@ pub struct PoolLine {
 pub struct PoolFile {
     /// Its lines, in order.
     pub lines: Vec<PoolLine>,
+    /// The tasks that lessons in it were calibrated on.
+    pub calibration: BTreeSet<TaskName>,
     state: State,
 }
 
@@ -81,8 +106,15 @@ impl PoolFile {
             (Some(lesson), LessonOp::Rescope { scope, .. }) => lesson.scope != *scope,
             (Some(_), LessonOp::Move { .. } | LessonOp::Recur { .. }) => !self.lines.contains(&line),
         };
+        let before = self.calibration.len();
+        self.calibration.extend(line.calibration.iter().cloned());
         if !changes {
-            return false;
+            // What a constitution was calibrated on is kept, whether or not its first lesson is known here.
+            let news = self.calibration.len() > before;
+            if news {
+                self.lines.push(line);
+            }
+            return news;
         }
         let seq = Seq(self.lines.len() as u64 + 1);
         let event = Event::LessonChanged { op: Box::new(line.op.clone()), by: Author::File };
@@ -201,14 +233,40 @@ pub fn wishes(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
     Ok(pool.lessons().filter(|l| l.in_force()).map(wish).collect())
 }
 
-/// The lessons of a plain text, one a line: `mistake -> solution` is an Error lesson, all else an Abstract one. Empty
-/// lines and lines that begin with `#` do not count; a list mark before the words is left out.
+/// Whether a file is a pool file, and no plain text; one that cannot be read is none.
+pub(super) fn is_pool(path: &Path) -> bool {
+    bounded::text(path).is_ok_and(|text| text.trim_start().starts_with('{'))
+}
+
+/// Whether a lesson belongs to the constitution: the kinds that outlive their task, as far as the environment reaches.
+pub(super) fn constitutes(lesson: &Lesson) -> bool {
+    matches!(lesson.kind, Kind::Abstract | Kind::Error)
+        && lesson.scope == Scope::Environment
+        && lesson.in_force()
+}
+
+/// The constitution in a pool file (its Abstract and Error lessons in force, of scope environment), or the lessons of a
+/// plain text, one a line: `mistake -> solution` is an Error lesson, all else an Abstract one. Empty lines and lines that
+/// begin with `#` do not count; a list mark before the words is left out.
 ///
 /// # Errors
 /// A [`Fault`] when the file cannot be read or holds no lesson.
 pub fn constitution(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
     let text = bounded::text(path).map_err(|e| Fault::file(path, "the lessons could not be read", &e))?;
     let source = path.display().to_string();
+    if text.trim_start().starts_with('{') {
+        let pool = PoolFile::read(path)?;
+        let wish = |l: &Lesson| (source.clone(), LessonWish::Load(Box::new(l.clone())));
+        let lessons: Vec<_> = pool.lessons().filter(|l| constitutes(l)).map(wish).collect();
+        if lessons.is_empty() {
+            return Err(Fault::new(
+                FaultKind::File,
+                format!("{source}: there is no Abstract or Error lesson of scope environment in it"),
+                "`retrospect lessons list` shows what is there; --pool takes lessons of every kind",
+            ));
+        }
+        return Ok(lessons);
+    }
     let lessons: Vec<(String, LessonWish)> = plain(&text)
         .into_iter()
         .map(|(kind, text)| {
@@ -274,13 +332,14 @@ pub(super) fn add_line(
         rule: None,
         parents: Vec::new(),
         moment: None,
+        about: None,
     };
-    PoolLine { v: 1, at, session: String::new(), op }
+    PoolLine { v: 1, at, session: String::new(), calibration: Vec::new(), op }
 }
 
 /// A session's lesson as lines: as it was first, with the changes that brought it to its words and status of now.
 pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Vec<PoolLine> {
-    let line = |op| PoolLine { v: 1, at, session: session.to_owned(), op };
+    let line = |op| PoolLine { v: 1, at, session: session.to_owned(), calibration: Vec::new(), op };
     // What ends with the episode in a session has to outlive it in a pool.
     let scope = if lesson.scope == Scope::Episode { Scope::Environment } else { lesson.scope };
     let mut lines = Vec::new();
@@ -295,6 +354,7 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
             rule: lesson.rule.as_deref().map(str::to_owned),
             parents: lesson.parents.to_vec(),
             moment: lesson.moment.as_deref().cloned(),
+            about: lesson.about.as_deref().map(str::to_owned),
         }));
     }
     for pair in lesson.versions.windows(2) {
@@ -325,7 +385,7 @@ pub(super) fn missing_lines(pool: &PoolFile, at: Timestamp, session: &str, lesso
     }
     let (was, text) = (known.text().clone(), lesson.text().clone());
     let op = LessonOp::Edit { id: lesson.id.clone(), was, text };
-    vec![PoolLine { v: 1, at, session: session.to_owned(), op }]
+    vec![PoolLine { v: 1, at, session: session.to_owned(), calibration: Vec::new(), op }]
 }
 
 /// The pool file that is meant.

@@ -49,7 +49,13 @@ pub(super) fn rerun(mut config: Config, args: &args::Rerun, out: Out) -> Result<
     let pool = before.pool.all().filter(|l| l.in_force()).map(load).collect();
     let worlds = world_options(&config);
     let launch = launch(&spec, &config, &worlds, Duration::ZERO)?;
-    run::begin(&config, Plan { spec, pool, launch, worlds }, &args.drive, &args.screen, out)
+    run::begin(
+        &config,
+        Plan { spec, pool, launch, worlds, warnings: Vec::new() },
+        &args.drive,
+        &args.screen,
+        out,
+    )
 }
 
 /// Session and episode; `--last` stands for the newest session. `#E.S` means episode E as well.

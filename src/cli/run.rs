@@ -2,15 +2,19 @@
 
 use super::args::{self, Drive, OnError, Screen};
 use super::breaks::Break;
+use super::calibrate::Learn;
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::place;
-use super::setup::{Plan, meta, plan, playable};
+use super::pool::PoolFile;
+use super::reflexion;
+use super::setup::{Plan, meta, plan, plan_after, playable};
 use super::tell::{Teller, Voice};
 use super::watch::{Ended, run_to_end};
+use crate::domain::Lesson;
 use crate::driver::{Driver, worlds};
-use crate::engine::State;
+use crate::engine::{LessonWish, State};
 use crate::report::{Tally, summary_line};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,8 +24,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) fn run(mut config: Config, args: &args::Run, mut out: Out) -> Result<(), Fault> {
     config.flag("run.on_error", args.drive.on_error.map(policy_word))?;
     super::models::flags(&mut config, &args.models)?;
-    let plan = plan(&mut config, &args.world, &args.how)?;
-    for warning in plan.spec.tasks.iter().flat_map(worlds::warnings) {
+    let learn = args.calibrate.then(Learn::default);
+    let mut plan = plan_after(&mut config, &args.world, &args.how, learn.as_ref())?;
+    if let Some(folder) = &args.reflexion {
+        let results = reflexion::read(folder)?;
+        let mut pool = PoolFile::default();
+        for line in reflexion::lines(&results, crate::driver::now()) {
+            pool.take(line);
+        }
+        let source = results.file.display().to_string();
+        let wish = |l: &Lesson| (source.clone(), LessonWish::Load(Box::new(l.clone())));
+        let mut plans: Vec<_> = pool.lessons().map(wish).collect();
+        reflexion::bind(&mut plans, &plan.spec);
+        plan.pool.extend(plans);
+        out.note(&reflexion::go_on(&results, &mut plan.spec)?);
+    }
+    let odd = plan.spec.tasks.iter().flat_map(worlds::warnings);
+    for warning in odd.chain(plan.warnings.iter().cloned()) {
         out.note(&format!("warning: {warning}"));
     }
     begin(&config, plan, &args.drive, &args.screen, out)
@@ -86,13 +105,18 @@ pub(super) fn begin(
             "use --plain to play line by line",
         ));
     }
-    let voice = match (drive.json, drive.quiet, jobs > 1) {
+    let voice = voice(drive, jobs);
+    headless(config, &plan, &breaks, jobs, voice, out)
+}
+
+/// What is told of a run without a screen.
+pub(super) fn voice(drive: &Drive, jobs: u16) -> Voice {
+    match (drive.json, drive.quiet, jobs > 1) {
         (true, ..) => Voice::Json,
         (_, true, _) => Voice::Silent,
         (_, _, true) => Voice::Outcomes,
         _ => Voice::Transcript,
-    };
-    headless(config, &plan, &breaks, jobs, voice, out)
+    }
 }
 
 /// Independent runs must not share lessons, nor a terminal.
@@ -101,6 +125,12 @@ fn independent(plan: &Plan, drive: &Drive, screen: &Screen) -> Result<(), Fault>
         return Err(Fault::usage(
             "--jobs runs several sessions at once, and a screen shows one",
             "add --headless or --json",
+        ));
+    }
+    if !plan.spec.calibration().is_empty() {
+        return Err(Fault::usage(
+            "--jobs: what is learnt in calibration is for all tasks, so they cannot be played apart",
+            "calibrate first, and run with --constitution",
         ));
     }
     if plan.spec.method != "react" && plan.spec.mentor != "none" && plan.spec.tasks.len() > 1 {
@@ -115,10 +145,10 @@ fn independent(plan: &Plan, drive: &Drive, screen: &Screen) -> Result<(), Fault>
     Ok(())
 }
 
-struct Done {
-    ended: Result<Ended, Fault>,
-    state: Option<State>,
-    dir: Option<PathBuf>,
+pub(super) struct Done {
+    pub(super) ended: Result<Ended, Fault>,
+    pub(super) state: Option<State>,
+    pub(super) dir: Option<PathBuf>,
 }
 
 fn headless(
@@ -141,7 +171,7 @@ fn headless(
 }
 
 /// Plays one session from beginning to end. `salt` tells sessions of one command apart and marks their lines.
-fn one(
+pub(super) fn one(
     config: &Config,
     plan: &Plan,
     breaks: &[Break],
@@ -202,7 +232,7 @@ fn parallel(
     done.into_iter().map(|d| d.1).collect()
 }
 
-fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), Fault> {
     if let Some(fault) = done.iter().find_map(|d| d.ended.as_ref().err()) {
         return Err(fault.clone());
     }

@@ -99,7 +99,7 @@ pub(super) fn show(
 /// The templates that the session's next prompt is made of: those in force here, where a driver takes them or the session
 /// was begun with them.
 fn templates_of(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Templates>> {
-    let here = templates(config.path("run.prompts").as_deref()).ok()?;
+    let here = templates(config).ok()?;
     let head = handle.store.head();
     let same = driven || head.run.as_ref().is_some_and(|r| r.settings.word("templates", "") == here.hash());
     same.then(|| Arc::new(here))

@@ -1,9 +1,10 @@
 //! From flags and configuration to everything a run needs.
 
 use super::args::{How, World};
+use super::calibrate::{self, Learn};
 use super::config::{Config, From};
 use super::fault::{Fault, FaultKind};
-use super::{models, place, pool};
+use super::{models, place, pool, reflexion};
 use crate::domain::{Autonomy, RunSpec, SettingOrigin, Settings, Task};
 use crate::driver::worlds::{self, Selection, WorldOptions};
 use crate::driver::{self, DriverError, Launch, OpenWorld};
@@ -24,10 +25,22 @@ pub(super) struct Plan {
     pub(super) pool: Vec<(String, LessonWish)>,
     pub(super) launch: Launch,
     pub(super) worlds: WorldOptions,
+    /// What should be known before it begins.
+    pub(super) warnings: Vec<String>,
 }
 
 /// Puts a run together.
 pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan, Fault> {
+    plan_after(config, world, how, None)
+}
+
+/// As [`plan`], of a run that begins with calibration.
+pub(super) fn plan_after(
+    config: &mut Config,
+    world: &World,
+    how: &How,
+    learn: Option<&Learn>,
+) -> Result<Plan, Fault> {
     for (name, text) in [
         ("run.env", &world.files.env(world.env.as_ref())),
         ("run.method", &how.method),
@@ -37,6 +50,7 @@ pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan
         ("run.seed", &how.seed.map(|n| n.to_string())),
         ("run.trials", &how.trials.map(|n| n.to_string())),
         ("run.prompts", &how.prompts.as_ref().map(|p| p.display().to_string())),
+        ("run.exemplars", &how.exemplars.as_ref().map(|p| p.display().to_string())),
         ("run.as", &how.reading.map(|r| format!("{r:?}").to_lowercase())),
     ] {
         config.flag(name, text.as_deref())?;
@@ -52,8 +66,13 @@ pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan
         }
     }
     let worlds = world_options(config);
-    let tasks = worlds::chosen(config.text("run.env"), &selection(world), &worlds)?;
-    let spec = spec(config, how, tasks)?;
+    let env = config.text("run.env");
+    let alone = learn.is_some_and(|l| l.alone);
+    let tasks = if alone { Vec::new() } else { worlds::chosen(env, &selection(world), &worlds)? };
+    let mut spec = spec(config, how, tasks, learn)?;
+    if let Some(learn) = learn {
+        calibrate::before(&mut spec, learn, config.text("run.env"), world, &worlds)?;
+    }
     let launch = launch(&spec, config, &worlds, Duration::ZERO)?;
     let mut lessons = Vec::new();
     if let Some(file) = &how.pool {
@@ -62,7 +81,14 @@ pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan
     if let Some(file) = &how.constitution {
         lessons.extend(pool::constitution(file)?);
     }
-    Ok(Plan { spec, pool: lessons, launch, worlds })
+    let unbound = reflexion::bind(&mut lessons, &spec);
+    let mut warnings = calibrate::seen_before(&spec, &[&how.pool, &how.constitution])?;
+    if unbound > 0 {
+        warnings.push(format!(
+            "{unbound} loaded lessons are about tasks that this run does not have, and are left out"
+        ));
+    }
+    Ok(Plan { spec, pool: lessons, launch, worlds, warnings })
 }
 
 /// Whether the first task can be played at all: asked before there is a session, so that a broken game leaves no empty one.
@@ -92,10 +118,16 @@ pub(super) fn world_options(config: &Config) -> WorldOptions {
     WorldOptions { data: config.path("data"), seed: config.number("run.seed"), joining }
 }
 
-fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> {
+fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> Result<RunSpec, Fault> {
     let method = config.text("run.method").to_owned();
     let reading = if config.text("run.as") == "code" { PaperOrCode::Code } else { PaperOrCode::Paper };
     let (mut limits, mut settings, mut loop_detector) = method::defaults(&method, reading);
+    if learn.is_some() {
+        // OmniReflect reflects on what is played to learn from, whatever is tested.
+        for (name, setting) in method::defaults("omnireflect", reading).1.0 {
+            settings.0.entry(name).or_insert(setting);
+        }
+    }
     if let Some(row) = config.row(how.preset.as_deref()) {
         for (setting, value) in &row.set {
             set(&mut settings, setting, value, SettingOrigin::Paper)?;
@@ -121,8 +153,9 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     if let Some(steps) = how.max_steps {
         limits.steps = steps;
     }
-    let mentor = mentor(config, &method, &settings)?;
-    if mentor == "none" && method == "omnireflect" {
+    let reflects = if learn.is_some() { "omnireflect" } else { method.as_str() };
+    let mentor = mentor(config, reflects, &settings)?;
+    if mentor == "none" && reflects == "omnireflect" {
         settings.set("reflect", "never", origin(config.from("run.mentor")));
     }
     for name in ["override.shown_as", "override.thought"] {
@@ -133,7 +166,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
         }
     }
     // Which templates were in force is part of what a run was.
-    let prompts = templates(config.path("run.prompts").as_deref())?;
+    let prompts = templates(config)?;
     settings.set("templates", prompts.hash(), origin(config.from("run.prompts")));
     let actor = config.text("run.actor").to_owned();
     models::note_down(config, &actor, &mentor, &mut settings)?;
@@ -223,7 +256,7 @@ pub(super) fn launch(
     worlds: &WorldOptions,
     typing: Duration,
 ) -> Result<Launch, Fault> {
-    let templates = Arc::new(templates(config.path("run.prompts").as_deref())?);
+    let templates = Arc::new(templates(config)?);
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
     let mut unfound = None;
@@ -263,7 +296,7 @@ pub(super) fn same_templates(
     let Some(begun) = spec.settings.0.get("templates") else { return Ok(None) };
     let had = begun.value.as_str().unwrap_or_default();
     let folder = config.path("run.prompts");
-    let here = templates(folder.as_deref())?;
+    let here = templates(config)?;
     if here.hash() == had {
         return Ok(None);
     }
@@ -295,8 +328,16 @@ fn is_builtin(folder: &Path) -> bool {
     folder == Path::new("builtin")
 }
 
-/// The prompt templates in force: the built-in ones, with those of a folder over them.
-pub(super) fn templates(folder: Option<&Path>) -> Result<Templates, Fault> {
+/// The prompt templates in force: the built-in ones, with those of a folder over them, and with the exemplars of a pool.
+pub(super) fn templates(config: &Config) -> Result<Templates, Fault> {
+    let templates = folder_of_templates(config.path("run.prompts").as_deref())?;
+    match config.path("run.exemplars") {
+        None => Ok(templates),
+        Some(file) => calibrate::exemplars(templates, &file),
+    }
+}
+
+fn folder_of_templates(folder: Option<&Path>) -> Result<Templates, Fault> {
     let Some(folder) = folder.filter(|f| !is_builtin(f)) else { return Ok(Templates::builtin()) };
     let mut files = Vec::new();
     let entries =

@@ -97,6 +97,9 @@ pub struct Lesson {
     /// The turn it is about, where the method keeps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moment: Option<Arc<Moment>>,
+    /// The task it is about ([`Task::key`](crate::domain::Task::key)), where it was not learnt in it but loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<Arc<str>>,
     /// How often it was drawn again from new evidence.
     #[serde(default)]
     pub recurred: u32,
@@ -138,6 +141,9 @@ pub enum LessonOp {
         /// The turn it is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         moment: Option<Moment>,
+        /// The task it is about, where it was not learnt in it; `env_N` in a pool file is the run's task of this number.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<String>,
     },
     /// The same lesson was drawn again from new evidence.
     Recur {

@@ -209,6 +209,36 @@ impl Hindsight {
     }
 }
 
+/// Name of the setting that says how many of a run's tasks, its first, are played to learn from.
+pub const CALIBRATION: &str = "calibration";
+/// Name of the setting that says how many of the tasks behind those are explored without a goal.
+pub const EXPLORATION: &str = "exploration";
+
+impl RunSpec {
+    /// The tasks that are played to learn from before any is tested: the first of the list.
+    pub fn calibration(&self) -> &[Task] {
+        &self.tasks[..self.learnt().0]
+    }
+
+    /// The tasks that are explored without a goal, between calibration and tests.
+    pub fn exploration(&self) -> &[Task] {
+        let (from, to) = self.learnt();
+        &self.tasks[from..to]
+    }
+
+    /// The tasks that count.
+    pub fn tests(&self) -> &[Task] {
+        &self.tasks[self.learnt().1..]
+    }
+
+    /// Where exploration and tests begin in the list of tasks.
+    fn learnt(&self) -> (usize, usize) {
+        let number = |name| usize::try_from(self.settings.number(name, 0)).unwrap_or(usize::MAX);
+        let from = number(CALIBRATION).min(self.tasks.len());
+        (from, from.saturating_add(number(EXPLORATION)).min(self.tasks.len()))
+    }
+}
+
 impl Settings {
     /// The value of a setting as a whole number, or `or` where it is absent or of another type.
     pub fn number(&self, name: &str, or: u64) -> u64 {

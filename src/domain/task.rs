@@ -36,4 +36,13 @@ pub enum EpisodeRole {
     Test,
     /// Played to learn from; never counted.
     Calibrate,
+    /// As [`Calibrate`](Self::Calibrate), and the agent is not told the goal: it explores (OmniReflect's task-agnostic setting).
+    Explore,
+}
+
+impl EpisodeRole {
+    /// Played to learn from: in no rate.
+    pub fn calibrates(self) -> bool {
+        self != Self::Test
+    }
 }

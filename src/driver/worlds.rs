@@ -185,6 +185,19 @@ pub fn warnings(task: &Task) -> Vec<String> {
     if task.env == "pddl" { pddl::warnings(task) } else { Vec::new() }
 }
 
+/// The tasks that a calibration may choose from: ALFWorld's train split, for `household` the first `each` of every kind
+/// among numbers that no list shows, and what the environment offers elsewhere.
+///
+/// # Errors
+/// [`WorldError`] as [`tasks`].
+pub fn to_learn_from(env: &str, each: usize, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+    match env {
+        "household" => Ok(household::to_learn_from(each)),
+        "alfworld" => alfworld::list(Some("train"), options),
+        _ => tasks(env, &Selection::default(), options),
+    }
+}
+
 fn refused(error: &WorldError) -> EnvError {
     EnvError::Refused { what: format!("{error}; {}", error.next()) }
 }

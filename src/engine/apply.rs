@@ -7,7 +7,9 @@ use parts::{seen_of, touches_episode};
 
 use super::state::{Episode, Grant, NoteTally, Pace, State, UndoEntry};
 use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
-use crate::domain::{Asked, Author, CallId, Executed, LessonOp, Origin, PromptRecord, Seq, Stage, Step};
+use crate::domain::{
+    Asked, Author, CallId, EpisodeRole, Executed, LessonOp, Origin, PromptRecord, Seq, Stage, Step,
+};
 use std::sync::Arc;
 
 impl State {
@@ -65,7 +67,10 @@ impl State {
             Event::WorldReset { call, turn, seen, goal } => {
                 self.calls.remove(call);
                 self.edit_episode(|e| {
-                    e.task.goal.clone_from(goal);
+                    // Who explores is not told the goal.
+                    if e.role != EpisodeRole::Explore {
+                        e.task.goal.clone_from(goal);
+                    }
                     e.absorb(turn);
                     e.reset = Some(seen_of(turn, seen.as_ref()));
                 });

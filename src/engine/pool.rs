@@ -80,7 +80,7 @@ impl Pool {
             self.change(op.id(), |l| l.by_person = true);
         }
         match op {
-            LessonOp::Add { id, kind, scope, origin, text, evidence, rule, parents, moment } => {
+            LessonOp::Add { id, kind, scope, origin, text, evidence, rule, parents, moment, about } => {
                 self.added += 1;
                 let number = self.added;
                 Arc::make_mut(&mut self.lessons).push(Arc::new(Lesson {
@@ -96,6 +96,7 @@ impl Pool {
                     rule: rule.as_deref().map(Arc::from),
                     parents: parents.as_slice().into(),
                     moment: moment.clone().map(Arc::new),
+                    about: about.as_deref().map(Arc::from),
                     recurred: 0,
                     by_person: by == Author::Person,
                     uses: 0,

@@ -17,14 +17,35 @@ struct Entry<'a> {
 
 /// The next trial of the first task of the run that is due one, or the end of the run: task by task.
 pub(super) fn next(state: &State) -> Vec<Want> {
+    if let Some(calibration) = calibration(state) {
+        return vec![calibration];
+    }
     wants(entries(state).into_iter().find(|entry| !entry.settled).as_ref())
 }
 
 /// The next task of the trial that is under way, or the end of the run: trial by trial over the tasks that are not won, as
 /// Reflexion and FCRF do.
 pub(super) fn next_by_trial(state: &State) -> Vec<Want> {
+    if let Some(calibration) = calibration(state) {
+        return vec![calibration];
+    }
     let due = entries(state).into_iter().filter(|entry| !entry.settled);
     wants(due.min_by_key(|entry| entry.used).as_ref())
+}
+
+/// The next episode to learn from, which all come before the first test: each once, first those with a goal, then those
+/// without.
+fn calibration(state: &State) -> Option<Want> {
+    let run = state.run.as_deref()?;
+    let (learnt, explored) = (run.calibration().len(), run.exploration().len());
+    if learnt + explored == 0 {
+        return None;
+    }
+    let played = state.past.iter().filter(|p| p.role.calibrates()).count();
+    let role = if played < learnt { EpisodeRole::Calibrate } else { EpisodeRole::Explore };
+    let task = run.calibration().iter().chain(run.exploration()).nth(played)?;
+    let task = Box::new(Task { goal: String::new(), ..task.clone() });
+    Some(Want::StartEpisode { task, trial: 1, role })
 }
 
 fn wants(entry: Option<&Entry<'_>>) -> Vec<Want> {
@@ -55,7 +76,7 @@ fn entries(state: &State) -> Vec<Entry<'_>> {
         let settled = own[..used].last().is_some_and(|won| *won) || used >= trials;
         Entry { task, used, trial: had.len() as u32 + 1, settled }
     };
-    run.tasks.iter().map(entry).collect()
+    run.tests().iter().map(entry).collect()
 }
 
 fn same(task: &Task) -> (&str, &str, u64) {

@@ -1,7 +1,7 @@
 //! A house of a few places and a driver that folds by hand, for the tests of `prompt`, `symbolic` and `method`.
 
 use crate::domain::{Asked, Autonomy, CallId, Limits, RunSpec, Seq, Settings, Task, Turn, Usage};
-use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Reply, State};
+use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonWish, Reply, State};
 use crate::method::{PaperOrCode, defaults, policy};
 use crate::prompt::Templates;
 use std::collections::{BTreeMap, BTreeSet};
@@ -204,6 +204,11 @@ pub(crate) struct Play {
 
 impl Play {
     pub(crate) fn new(spec: RunSpec) -> Self {
+        Self::with_pool(spec, Vec::new())
+    }
+
+    /// A run that begins with lessons.
+    pub(crate) fn with_pool(spec: RunSpec, pool: Vec<(String, LessonWish)>) -> Self {
         let policy = policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
         let mut play = Self {
             engine: Engine::new(policy),
@@ -211,7 +216,7 @@ impl Play {
             prompts: Vec::new(),
             mentor: Box::new(|_| String::new()),
         };
-        play.command(Command::Start { session: "test".to_owned(), spec: Box::new(spec), pool: Vec::new() });
+        play.command(Command::Start { session: "test".to_owned(), spec: Box::new(spec), pool });
         play
     }
 

@@ -5,7 +5,7 @@
 mod neural;
 
 use super::agenda;
-use crate::domain::Kind;
+use crate::domain::{EpisodeRole, Kind};
 use crate::engine::{Heard, Method, State, Want};
 use crate::symbolic::{self, Since};
 
@@ -51,11 +51,21 @@ fn by_mentor(state: &State) -> bool {
     state.run.as_ref().is_some_and(|r| r.settings.word("generation", "symbolic") != "symbolic")
 }
 
-/// The kinds that are written, in the order in which they are.
+/// The kinds that are written, in the order in which they are. Calibration writes what outlives its episode, and who
+/// explores without a goal makes no mistakes on the way to one: there only Abstract reflections are written.
 fn kinds(state: &State) -> Vec<Kind> {
     let all =
         [(Kind::Error, "kind_error"), (Kind::Abstract, "kind_abstract"), (Kind::Progress, "kind_progress")];
-    all.into_iter().filter(|(_, switch)| state.switch(switch, true)).map(|(kind, _)| kind).collect()
+    let role = state.episode.as_ref().map(|e| e.role).unwrap_or_default();
+    let fits = |kind: Kind| match role {
+        EpisodeRole::Test => true,
+        EpisodeRole::Calibrate => kind != Kind::Progress,
+        EpisodeRole::Explore => kind == Kind::Abstract,
+    };
+    all.into_iter()
+        .filter(|(kind, switch)| fits(*kind) && state.switch(switch, true))
+        .map(|(k, _)| k)
+        .collect()
 }
 
 /// How rules and mentor are called: by `conditions`, `periodic` or `never`.

@@ -134,15 +134,29 @@ pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) 
     (Limits { steps, moves: None, wall_seconds: None }, settings, loops)
 }
 
+/// What Reflexion's public code does where other methods leave it.
+const RUNNER: &[(&str, Fixed)] = &[
+    ("loop_detector", Fixed::Switch(true)),
+    ("ask_again", Fixed::Number(5)),
+    ("least_reply", Fixed::Number(5)),
+    ("warmer", Fixed::Switch(true)),
+];
+
 /// The values that a method's public code has for settings that all methods share.
 fn own(method: &str) -> &'static [(&'static str, Fixed)] {
     match method {
-        "reflexion" | "fcrf" | "planning" => &[
-            ("loop_detector", Fixed::Switch(true)),
-            ("ask_again", Fixed::Number(5)),
-            ("least_reply", Fixed::Number(5)),
-            ("warmer", Fixed::Switch(true)),
-        ],
+        "reflexion" => RUNNER,
+        // FCRF's runner is Reflexion's, and mends actions.
+        "fcrf" | "planning" => {
+            const FCRF: &[(&str, Fixed)] = &[
+                RUNNER[0],
+                RUNNER[1],
+                RUNNER[2],
+                RUNNER[3],
+                ("action_rule", Fixed::Word("fcrf", &["none", "fcrf"])),
+            ];
+            FCRF
+        }
         _ => &[],
     }
 }

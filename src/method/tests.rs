@@ -1,5 +1,7 @@
 //! Which wants methods have, over whole runs.
 
+mod calibrated;
+mod exemplars;
 mod fcrf;
 mod lift;
 mod neural;

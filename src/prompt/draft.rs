@@ -26,9 +26,11 @@ pub(super) fn draft(state: &State, ask: &Ask, templates: &Templates, kept: &mut 
     assembly.record.step = ask.step;
     assembly.record.retry = ask.retry;
     assembly.record.question = ask.question;
+    // Whatever method is tested: OmniReflect calibrates.
+    let method = if episode.role.calibrates() { "omnireflect" } else { run.method.as_str() };
     let layout = match ask.question {
-        None => Some(templates.layout(&run.method)),
-        Some(question) => templates.question(&run.method, question),
+        None => Some(templates.layout(method)),
+        Some(question) => templates.question(method, question),
     };
     for part in layout.map_or(&[][..], |l| &l.parts) {
         assembly.add(part, ask, templates);
@@ -188,6 +190,9 @@ impl Assembly<'_> {
     /// Whether a lesson is meant for this task, where lessons are chosen by scope. What was loaded reaches everywhere.
     fn reaches(&self, lesson: &Lesson) -> bool {
         let here = &self.episode.task;
+        if let Some(about) = lesson.about.as_deref() {
+            return *about == *here.key();
+        }
         let (learnt_in, _) = lesson.learnt_at;
         let task = match self.state.past.get((learnt_in as usize).wrapping_sub(1)) {
             Some(past) => &past.task,

@@ -2,7 +2,7 @@
 //! The journal keeps the world's own text; what is changed here is kept beside it, with the name of the rule.
 
 use super::forms::thought_of;
-use crate::domain::{Step, Turn};
+use crate::domain::{EpisodeRole, Step, Turn};
 use crate::engine::{Outgoing, State};
 
 /// Which view a run has.
@@ -23,6 +23,9 @@ fn in_world(state: &State, env: &str) -> bool {
     state.episode.as_ref().is_some_and(|episode| episode.task.env == env)
 }
 
+/// How the lines begin that name a goal in a first observation.
+const GOALS: &[&str] = &["Your task is to:", "The goal is", "Your goal is"];
+
 /// What is sent to the world for an action, and the rule that changed it.
 ///
 /// `raw` and `react` send what was said. `agentboard` (methods.md 3.1, 3.4): a trailing dot is dropped
@@ -32,7 +35,26 @@ fn in_world(state: &State, env: &str) -> bool {
 /// Worlds that come with AgentBoard's own wrapper get what was said in every view, with two exceptions: in BabyAI, where
 /// `pickup_alias` is on, the verb of AgentBoard's prompt becomes the one its world knows (`babyai.pickup`), and of a thought
 /// in `pddl` only the word is sent (`pddl.thought`).
+///
+/// Before all of these, under the setting `action_rule = fcrf` FCRF's public code mends what was said (methods.md 2.4), thoughts
+/// too: every `>` is deleted, and every word `in` or `on` that stands alone becomes `in/on` (`fcrf.mend`).
 pub fn outgoing(state: &State, action: &str) -> Outgoing {
+    let mends = state.run.as_ref().is_some_and(|r| r.settings.word("action_rule", "none") == "fcrf");
+    let mended = mends.then(|| mended(action)).filter(|mended| mended != action);
+    let Some(mended) = mended else { return sent(state, action) };
+    let out = sent(state, &mended);
+    let rules = std::iter::once("fcrf.mend").chain(out.rule.as_deref()).collect::<Vec<_>>().join("+");
+    Outgoing { sent: Some(out.sent.unwrap_or(mended)), rule: Some(rules), list: out.list }
+}
+
+/// FCRF's mending of an action. A word stands alone between blanks, so that `in/on` stays what it is.
+fn mended(action: &str) -> String {
+    let action = action.replace('>', "");
+    let words = action.split(' ').map(|word| if matches!(word, "in" | "on") { "in/on" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn sent(state: &State, action: &str) -> Outgoing {
     let plain = Outgoing { sent: None, rule: None, list: false };
     if speaks_for_itself(state) {
         let sent = state.switch("pickup_alias", false).then(|| picked_up(action)).flatten();
@@ -82,6 +104,22 @@ pub fn outgoing(state: &State, action: &str) -> Outgoing {
 /// How prompts show an answer, where that differs from the world's text. While the episode is being reset the answer is
 /// its first observation; `admissible` is filled where the list was asked for.
 pub fn incoming(state: &State, action: &str, turn: &Turn, admissible: &[String]) -> Option<String> {
+    let seen = viewed(state, action, turn, admissible);
+    match state.open_episode() {
+        Some(open) if open.reset.is_none() && open.role == EpisodeRole::Explore => {
+            Some(without_goal(seen.as_deref().unwrap_or(&turn.observation)))
+        }
+        _ => seen,
+    }
+}
+
+/// A first observation without the lines that name the goal: who explores is not told it.
+fn without_goal(observation: &str) -> String {
+    let goal = |line: &&str| !GOALS.iter().any(|words| line.trim_start().starts_with(words));
+    observation.lines().filter(goal).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+fn viewed(state: &State, action: &str, turn: &Turn, admissible: &[String]) -> Option<String> {
     let view = view(state);
     let raw = turn.observation.as_str();
     let resets = state.open_episode().is_some_and(|e| e.reset.is_none());

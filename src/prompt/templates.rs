@@ -2,11 +2,12 @@
 //!
 //! All are files beside this one, parsed once; `--prompts DIR` replaces any of them by name (`docs/PROMPTS.md`).
 
+mod packs;
 mod parse;
 mod world;
 
 use super::{forms, text_hash};
-use crate::domain::{Kind, Label, Question, Scope, Speaker};
+use crate::domain::{EpisodeRole, Kind, Label, Question, Scope, Speaker};
 use crate::engine::State;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -170,14 +171,37 @@ impl Templates {
         let mut files: BTreeMap<String, String> =
             BUILTIN.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
         for (name, text) in overrides {
-            if !files.contains_key(&name) {
-                let known: Vec<&str> = BUILTIN.iter().map(|(n, _)| *n).collect();
+            if !files.contains_key(&name) && !packs::NAMES.contains(&name.as_str()) {
+                let known: Vec<&str> =
+                    BUILTIN.iter().map(|(n, _)| *n).chain(packs::NAMES.iter().copied()).collect();
                 let reason = format!("no template has this name; there are {}", known.join(", "));
                 return Err(TemplateError { file: name, line: 1, reason });
             }
             files.insert(name, text);
         }
         Self::parse(&files)
+    }
+
+    /// These templates with other exemplars for neuro-symbolic generation: for a kind of reflection the lines that stand in
+    /// the mentor's prompt, in every world.
+    #[must_use]
+    pub fn with_exemplars(mut self, lines: Vec<(Kind, String)>) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(self.hash.as_bytes());
+        for (kind, lines) in lines {
+            let name = exemplars_name(kind);
+            let text = format!("{EXEMPLARS}{lines}");
+            for part in [name.as_str(), &text] {
+                hash.update((part.len() as u64).to_le_bytes());
+                hash.update(part.as_bytes());
+            }
+            let text = StoredText::new(&text);
+            for world in &mut self.worlds {
+                world.texts.insert(name.clone(), text.clone());
+            }
+        }
+        self.hash = crate::domain::hex(&hash.finalize());
+        self
     }
 
     /// Names and texts of the built-in files, for `config init` and the documents.
@@ -198,7 +222,8 @@ impl Templates {
                 hash.update(part.as_bytes());
             }
         }
-        let (layouts, worlds) = parse::all(files)?;
+        let (layouts, mut worlds) = parse::all(files)?;
+        packs::unpack(files, &mut worlds)?;
         Ok(Self { layouts, worlds, hash: crate::domain::hex(&hash.finalize()) })
     }
 
@@ -221,6 +246,15 @@ impl Templates {
     }
 }
 
+/// What stands before exemplars.
+const EXEMPLARS: &str =
+    "\nReflections of this kind that rules wrote about other tasks; write in their manner:\n";
+
+/// The name of a world's exemplars for a kind of reflection.
+fn exemplars_name(kind: Kind) -> String {
+    format!("exemplars_{}", kind.name().to_lowercase())
+}
+
 /// The name of a question in templates: `reflect.error`, `summarise.abstract`.
 fn question_name(question: Question) -> String {
     format!("{}.{}", question.purpose.name(), question.kind.name().to_lowercase())
@@ -239,13 +273,22 @@ impl StoredText {
 
 impl When {
     /// Whether it holds: `method`, `interface` and `mentor` are the run's, `outcome` is the episode's (open, won or failed),
-    /// every other name is a setting's.
+    /// and so is `role` (test, calibrate or explore); every other name is a setting's.
     pub(super) fn holds(&self, state: &State) -> bool {
         let Some(run) = state.run.as_deref() else { return false };
         match self.setting.as_str() {
             "method" => run.method == self.is,
             "interface" => run.interface == self.is,
             "mentor" => run.mentor == self.is,
+            "role" => {
+                let role = state.episode.as_ref().map(|e| e.role).unwrap_or_default();
+                let word = match role {
+                    EpisodeRole::Test => "test",
+                    EpisodeRole::Calibrate => "calibrate",
+                    EpisodeRole::Explore => "explore",
+                };
+                word == self.is
+            }
             "outcome" => {
                 let outcome = match state.episode.as_ref().map(|e| &e.outcome) {
                     Some(Some(outcome)) if outcome.won => "won",

@@ -1,7 +1,7 @@
 //! The session as lines of plain text: no frames, no colours, no cursor movement; fit for logs and screen readers.
 
 use super::lines::counted;
-use crate::domain::{Author, By, LessonOp, LessonText, NoteKind, Reflection};
+use crate::domain::{Author, By, EpisodeRole, LessonOp, LessonText, NoteKind, Reflection};
 use crate::engine::{Envelope, Event, PauseReason, State};
 use crate::text::clean;
 use std::fmt::Write as _;
@@ -49,7 +49,12 @@ impl Transcript {
         let (task, trial) = (&episode.task, episode.trial);
         let id = format!("{} {}", task.env, task.id);
         let name = if task.goal.is_empty() { id } else { format!("{} ({id})", task.goal) };
-        line(&mut out, "", &format!("Episode {}: {name}, trial {trial}", episode.number));
+        let role = match episode.role {
+            EpisodeRole::Test => "",
+            EpisodeRole::Calibrate => ", to learn from",
+            EpisodeRole::Explore => ", explored without a goal",
+        };
+        line(&mut out, "", &format!("Episode {}: {name}, trial {trial}{role}", episode.number));
         out
     }
 

@@ -243,6 +243,7 @@ impl Fixture {
             rule: None,
             parents: Vec::new(),
             moment: None,
+            about: None,
         };
         let (cause, by) = match origin {
             LessonOrigin::Person => (Cause::Person, Author::Person),

@@ -153,7 +153,7 @@ pub enum LessonVerb {
     },
     /// Merge another pool file into this one, by id.
     Import {
-        /// The other pool file, or a text of one lesson a line.
+        /// The other pool file, a text of one lesson a line, or a run directory of Reflexion (or its env_results_trial_N.json).
         file: PathBuf,
     },
     /// Print the lessons in force.
@@ -201,7 +201,8 @@ pub struct Export {
     /// The newest session.
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
-    /// html (one page that carries the session), markdown, json, svg (the screen), text (the transcript).
+    /// html (one page that carries the session), markdown, json, svg (the screen), text (the transcript), reflexion (a run
+    /// directory as its public code writes it; --out names it).
     #[arg(long, short, default_value = "html")]
     pub format: Format,
     /// The place to mark or draw: EPISODE.STEP.
@@ -213,7 +214,7 @@ pub struct Export {
     /// Theme of the screen that svg draws.
     #[arg(long, value_name = "T")]
     pub theme: Option<String>,
-    /// Write here instead of standard output.
+    /// Write here instead of standard output; for reflexion a folder.
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -348,6 +349,8 @@ pub enum Format {
     Svg,
     /// The plain transcript.
     Text,
+    /// A run directory as Reflexion's public code writes it.
+    Reflexion,
 }
 
 /// What lessons can be told as.

@@ -37,6 +37,17 @@ pub(super) fn task(id: TaskId, goal: String) -> Task {
     }
 }
 
+/// The first number of the tasks that are there to learn from; lists and tests of ours stay far below it.
+const TO_LEARN_FROM: u32 = 900_001;
+
+/// So many tasks of normal difficulty of every kind, to learn from.
+pub(super) fn to_learn_from(each: usize) -> Vec<Task> {
+    let each = u32::try_from(each).unwrap_or(u32::MAX - TO_LEARN_FROM);
+    let of = |seed| Kind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed });
+    let ids = (TO_LEARN_FROM..TO_LEARN_FROM.saturating_add(each)).flat_map(of);
+    ids.map(|id| task(id, String::new())).collect()
+}
+
 /// The tasks of a pattern such as `normal/*/1-20`: `*` is any difficulty or kind, the seeds are a number or a range.
 /// Kinds take turns, so that the first few are of every kind. None when the text is no pattern.
 pub(super) fn pattern(text: &str) -> Option<Vec<TaskId>> {

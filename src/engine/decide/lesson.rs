@@ -42,6 +42,7 @@ impl Engine {
                     rule: rule.clone(),
                     parents: parents.clone(),
                     moment: moment.clone(),
+                    about: None,
                 }
             }
             LessonWish::Load(lesson) => {
@@ -61,6 +62,7 @@ impl Engine {
                     rule: lesson.rule.as_deref().map(str::to_owned),
                     parents: lesson.parents.to_vec(),
                     moment: lesson.moment.as_deref().cloned(),
+                    about: lesson.about.as_deref().map(str::to_owned),
                 }
             }
             LessonWish::Edit { id, text } => {

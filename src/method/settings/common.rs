@@ -167,4 +167,13 @@ pub(super) const LIST: &[SettingSpec] = &[
         range: NO_NUMBER,
         origin: SettingOrigin::Ours,
     },
+    SettingSpec {
+        name: "action_rule",
+        meaning: "what is mended in an action before the world is sent it: nothing, or what FCRF's public code mends (`>` is deleted, `in` and `on` that stand alone become `in/on`)",
+        methods: &[],
+        default: Fixed::Word("none", &["none", "fcrf"]),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Ours,
+    },
 ];

@@ -96,4 +96,22 @@ pub(super) const LIST: &[SettingSpec] = &[
         range: NO_NUMBER,
         origin: SettingOrigin::Paper,
     },
+    SettingSpec {
+        name: "per_type",
+        meaning: "calibration: tasks of each type that are played to learn from (the paper has 1, 3 and 5)",
+        methods: OMNI,
+        default: Fixed::Number(1),
+        code: None,
+        range: (0, 1000),
+        origin: SettingOrigin::Paper,
+    },
+    SettingSpec {
+        name: "explore",
+        meaning: "calibration: how many of these tasks of each type are also explored, without a goal; rules learn nothing there",
+        methods: OMNI,
+        default: Fixed::Number(1),
+        code: None,
+        range: (0, 1000),
+        origin: SettingOrigin::Ours,
+    },
 ];

@@ -38,6 +38,12 @@ impl Example {
         let old: String = text.split_inclusive('\n').map(old_words).collect();
         Self { types, text: StoredText::new(text), old: StoredText::new(&old) }
     }
+
+    /// An example that is shown word for word, whatever the words of the game.
+    pub(super) fn as_it_is(types: Vec<String>, text: &str) -> Self {
+        let text = StoredText::new(text);
+        Self { types, old: text.clone(), text }
+    }
 }
 
 /// A line of an example as a 2.1.1 game has it. The location that such a game names on arrival is left out, as `react` does.

@@ -182,3 +182,25 @@ fn what_agentboard_says_itself_is_passed_on_by_every_view() {
         }
     }
 }
+
+#[test]
+fn fcrf_mends_what_was_said_and_says_so() {
+    let mut run = spec("fcrf", &[TASK]);
+    assert_eq!(run.settings.word("action_rule", ""), "fcrf");
+    run.interface = "react".to_owned();
+    let play = Play::new(run);
+    for (said, sent) in [
+        ("put cd 1 in desk 1", Some("put cd 1 in/on desk 1")),
+        ("put cd 1 on desk 1", Some("put cd 1 in/on desk 1")),
+        ("put cd 1 in/on desk 1", None),
+        ("> go to desk 1", Some(" go to desk 1")),
+        ("think: what is in it?", Some("think: what is in/on it?")),
+        ("examine onion 1", None),
+    ] {
+        let out = interface::outgoing(play.state(), said);
+        assert_eq!(out.sent.as_deref(), sent, "{said}");
+        assert_eq!(out.rule.as_deref(), sent.map(|_| "fcrf.mend"), "{said}");
+    }
+    let plain = Play::new(spec("reflexion", &[TASK]));
+    assert_eq!(interface::outgoing(plain.state(), "put cd 1 in desk 1").rule, None);
+}

@@ -1,0 +1,36 @@
+//! OmniReflect's co-operative mode (`papers/omnireflect.txt` 2.1, 2.2.1, 3.4): episodes that are played to learn from come
+//! first, and OmniReflect reflects on them, whatever method is tested after them. What it wrote stays in the pool.
+
+use super::omnireflect::OmniReflect;
+use crate::domain::Kind;
+use crate::engine::{Heard, Method, State, Want};
+use std::sync::Arc;
+
+/// A method whose run begins with episodes to learn from.
+pub(super) struct Calibrated(pub(super) Arc<dyn Method>);
+
+impl Calibrated {
+    /// The method of the open or last episode. Where the next one is another's, its agenda is the same until tests begin.
+    fn of(&self, state: &State) -> &dyn Method {
+        let calibrates = state.episode.as_ref().is_some_and(|e| e.role.calibrates());
+        if calibrates { &OmniReflect } else { &*self.0 }
+    }
+}
+
+impl Method for Calibrated {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn next(&self, state: &State) -> Vec<Want> {
+        self.of(state).next(state)
+    }
+
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+        self.of(state).reflect_now(state, kind)
+    }
+
+    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+        self.of(state).heard(state, heard)
+    }
+}

@@ -1,0 +1,187 @@
+//! Calibration, and what a constitution costs and does afterwards (co-operative mode).
+
+use super::super::PaperOrCode;
+use super::super::fixture::{House, Play, spec};
+use crate::domain::{
+    CALIBRATION, EXPLORATION, EpisodeRole, Kind, Label, LessonStatus, LessonText, Purpose, RunSpec, Scope,
+    SettingOrigin,
+};
+use crate::engine::LessonWish;
+use crate::prompt::render;
+
+const GOAL: &str = "put a hot apple in garbagecan";
+
+/// A run whose first tasks are played to learn from, and the next are explored.
+fn run(method: &str, tasks: &[(&str, &str)], calibrate: u64, explore: u64) -> RunSpec {
+    let mut run = spec(method, tasks);
+    run.settings = {
+        let mut settings = super::super::defaults("omnireflect", PaperOrCode::Paper).1;
+        settings.0.extend(run.settings.0);
+        settings
+    };
+    run.settings.set(CALIBRATION, calibrate, SettingOrigin::Flag);
+    run.settings.set(EXPLORATION, explore, SettingOrigin::Flag);
+    run.limits.steps = 12;
+    run
+}
+
+fn neural(mut run: RunSpec) -> RunSpec {
+    run.mentor = "script".to_owned();
+    run.settings.set("generation", "neural", SettingOrigin::Flag);
+    run
+}
+
+/// A mentor that says something new at every question.
+fn play(run: RunSpec, pool: Vec<(String, LessonWish)>) -> Play {
+    let mut play = Play::with_pool(run, pool);
+    let mut said = 0;
+    play.mentor = Box::new(move |prompt| {
+        said += 1;
+        match prompt.question.map(|q| q.kind) {
+            Some(Kind::Error) => format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]"),
+            _ => format!("['Said {said}.']"),
+        }
+    });
+    play
+}
+
+fn constitution() -> Vec<(String, LessonWish)> {
+    let add =
+        |kind, text| ("c.jsonl".to_owned(), LessonWish::add(kind, Scope::Environment, text, String::new()));
+    vec![
+        add(Kind::Abstract, LessonText::plain("Apples are in the fridge.")),
+        add(Kind::Error, LessonText::error("Heated in the fridge.", "Heat food in a microwave only.")),
+    ]
+}
+
+#[test]
+fn what_is_played_to_learn_from_comes_first_and_each_once() {
+    use EpisodeRole::{Calibrate, Explore, Test};
+    for method in ["react", "omnireflect", "reflexion", "fcrf", "sweet_sour"] {
+        let mut run = neural(run(method, &[("a", ""), ("b", ""), ("a", ""), ("t", ""), ("a", "")], 2, 1));
+        run.trials = 1;
+        run.limits.steps = 1;
+        let mut play = play(run, Vec::new());
+        play.script(&mut House::kitchen(GOAL), &["inventory"; 20]);
+        let played: Vec<_> =
+            play.state().past.iter().map(|p| (p.task.id.as_str(), p.role, p.trial)).collect();
+        let expected =
+            [("a", Calibrate, 1), ("b", Calibrate, 1), ("a", Explore, 1), ("t", Test, 1), ("a", Test, 1)];
+        assert_eq!(played, expected, "{method}: a calibration uses up no trial of its task");
+        assert!(play.state().over);
+    }
+}
+
+#[test]
+fn each_role_asks_for_the_kinds_it_can_bear_out() {
+    let run = neural(run("react", &[("a", ""), ("a", ""), ("t", "")], 1, 1));
+    let mut play = play(run, Vec::new());
+    play.script(&mut House::kitchen(GOAL), &["look"; 60]);
+    let asked = |episode: u32| -> Vec<(u32, Kind)> {
+        let of = play.prompts.iter().filter(|(_, p)| p.episode == episode);
+        of.filter_map(|(_, p)| Some((p.step, p.question.filter(|q| q.purpose == Purpose::Reflect)?.kind)))
+            .collect()
+    };
+    let (error, general) = (Kind::Error, Kind::Abstract);
+    assert_eq!(
+        asked(1),
+        [(1, error), (1, general), (11, error), (11, general)],
+        "no Progress: it would not stay"
+    );
+    assert_eq!(asked(2), [(1, general), (11, general)]);
+    assert_eq!(asked(3), [], "ReAct asks nobody");
+    let spent = play.state().spent;
+    assert_eq!((spent.actor_calls, spent.mentor_calls), (3 * 12, 6));
+    let body = |(state, record): &(_, _)| render(state, record).body();
+    let explored = play.prompts.iter().filter(|(_, p)| p.episode == 2).map(body).collect::<Vec<_>>();
+    assert!(explored.iter().all(|b| !b.contains(GOAL)), "{}", explored[0]);
+    assert!(
+        explored[0].contains("explore") && explored[0].contains("you see a stoveburner 1"),
+        "{}",
+        explored[0]
+    );
+    let tested = play.prompts.iter().filter(|(_, p)| p.episode == 3).map(body).next().unwrap();
+    assert!(
+        tested.contains(GOAL) && tested.contains("- Said 2.") && tested.contains("Mistake 1."),
+        "{tested}"
+    );
+}
+
+#[test]
+fn rules_calibrate_without_a_model() {
+    let mut play = Play::new(run("react", &[("a", "pick_heat_then_place_in_recep"), ("t", "")], 1, 0));
+    play.script(
+        &mut House::kitchen(GOAL),
+        &["go to fridge 1", "take apple 2 from fridge 1", "open fridge 1", "take apple 2 from fridge 1"],
+    );
+    let state = play.state();
+    assert_eq!(state.spent.mentor_calls, 0);
+    let said = |kind| state.pool.in_force(kind).map(|l| l.text().said()).collect::<Vec<_>>();
+    assert_eq!(
+        said(Kind::Abstract),
+        ["look for a apple in/on a fridge first", "look inside closed containers too"]
+    );
+    assert_eq!(said(Kind::Error), ["open a closed container before you take from it or put into it"]);
+    assert_eq!(said(Kind::Progress), Vec::<String>::new());
+}
+
+#[test]
+fn a_constitution_costs_no_call() {
+    // Co-operative ReAct: methods.md 5, 50 calls at most, nobody but the actor is asked.
+    let mut play = play(spec("react", &[("a", "")]), constitution());
+    play.script(&mut House::kitchen(GOAL), &["look"; 60]);
+    let spent = play.state().spent;
+    assert_eq!((spent.actor_calls, spent.mentor_calls), (50, 0));
+    for (state, record) in &play.prompts {
+        let prompt = render(state, record);
+        let told =
+            |label| prompt.segments.iter().filter(|s| s.label == label && s.text.starts_with("- ")).count();
+        assert_eq!((told(Label::Abstract), told(Label::Error), told(Label::Progress)), (1, 1, 0));
+    }
+    assert_eq!(play.state().pool.len(), 2, "nothing is learnt");
+}
+
+#[test]
+fn both_together_begin_with_the_constitution_and_go_on_learning() {
+    let mut run = neural(spec("omnireflect", &[("a", "")]));
+    run.settings.set("s_freq", 0, SettingOrigin::Flag);
+    let mut play = play(run, constitution());
+    play.script(&mut House::kitchen(GOAL), &["look"; 60]);
+    let state = play.state();
+    assert_eq!((state.spent.actor_calls, state.spent.mentor_calls), (50, 15));
+    assert_eq!(state.pool.in_force(Kind::Abstract).count(), 1 + 5);
+    assert_eq!(state.pool.in_force(Kind::Error).count(), 1 + 5);
+    let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
+    let body = render(state, record).body();
+    let at = |text: &str| body.find(text).unwrap_or_else(|| panic!("{text} is not in {body}"));
+    assert!(
+        at("Apples are in the fridge.") < at("- Said 2."),
+        "what was loaded stands before what was learnt"
+    );
+}
+
+#[test]
+fn a_second_trial_keeps_the_constitution_and_begins_without_progress() {
+    let mut run = neural(spec("omnireflect", &[("a", ""), ("b", "")]));
+    run.trials = 2;
+    run.limits.steps = 3;
+    let mut play = play(run, constitution());
+    play.script(&mut House::kitchen(GOAL), &["look"; 60]);
+    let played: Vec<_> = play.state().past.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
+    assert_eq!(played, [("a", 1), ("a", 2), ("b", 1), ("b", 2)]);
+    for episode in 2..=4 {
+        let (state, record) = play.prompts.iter().find(|(_, p)| p.episode == episode).unwrap();
+        let prompt = render(state, record);
+        let told =
+            |label| prompt.segments.iter().filter(|s| s.label == label && s.text.starts_with("- ")).count();
+        let learnt = episode as usize - 1;
+        assert_eq!(
+            (told(Label::Abstract), told(Label::Error), told(Label::Progress)),
+            (1 + learnt, 1 + learnt, 0),
+            "episode {episode}"
+        );
+    }
+    let retired =
+        play.state().pool.all().filter(|l| l.kind == Kind::Abstract && l.status == LessonStatus::Retired);
+    assert_eq!(retired.count(), 0);
+}

@@ -1,0 +1,101 @@
+//! The exemplars of neuro-symbolic generation are what the symbolic rules write in our own households.
+
+use super::super::fixture::{Play, spec};
+use crate::domain::{Author, Kind, SettingOrigin, Turn};
+use crate::engine::{Command, State};
+use crate::env::Environment;
+use crate::env::household::{self, Difficulty, TaskId};
+use crate::prompt::{Templates, forms, render};
+use crate::provider::rules;
+
+/// Sentences of each kind that are shown.
+const MOST: usize = 6;
+
+/// What the rules write over the first calibration task of every kind, the built-in actor acting: the lines of a kind.
+fn recorded(kind: Kind) -> String {
+    let games =
+        household::Kind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed: 900_001 });
+    let names: Vec<String> = games.iter().map(TaskId::to_string).collect();
+    let tasks: Vec<(&str, &str)> = names.iter().map(|n| (n.as_str(), "")).collect();
+    let mut spec = spec("omnireflect", &tasks);
+    spec.settings.set("examples", 0, SettingOrigin::Flag);
+    let mut play = Play::new(spec);
+    play.command(Command::Run);
+    let mut worlds = games.iter().map(|id| household::open(id).unwrap());
+    let mut world = None;
+    let mut answer = |action: Option<&str>| -> Turn {
+        match action {
+            None => world.insert(worlds.next().unwrap()).reset().unwrap(),
+            Some(action) => world.as_mut().unwrap().step(action).unwrap(),
+        }
+    };
+    let mut actor = |state: &State| {
+        let record = state.prompts.0.as_ref().unwrap();
+        Some(rules::answer(&render(state, record), record.seed))
+    };
+    while play.turn(&mut answer, &mut actor) {
+        play.prompts.clear();
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for reflection in play.state().reflections.iter().filter(|r| r.kind == kind) {
+        assert_eq!(reflection.author, Author::Symbolic);
+        for item in &reflection.items {
+            let line = forms::lesson_line(&item.text);
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines.truncate(MOST);
+    lines.concat()
+}
+
+#[test]
+fn exemplars_are_what_the_rules_write() {
+    let (_, file) = Templates::files().iter().find(|(name, _)| *name == "household.toml").unwrap();
+    let texts: toml::Table = toml::from_str(file).unwrap();
+    let kinds = [Kind::Abstract, Kind::Error, Kind::Progress];
+    let heading = "\nReflections of this kind that rules wrote about other tasks; write in their manner:\n";
+    let written = kinds.map(|kind| format!("{heading}{}", recorded(kind)));
+    let stand = kinds.map(|kind| {
+        let name = format!("exemplars_{}", kind.name().to_lowercase());
+        texts["texts"].get(&name).and_then(toml::Value::as_str).unwrap_or_default().to_owned()
+    });
+    assert_eq!(stand, written, "exemplars_abstract, _error, _progress in household.toml");
+}
+
+#[test]
+fn a_neuro_symbolic_question_shows_them_and_a_pool_replaces_them() {
+    use crate::domain::{Label, Origin, Question};
+    use crate::engine::Ask;
+    use crate::prompt::Desk;
+    use std::sync::Arc;
+
+    let mut run = spec("omnireflect", &[("a", "")]);
+    run.mentor = "script".to_owned();
+    run.limits.steps = 2;
+    run.settings.set("generation", "neuro-symbolic", SettingOrigin::Flag);
+    let mut play = Play::new(run);
+    let mut house = super::super::fixture::House::kitchen("put a hot apple in garbagecan");
+    play.script(&mut house, &["look"; 2]);
+    let example = |templates: Templates, kind| {
+        let question = Some(Question::reflect(kind));
+        let ask = Ask { asked: crate::domain::Asked::Mentor, question, step: 1, retry: 0 };
+        let desk = Desk::new(Arc::new(templates));
+        let draft = desk.draft(play.state(), &ask);
+        let prompt = desk.render(play.state(), &draft.record);
+        let found =
+            prompt.segments.into_iter().find(|s| s.label == Label::Example).expect("there is an example");
+        assert!(matches!(found.origin, Origin::Text(_)), "kept as a text of its own");
+        found.text.to_string()
+    };
+    for kind in [Kind::Abstract, Kind::Error, Kind::Progress] {
+        assert!(example(Templates::builtin(), kind).contains("\n- "), "{kind:?}");
+    }
+    let own = vec![(Kind::Abstract, "- Mine.\n".to_owned())];
+    let other = Templates::builtin().with_exemplars(own.clone());
+    assert_ne!(other.hash(), Templates::builtin().hash());
+    assert_eq!(other.hash(), Templates::builtin().with_exemplars(own).hash());
+    assert!(example(other.clone(), Kind::Abstract).ends_with(":\n- Mine.\n"));
+    assert_eq!(example(other, Kind::Error), example(Templates::builtin(), Kind::Error));
+}

@@ -1,0 +1,186 @@
+//! A session as the run directory of Reflexion's public code (methods.md 2.2): `env_results_trial_N.json`, `trial_N.log`,
+//! `world.log`. Trials and environments are counted from 0 there.
+
+use crate::domain::{Asked, EpisodeRole, Kind, Label, LessonStatus, Origin, ShownAs, Task};
+use crate::engine::{Envelope, Episode, Event, State};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// Plans that are shown, as the public code has it.
+const SHOWN: usize = 3;
+
+/// A row of `env_results_trial_N.json`.
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    memory: Vec<String>,
+    is_success: bool,
+    skip: bool,
+}
+
+/// An episode that was played, with the words before its memory and task.
+struct Attempt {
+    episode: Arc<Episode>,
+    before: String,
+}
+
+/// The files, by name, of all trials that were played to their end.
+pub fn reflexion(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
+    let mut state = State::default();
+    let mut first: BTreeMap<u32, String> = BTreeMap::new();
+    let mut attempts: Vec<Attempt> = Vec::new();
+    for envelope in events {
+        state.apply(envelope);
+        match &envelope.event {
+            Event::PromptSent { prompt } if prompt.asked == Asked::Actor => {
+                first.entry(prompt.episode).or_insert_with(|| {
+                    let texts = prompt.segments.iter().filter_map(|s| match (&s.origin, s.label) {
+                        (Origin::Text(hash), Label::Instruction | Label::Example) => state.texts.get(&**hash),
+                        _ => None,
+                    });
+                    texts.map(|t| &**t).collect()
+                });
+            }
+            Event::EpisodeEnded { summary } if summary.role == EpisodeRole::Test => {
+                if let Some(episode) = &state.episode {
+                    let before = first.remove(&summary.number).unwrap_or_default();
+                    attempts.push(Attempt { episode: episode.clone(), before });
+                }
+            }
+            _ => {}
+        }
+    }
+    let Some(run) = state.run.clone() else { return Vec::new() };
+    let mut files = Vec::new();
+    let mut world = String::new();
+    for trial in 0..run.trials {
+        let Some(told) = told(&state, run.tests(), &attempts, trial) else { break };
+        let _ = write!(world, "\n\n***** Start Trial #{trial} *****\n\n{}", told.world);
+        let _ = write!(world, "\n\n***** End Trial #{trial} *****\n\n");
+        files.push((format!("env_results_trial_{trial}.json"), told.results));
+        files.push((format!("trial_{trial}.log"), told.log));
+    }
+    files.push(("world.log".to_owned(), world));
+    files
+}
+
+struct Told {
+    results: String,
+    log: String,
+    world: String,
+}
+
+/// What is written of one trial; none where it was not played to its end.
+fn told(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) -> Option<Told> {
+    let (mut rows, mut log, mut world) = (Vec::new(), String::new(), String::new());
+    let (mut won, mut fresh, mut played) = (0_usize, 0_usize, 0_usize);
+    for (z, task) in tasks.iter().enumerate() {
+        let of = |a: &&Attempt| a.episode.task.key() == task.key();
+        let ended = |a: &Attempt| a.episode.outcome.as_ref().is_some_and(|o| o.won);
+        let before = attempts.iter().filter(of).any(|a| a.episode.trial <= trial && ended(a));
+        let now = attempts.iter().filter(of).find(|a| a.episode.trial == trial + 1);
+        let success = before || now.is_some_and(ended);
+        let status = if success { "SUCCESS" } else { "FAIL" };
+        let _ = writeln!(world, "Environment #{z} Trial #{trial}: {status}");
+        match now {
+            _ if before => {
+                let _ = write!(log, "\n#####\n\nEnvironment #{z}: Success\n\n#####\n");
+            }
+            Some(attempt) => {
+                played += 1;
+                fresh += usize::from(success);
+                let memory = memory(state, task, trial);
+                let shown = &memory[memory.len().saturating_sub(SHOWN)..];
+                let history = history(attempt, shown);
+                let status = if success { "OK" } else { "FAIL" };
+                let _ = write!(log, "\n#####\n\nEnvironment #{z}:\n{history}\n\nSTATUS: {status}\n\n#####\n");
+            }
+            None => return None,
+        }
+        won += usize::from(success);
+        let memory = memory(state, task, trial + 1);
+        rows.push(Row { name: format!("env_{z}"), memory, is_success: success, skip: false });
+    }
+    if played == 0 {
+        return None;
+    }
+    let (total, failed) = (rows.len(), rows.len() - won);
+    #[expect(clippy::cast_precision_loss, reason = "a share of tasks")]
+    let share = (won as f64 / total.max(1) as f64 * 100.0).round() / 100.0;
+    let sums = format!(
+        "\n-----\nSUCCESS: {won}\nADDITIONAL SUCCESS: {fresh}\nFAIL: {failed}\nTOTAL: {total}\nACCURACY: {share:?}\n-----"
+    );
+    log.push_str(&sums);
+    let _ = writeln!(world, "{sums}");
+    Some(Told { results: indented(&rows), log, world })
+}
+
+/// The plans about a task from its first so many trials, and those the run began with.
+fn memory(state: &State, task: &Task, trials: u32) -> Vec<String> {
+    let key = task.key();
+    let about = |lesson: &&crate::domain::Lesson| match &lesson.about {
+        Some(about) => **about == *key,
+        None => {
+            let past = (lesson.learnt_at.0 as usize).checked_sub(1).and_then(|at| state.past.get(at));
+            past.is_some_and(|p| p.task.key() == key && p.trial <= trials)
+        }
+    };
+    let plans = state.pool.all().filter(|l| l.kind == Kind::Plan && l.status != LessonStatus::Retired);
+    plans.filter(about).map(|l| l.text().text.clone()).collect()
+}
+
+/// The prompt of an attempt with everything that was done and seen.
+fn history(attempt: &Attempt, memory: &[String]) -> String {
+    let mut text = attempt.before.trim_end().to_owned();
+    if !memory.is_empty() {
+        text.push_str("\n\nYour memory for the task below:");
+        for (number, plan) in memory.iter().enumerate() {
+            let _ = write!(text, "\nTrial {number}:\n{}", plan.trim());
+        }
+    }
+    let episode = &attempt.episode;
+    let first = episode.reset.as_ref().map_or("", |r| r.seen.as_deref().unwrap_or(&r.raw)).trim_end();
+    let _ = write!(text, "\nHere is the task:\n{first}");
+    let goal = &episode.task.goal;
+    if !goal.is_empty() && !first.contains(goal.as_str()) {
+        let _ = write!(text, "\nYour task is to: {goal}");
+    }
+    for step in &episode.steps {
+        let action = step.action().unwrap_or_default();
+        if let Some(thought) = step.thought.as_deref().filter(|_| !action.trim_start().starts_with("think:"))
+        {
+            let _ = write!(text, "\n> think: {}\nOK.", one_line(thought));
+        }
+        let edited = step.executed.as_ref().is_some_and(|e| e.shown_as == ShownAs::HumanEdit);
+        let mark = if edited { "[human edit]:" } else { ">" };
+        let _ = write!(text, "\n{mark} {}", one_line(action));
+        let _ = write!(text, "\n{}", step.observation().unwrap_or_default().trim_end());
+    }
+    text
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// JSON as Python writes it with an indent of four: characters beyond ASCII are escaped.
+fn indented(rows: &[Row]) -> String {
+    let mut out = Vec::new();
+    let format = serde_json::ser::PrettyFormatter::with_indent(b"    ");
+    if rows.serialize(&mut serde_json::Serializer::with_formatter(&mut out, format)).is_err() {
+        return String::new();
+    }
+    let mut text = String::new();
+    for character in String::from_utf8_lossy(&out).chars() {
+        if character.is_ascii() {
+            text.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        }
+    }
+    text
+}
