@@ -189,7 +189,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         let _ = writeln!(out, "<p class=\"soft\">asked again, as a reply could not be used: {again}</p>");
     }
     for complaint in &step.complaints {
-        let _ = writeln!(out, "<p class=\"soft\">of the reply was not used: {}</p>", escape(complaint));
+        let _ = writeln!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
     }
     if let Some(done) = &step.executed {
         if !(done.action.starts_with("think:") && done.by == By::Actor) {
@@ -259,7 +259,7 @@ fn reflection(out: &mut String, reflection: &Reflection) {
     }
     out.push_str("</ul>");
     for complaint in &reflection.complaints {
-        let _ = write!(out, "<p class=\"soft\">of the reply was not used: {}</p>", escape(complaint));
+        let _ = write!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
     }
     out.push_str("</div>\n");
 }

@@ -110,7 +110,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         let _ = writeln!(out, "- asked again, as a reply could not be used: {}", times(step.unusable));
     }
     for complaint in &step.complaints {
-        let _ = writeln!(out, "- of the reply was not used: {}", code(complaint));
+        let _ = writeln!(out, "- about the reply: {}", code(complaint));
     }
     if let Some(done) = &step.executed {
         let _ = writeln!(out, "- action: {}", code(&done.action));
@@ -153,7 +153,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
             out.push('\n');
         }
         for complaint in &reflection.complaints {
-            let _ = writeln!(out, "  - of the reply was not used: {}", code(complaint));
+            let _ = writeln!(out, "  - about the reply: {}", code(complaint));
         }
     }
     for remark in &step.remarks {

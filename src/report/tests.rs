@@ -214,8 +214,8 @@ fn questions_complaints_given_up_calls_and_parents_are_told() {
     let told = [
         "a call failed (mentor, Experience, given up): connection refused",
         "<b>Lesson that fits reflection</b>",
-        "of the reply was not used: one tip is asked for: the rest was not kept",
-        "of the reply was not used: a second action was not read: rest",
+        "about the reply: one tip is asked for: the rest was not kept",
+        "about the reply: a second action was not read: rest",
         "asked again, as a reply could not be used: once",
         "in 0 prompts, made from 1</td>",
     ];
