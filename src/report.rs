@@ -23,7 +23,7 @@ pub use html::html;
 pub use json::json;
 pub use lines::{Aside, Lines, Tally, TurnLine, summary_line, turn_line};
 pub use markdown::markdown;
-pub use record::{At, BadAt, EpisodeRecord, Record};
+pub use record::{At, BadAt, EpisodeRecord, FailedCall, Record};
 pub use reflexion::reflexion;
 #[cfg(feature = "tui")]
 pub use svg::{SvgColors, svg};

@@ -1,16 +1,16 @@
 //! The start screen: what there is to choose from, and what becomes of the choice.
 
 use super::breaks::Break;
-use super::config::{Config, ENTRIES, Sort};
+use super::config::{Config, ENTRIES, From, Sort};
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::setup::{self, Plan};
 use super::watch::Shown;
 use super::{args, place, resume, screen, watch};
-use crate::domain::{SettingOrigin, Task};
+use crate::domain::{RunSpec, SettingOrigin, Task};
 use crate::driver::worlds::{self, WorldOptions};
 use crate::journal::{Session, Standing, Summary};
-use crate::method::{Fixed, SETTINGS};
+use crate::method::{self, Fixed, PaperOrCode, SETTINGS};
 use crate::ui::start::{Answers, Knob, News, SessionRow, StartChoice, StartModel, TaskRow, WorldRow, start};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -116,7 +116,8 @@ fn model(config: &Config, plan: &Plan) -> StartModel {
         worlds: worlds::NAMES.iter().map(world).collect(),
         world: worlds::NAMES.iter().position(|n| *n == env).unwrap_or(0),
         task: 0,
-        knobs: knobs(config, plan),
+        knobs: knobs(config, &plan.spec, None),
+        of_method: of_method(config, &plan.spec),
         sessions: Vec::new(),
     }
 }
@@ -138,7 +139,20 @@ fn choices(config: &Config, name: &str, words: &[&str]) -> Vec<String> {
     words.iter().copied().chain(set).map(str::to_owned).collect()
 }
 
-fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
+/// The settings for each method in each reading, so that a choice on the screen shows its own at once.
+fn of_method(config: &Config, spec: &RunSpec) -> Vec<((String, String), Vec<Knob>)> {
+    let readings = [("paper", PaperOrCode::Paper), ("code", PaperOrCode::Code)];
+    let each = method::NAMES.iter().flat_map(|name| readings.map(|reading| (*name, reading)));
+    each.map(|(name, (word, reading))| {
+        let settings = method::defaults(name, reading).1;
+        let of = RunSpec { method: name.to_owned(), settings, ..spec.clone() };
+        ((name.to_owned(), word.to_owned()), knobs(config, &of, Some((name, word))))
+    })
+    .collect()
+}
+
+/// All that can be chosen for a run; with another method and reading than the configuration's where they are given.
+fn knobs(config: &Config, spec: &RunSpec, other: Option<(&str, &str)>) -> Vec<Knob> {
     let list = |words: &[&str]| Answers::Words(words.iter().map(|w| (*w).to_owned()).collect());
     let answers = |name: &str| match (name, ENTRIES.iter().find(|e| e.name == name).map(|e| e.sort)) {
         ("run.actor", _) => Answers::Words(choices(config, name, &["rules", "human"])),
@@ -162,15 +176,26 @@ fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
         .map(|name| Knob {
             name: name.to_owned(),
             label: name.trim_start_matches("run.").to_owned(),
-            value: value(config, name),
-            origin: setup::origin(config.from(name)),
+            value: match (name, other) {
+                ("run.method", Some((method, _))) => method.to_owned(),
+                ("run.as", Some((_, reading))) => reading.to_owned(),
+                ("run.trials", _) => trials(config, &spec.method).to_string(),
+                _ => value(config, name),
+            },
+            origin: match name {
+                // How many trials a method has is from its paper.
+                "run.trials" if trials_by_method(config) && method::trials(&spec.method) > 1 => {
+                    SettingOrigin::Paper
+                }
+                _ => setup::origin(config.from(name)),
+            },
             answers: answers(name),
         })
         .collect();
-    for spec in SETTINGS.iter() {
-        let Some(setting) = plan.spec.settings.0.get(spec.name) else { continue };
-        let answers = match spec.default {
-            Fixed::Number(_) => Answers::Number(spec.range.0, spec.range.1),
+    for known in SETTINGS.iter() {
+        let Some(setting) = spec.settings.0.get(known.name) else { continue };
+        let answers = match known.default {
+            Fixed::Number(_) => Answers::Number(known.range.0, known.range.1),
             Fixed::Switch(_) => list(&["true", "false"]),
             Fixed::Word(_, words) => list(words),
         };
@@ -179,10 +204,19 @@ fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
             other => other.to_string(),
         };
         let origin: SettingOrigin = setting.origin;
-        let label = spec.name.replace('_', " ");
-        all.push(Knob { name: spec.name.to_owned(), label, value, origin, answers });
+        let label = known.name.replace('_', " ");
+        all.push(Knob { name: known.name.to_owned(), label, value, origin, answers });
     }
     all
+}
+
+/// Nobody has said how many trials a task gets.
+fn trials_by_method(config: &Config) -> bool {
+    matches!(config.from("run.trials"), From::Default)
+}
+
+fn trials(config: &Config, method: &str) -> u64 {
+    if trials_by_method(config) { u64::from(method::trials(method)) } else { config.number("run.trials") }
 }
 
 /// Reads what takes a while, and tells it piece by piece.

@@ -1,7 +1,7 @@
 //! What an event asks of the outside.
 
 use super::Event;
-use crate::domain::{CallId, PromptRecord, Task};
+use crate::domain::{CallId, PromptRecord, Question, Task};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -58,6 +58,14 @@ pub fn effect_of(event: &Event) -> Option<Effect> {
 }
 
 impl Effect {
+    /// What it asks the mentor; none for every other work.
+    pub fn question(&self) -> Option<Question> {
+        match self {
+            Self::Ask { prompt, .. } => prompt.question,
+            _ => None,
+        }
+    }
+
     /// The call it names.
     pub fn call(&self) -> CallId {
         match self {

@@ -3,7 +3,7 @@
 //!
 //! The marked step carries `autofocus`: a browser brings it into view when the address names no other place.
 
-use super::record::word;
+use super::record::{made_from, times, word};
 use super::transcript::author;
 use super::{At, EpisodeRecord, Record, carry};
 use crate::domain::{By, Fate, Kind, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ShownAs, Step};
@@ -143,12 +143,12 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord, at: At) {
         self::step(out, record, step, &mut progress);
         out.push_str("</div></section>\n");
     }
-    for (_, failure) in &told.failures {
+    for failed in &told.failures {
         let _ = writeln!(
             out,
             "<p class=\"bad\">A call failed ({}): {}</p>",
-            escape(&failure.place),
-            escape(&failure.what)
+            escape(&failed.place()),
+            escape(&failed.failure.what)
         );
     }
     for remark in record.remarks(e.number) {
@@ -183,6 +183,13 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         if let Some(words) = rewritten {
             let _ = writeln!(out, "<div class=\"think\">{}</div>", escape(words));
         }
+    }
+    if step.unusable > 0 {
+        let again = times(step.unusable);
+        let _ = writeln!(out, "<p class=\"soft\">asked again, as a reply could not be used: {again}</p>");
+    }
+    for complaint in &step.complaints {
+        let _ = writeln!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
     }
     if let Some(done) = &step.executed {
         if !(done.action.starts_with("think:") && done.by == By::Actor) {
@@ -244,13 +251,17 @@ fn reflection(out: &mut String, reflection: &Reflection) {
     let _ = writeln!(
         out,
         "<div class=\"card\"><b>{} reflection</b> <span class=\"soft\">by {}</span><ul>",
-        reflection.kind.name(),
+        reflection.question().name(),
         author(reflection.author)
     );
     for item in &reflection.items {
         let _ = writeln!(out, "<li>{}</li>", words(&item.text));
     }
-    out.push_str("</ul></div>\n");
+    out.push_str("</ul>");
+    for complaint in &reflection.complaints {
+        let _ = write!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
+    }
+    out.push_str("</div>\n");
 }
 
 fn words(text: &LessonText) -> String {
@@ -289,14 +300,14 @@ fn lessons(out: &mut String, record: &Record) {
         }
         let _ = writeln!(out, "<h2>{}</h2>\n<div class=\"wide\"><table>", kind.name());
         for lesson in of_kind {
-            lesson_row(out, lesson);
+            lesson_row(out, record, lesson);
         }
         out.push_str("</table></div>\n");
     }
     out.push_str("</details>\n");
 }
 
-fn lesson_row(out: &mut String, lesson: &Lesson) {
+fn lesson_row(out: &mut String, record: &Record, lesson: &Lesson) {
     let class = if lesson.status == LessonStatus::Retired { " class=\"soft\"" } else { "" };
     let source = match lesson.learnt_at {
         (0, _) => "loaded".to_owned(),
@@ -304,14 +315,15 @@ fn lesson_row(out: &mut String, lesson: &Lesson) {
     };
     let _ = writeln!(
         out,
-        "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{}, {}, {}, version {}, in {} prompts</td></tr>",
+        "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{}, {}, {}, version {}, in {} prompts{}</td></tr>",
         lesson.number,
         words(lesson.text()),
         word(&lesson.origin),
         word(&lesson.scope),
         word(&lesson.status),
         lesson.version(),
-        lesson.uses
+        lesson.uses,
+        made_from(&record.parents(lesson))
     );
 }
 

@@ -1,7 +1,7 @@
 //! The whole trajectory as one JSON document, for programs.
 
 use super::Record;
-use super::record::EpisodeRecord;
+use super::record::{EpisodeRecord, FailedCall};
 use crate::domain::{EpisodeSummary, Executed, Lesson, Note, Reflection, RunSpec, Seen, Seq, Step, Usage};
 use serde::Serialize;
 use serde_json::Value;
@@ -16,6 +16,7 @@ struct Document<'a> {
     settings_changed: Vec<Changed<'a>>,
     episodes: Vec<EpisodeJson<'a>>,
     lessons: Vec<&'a Lesson>,
+    spent: &'a crate::engine::Spent,
     tally: super::lines::Tally,
 }
 
@@ -47,6 +48,9 @@ struct FailureJson<'a> {
     seq: Seq,
     #[serde(flatten)]
     failure: &'a crate::engine::Failure,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<crate::domain::Question>,
+    given_up: bool,
 }
 
 #[derive(Serialize)]
@@ -59,6 +63,7 @@ struct StepJson<'a> {
     notes: &'a [Note],
     rejections: Vec<RejectionJson<'a>>,
     complaints: &'a [String],
+    unusable: u32,
     remarks: &'a [String],
     lessons_in_prompt: u32,
     usage: &'a Usage,
@@ -86,6 +91,7 @@ pub fn json(record: &Record) -> String {
             .collect(),
         episodes: record.episodes.iter().map(|e| episode(record, e)).collect(),
         lessons: record.lessons(),
+        spent: &record.end.spent,
         tally: super::lines::Tally::of([&*record.end]),
     };
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
@@ -111,10 +117,15 @@ fn episode<'a>(record: &'a Record, told: &'a EpisodeRecord) -> EpisodeJson<'a> {
             .map(AsRef::as_ref)
             .filter(|r: &&Reflection| r.episode == e.number)
             .collect(),
-        failures: told.failures.iter().map(|(seq, failure)| FailureJson { seq: *seq, failure }).collect(),
+        failures: told.failures.iter().map(failed).collect(),
         remarks: record.remarks(e.number),
         outcome: e.outcome.as_deref(),
     }
+}
+
+fn failed(failed: &FailedCall) -> FailureJson<'_> {
+    let (seq, question, given_up) = (failed.seq, failed.question, failed.given_up);
+    FailureJson { seq, failure: &failed.failure, question, given_up }
 }
 
 fn step(s: &Step) -> StepJson<'_> {
@@ -131,6 +142,7 @@ fn step(s: &Step) -> StepJson<'_> {
             .map(|(proposed, reason)| RejectionJson { proposed, reason })
             .collect(),
         complaints: &s.complaints,
+        unusable: s.unusable,
         remarks: &s.remarks,
         lessons_in_prompt: s.lessons,
         usage: &s.usage,

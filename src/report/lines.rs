@@ -2,7 +2,7 @@
 //! fields, so each line is a struct that serialises in the order it is written in.
 
 use crate::domain::{
-    Author, By, EndReason, EpisodeRole, EpisodeSummary, Item, Kind, RunSpec, Seq, Task, Turn,
+    Author, By, EndReason, EpisodeRole, EpisodeSummary, Item, Kind, Purpose, RunSpec, Seq, Task, Turn,
 };
 use crate::engine::{Envelope, Event, State};
 use serde::Serialize;
@@ -129,6 +129,10 @@ enum Line<'a> {
         kind: Kind,
         author: Author,
         items: &'a [Item],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        purpose: Option<Purpose>,
+        #[serde(skip_serializing_if = "<[String]>::is_empty")]
+        complaints: &'a [String],
     },
     EpisodeEnd {
         episode: u32,
@@ -201,6 +205,8 @@ impl Lines {
                 kind: reflection.kind,
                 author: reflection.author,
                 items: &reflection.items,
+                purpose: (reflection.purpose != Purpose::Reflect).then_some(reflection.purpose),
+                complaints: &reflection.complaints,
             },
             Event::EpisodeEnded { summary } => end(summary),
             _ => return None,

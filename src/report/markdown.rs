@@ -1,6 +1,6 @@
 //! The whole trajectory as Markdown, to read, to paste into an issue, to keep in git.
 
-use super::record::word;
+use super::record::{times, word};
 use super::transcript::author;
 use super::{EpisodeRecord, Record};
 use crate::domain::{By, Fate, Lesson, NoteKind, ShownAs, Step};
@@ -41,6 +41,9 @@ fn facts(out: &mut String, record: &Record) {
     if let Some(began) = record.began {
         let _ = writeln!(out, "- began: {began:.0}");
     }
+    if record.end.spent.mentor_calls > 0 {
+        let _ = writeln!(out, "- asked: {}", record.end.spent.words());
+    }
     let _ = writeln!(out, "- result: {}\n", super::lines::Tally::of([&*record.end]).sentence());
 }
 
@@ -77,8 +80,9 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord) {
     for step in told.steps() {
         self::step(out, record, step, &mut progress);
     }
-    for (_, failure) in &told.failures {
-        let _ = writeln!(out, "- a call failed ({}): {}\n", failure.place, code(&failure.what));
+    for failed in &told.failures {
+        let _ =
+            writeln!(out, "- a call failed ({}): {}\n", inert(&failed.place()), code(&failed.failure.what));
     }
     for remark in record.remarks(e.number) {
         let _ = writeln!(out, "> {}\n", inert(remark));
@@ -101,6 +105,12 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         if let Some(Fate::Rewritten(words)) = fate {
             let _ = writeln!(out, "- thought as later prompts have it: {}", code(words));
         }
+    }
+    if step.unusable > 0 {
+        let _ = writeln!(out, "- asked again, as a reply could not be used: {}", times(step.unusable));
+    }
+    for complaint in &step.complaints {
+        let _ = writeln!(out, "- about the reply: {}", code(complaint));
     }
     if let Some(done) = &step.executed {
         let _ = writeln!(out, "- action: {}", code(&done.action));
@@ -133,13 +143,17 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         );
     }
     for reflection in record.reflections(step) {
-        let _ = writeln!(out, "- **{} reflection** ({})", reflection.kind.name(), author(reflection.author));
+        let name = reflection.question().name();
+        let _ = writeln!(out, "- **{name} reflection** ({})", author(reflection.author));
         for item in &reflection.items {
             let _ = write!(out, "  - {}", code(&item.text.text));
             if let Some(solution) = &item.text.solution {
                 let _ = write!(out, " → {}", code(solution));
             }
             out.push('\n');
+        }
+        for complaint in &reflection.complaints {
+            let _ = writeln!(out, "  - about the reply: {}", code(complaint));
         }
     }
     for remark in &step.remarks {
@@ -158,19 +172,21 @@ fn lessons(out: &mut String, record: &Record) {
     }
     out.push_str("## Lessons\n\n");
     for lesson in lessons {
-        lesson_line(out, lesson);
+        lesson_line(out, record, lesson);
     }
     out.push('\n');
 }
 
-fn lesson_line(out: &mut String, lesson: &Lesson) {
+fn lesson_line(out: &mut String, record: &Record, lesson: &Lesson) {
     let _ = write!(out, "{}. {}: {}", lesson.number, lesson.kind.name(), code(&lesson.text().text));
     if let Some(solution) = &lesson.text().solution {
         let _ = write!(out, " → {}", code(solution));
     }
+    let parents = record.parents(lesson);
+    let from = super::record::made_from(&parents);
     let _ = writeln!(
         out,
-        " ({}, scope {}, {}, version {}, in {} prompts, learnt at {}.{})",
+        " ({}, scope {}, {}, version {}, in {} prompts, learnt at {}.{}{from})",
         word(&lesson.origin),
         word(&lesson.scope),
         word(&lesson.status),

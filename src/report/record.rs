@@ -1,7 +1,7 @@
 //! The whole of a session: every episode with its steps, which the state alone does not keep.
 
 use super::lines::counted;
-use crate::domain::{EpisodeSummary, Lesson, Reflection, RunSpec, Seq, Step};
+use crate::domain::{CallId, EpisodeSummary, Lesson, Question, Reflection, RunSpec, Seq, Step};
 use crate::engine::{Envelope, Episode, Event, Failure, State};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -35,8 +35,23 @@ pub struct EpisodeRecord {
     pub began: Option<Timestamp>,
     /// When its last event was stamped.
     pub ended: Option<Timestamp>,
-    /// Calls that failed in it.
-    pub failures: Vec<(Seq, Failure)>,
+    /// Calls that failed in it, or after its end before the next began.
+    pub failures: Vec<FailedCall>,
+}
+
+/// A call that failed.
+#[derive(Clone, Debug)]
+pub struct FailedCall {
+    /// The event that says so.
+    pub seq: Seq,
+    /// The call.
+    pub call: CallId,
+    /// What the mentor was asked, where it was the mentor's.
+    pub question: Option<Question>,
+    /// What happened.
+    pub failure: Failure,
+    /// A person went on without its answer.
+    pub given_up: bool,
 }
 
 /// Everything a session holds, folded once from its events.
@@ -81,9 +96,24 @@ impl Record {
                 Event::SettingChanged { name, value } => {
                     changed.push((envelope.seq, name.clone(), value.clone()));
                 }
-                Event::CallFailed { failure, .. } => {
+                Event::CallFailed { call, failure } => {
+                    let failed = state.troubles().find(|(effect, _)| effect.call() == *call);
+                    let question = failed.and_then(|(effect, _)| effect.question());
                     if let Some(last) = episodes.last_mut() {
-                        last.failures.push((envelope.seq, failure.clone()));
+                        let (seq, failure) = (envelope.seq, failure.clone());
+                        last.failures.push(FailedCall {
+                            seq,
+                            call: *call,
+                            question,
+                            failure,
+                            given_up: false,
+                        });
+                    }
+                }
+                Event::GivenUp { call } => {
+                    let failures = episodes.last_mut().map(|last| last.failures.iter_mut());
+                    for failed in failures.into_iter().flatten().filter(|f| f.call == *call) {
+                        failed.given_up = true;
                     }
                 }
                 _ => {}
@@ -127,6 +157,11 @@ impl Record {
         self.end.pool.all().collect()
     }
 
+    /// The numbers of the lessons that one was made from; what left the pool with its episode has none.
+    pub fn parents(&self, lesson: &Lesson) -> Vec<u32> {
+        lesson.parents.iter().filter_map(|id| self.end.pool.get(id)).map(|l| l.number).collect()
+    }
+
     /// The reflections written after a step.
     pub fn reflections<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Reflection> {
         step.reflections.iter().filter_map(|i| self.end.reflections.get(*i as usize)).map(Arc::as_ref)
@@ -140,6 +175,15 @@ impl Record {
     /// The summaries of ended episodes.
     pub fn outcomes(&self) -> impl Iterator<Item = &EpisodeSummary> {
         self.end.past.iter().map(Arc::as_ref)
+    }
+}
+
+impl FailedCall {
+    /// Whose call it was: the place, and the question where it was the mentor's.
+    pub fn place(&self) -> String {
+        let question = self.question.map_or_else(String::new, |q| format!(", {}", q.name()));
+        let given_up = if self.given_up { ", given up" } else { "" };
+        format!("{}{question}{given_up}", self.failure.place)
     }
 }
 
@@ -215,4 +259,18 @@ pub(super) fn word(value: &impl serde::Serialize) -> String {
         Ok(other) => other.to_string(),
         Err(_) => String::new(),
     }
+}
+
+/// `once`, `3 times`.
+pub(super) fn times(n: u32) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{n} times") }
+}
+
+/// The lessons that one was made from, as the end of a line about it; nothing where it was made from none.
+pub(super) fn made_from(parents: &[u32]) -> String {
+    if parents.is_empty() {
+        return String::new();
+    }
+    let numbers: Vec<String> = parents.iter().map(u32::to_string).collect();
+    format!(", made from {}", numbers.join(", "))
 }

@@ -178,3 +178,53 @@ fn a_picture_joins_runs_and_draws_frames() {
     buffer.set_string(0, 2, "sel", Style::new().add_modifier(Modifier::REVERSED));
     insta::assert_snapshot!(svg(&buffer, &SvgColors::dark(), "a test"));
 }
+
+/// What a mentor was asked, what of it failed or was not used, and what a lesson was made from.
+#[test]
+fn questions_complaints_given_up_calls_and_parents_are_told() {
+    let session = r#"
+{"type":"run_started","session":"s1","spec":{"method":"fcrf","actor":"rules","mentor":"openai:small","interface":"raw","tasks":[{"env":"household","id":"easy/heat/23","goal":""}],"trials":5,"seed":0,"autonomy":"auto","limits":{"steps":50},"loop_detector":false,"settings":{}}}
+{"type":"lesson_changed","op":"add","id":"aa","kind":"lesson","scope":"environment","origin":"mentor","text":{"text":"Open first."},"by":"mentor"}
+{"type":"episode_started","episode":1,"task":{"env":"household","id":"easy/heat/23"},"trial":1,"role":"test","call":1}
+{"type":"world_reset","call":1,"turn":{"observation":"A room.","reward":0,"progress":0,"done":false,"won":false,"valid":true},"goal":"rest"}
+{"type":"prompt_sent","call":2,"asked":"actor","episode":1,"step":1,"seed":7,"segments":[],"tokens":10,"sha256":"00"}
+{"type":"reply_received","call":2,"text":"hm","usage":{"prompt_tokens":10,"reply_tokens":1}}
+{"type":"asked_again","step":1,"unusable":"there was no action in the reply"}
+{"type":"prompt_sent","call":3,"asked":"actor","episode":1,"step":1,"retry":1,"seed":7,"segments":[],"tokens":10,"sha256":"00"}
+{"type":"reply_received","call":3,"text":"look, then rest","usage":{"prompt_tokens":10,"reply_tokens":4}}
+{"type":"proposed","step":1,"action":"look","complaints":["a second action was not read: rest"]}
+{"type":"action_taken","step":1,"call":4,"action":"look","by":"actor"}
+{"type":"observed","step":1,"call":4,"turn":{"observation":"A room.","reward":0,"progress":0,"done":false,"won":false,"valid":true}}
+{"type":"noted","step":1}
+{"type":"prompt_drafted","call":5,"asked":"mentor","question":{"kind":"lesson","purpose":"choose"},"episode":1,"step":1,"seed":7,"segments":[],"tokens":10,"sha256":"01","edited":true}
+{"type":"prompt_sent","call":5,"asked":"mentor","question":{"kind":"lesson","purpose":"choose"},"episode":1,"step":1,"seed":7,"segments":[],"tokens":10,"sha256":"01","edited":true}
+{"type":"prompt_sent","call":6,"asked":"mentor","question":{"kind":"experience"},"episode":1,"step":1,"seed":7,"segments":[],"tokens":10,"sha256":"02"}
+{"type":"call_failed","call":6,"failure":{"what":"connection refused","place":"mentor","next":"try again"}}
+{"type":"reply_received","call":5,"text":"Open it. Look.","usage":{"prompt_tokens":10,"reply_tokens":3}}
+{"type":"reflected","reflection":{"kind":"lesson","purpose":"choose","author":"mentor","episode":1,"step":1,"call":5,"items":[{"text":{"text":"Open it."}}],"complaints":["one tip is asked for: the rest was not kept"]}}
+{"type":"lesson_changed","op":"add","id":"bb","kind":"lesson","scope":"task","origin":"mentor","text":{"text":"Open it."},"parents":["aa"],"by":"mentor"}
+{"type":"given_up","call":6}
+{"type":"reflected","reflection":{"kind":"experience","author":"mentor","episode":1,"step":1,"call":6,"items":[],"complaints":["given up after a failed call: connection refused"]}}
+"#;
+    let events = events_of(session);
+    let record = Record::of(&events);
+    insta::assert_snapshot!("mentor_transcript", transcript(&events));
+    insta::assert_snapshot!("mentor_markdown", markdown(&record));
+    let page = html(&record, At::default(), &files());
+    let told = [
+        "a call failed (mentor, Experience, given up): connection refused",
+        "<b>Lesson that fits reflection</b>",
+        "about the reply: one tip is asked for: the rest was not kept",
+        "about the reply: a second action was not read: rest",
+        "asked again, as a reply could not be used: once",
+        "in 0 prompts, made from 1</td>",
+    ];
+    for words in told {
+        assert!(page.to_lowercase().contains(&words.to_lowercase()), "{words}");
+    }
+    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    assert_eq!(document["episodes"][0]["failures"][0]["given_up"], true);
+    assert_eq!(document["episodes"][0]["failures"][0]["question"]["kind"], "experience");
+    assert_eq!(document["spent"]["mentor_calls"], 2);
+    assert_eq!(document["episodes"][0]["steps"][0]["unusable"], 1);
+}

@@ -133,9 +133,22 @@ impl Transcript {
             Event::SettingChanged { name, value } => {
                 line(out, "      ", &format!("setting {name} = {value}"));
             }
-            Event::CallFailed { failure, .. } => {
-                line(out, "      FAILED ", &format!("{}: {}; {}", failure.place, failure.what, failure.next));
+            Event::CallFailed { call, failure } => {
+                let failed = after.troubles().find(|(effect, _)| effect.call() == *call);
+                let question = failed.and_then(|(effect, _)| effect.question());
+                let of = question.map_or_else(String::new, |q| format!(" ({})", q.name()));
+                let words = format!("{}{of}: {}; {}", failure.place, failure.what, failure.next);
+                line(out, "      FAILED ", &words);
             }
+            Event::PromptSent { prompt } => {
+                if let Some(question) = prompt.question {
+                    line(out, "      ? ", &format!("the mentor is asked: {}", question.name()));
+                }
+            }
+            Event::PromptDrafted { prompt } if prompt.edited => {
+                line(out, "      ", "the prompt was changed before it was sent");
+            }
+            Event::GivenUp { .. } => line(out, "      ", "went on without the answer of the failed call"),
             Event::Diverged { episode, step, recorded, now } => {
                 line(
                     out,
@@ -175,7 +188,6 @@ impl Transcript {
             Event::Paused { reason: PauseReason::Failure } => line(out, "      ", "paused: a call failed"),
             Event::TextDefined { .. }
             | Event::PromptDrafted { .. }
-            | Event::PromptSent { .. }
             | Event::StepOpened { .. }
             | Event::ReplyReceived { .. }
             | Event::Approved { .. }
@@ -188,7 +200,6 @@ impl Transcript {
             | Event::StageGranted
             | Event::CallCancelled { .. }
             | Event::Retried { .. }
-            | Event::GivenUp { .. }
             | Event::Closed
             | Event::Reopened => {}
         }
@@ -197,9 +208,12 @@ impl Transcript {
 
 fn reflected(out: &mut String, reflection: &Reflection) {
     let by = author(reflection.author);
-    line(out, "      * ", &format!("{} reflection ({by})", reflection.kind.name()));
+    line(out, "      * ", &format!("{} reflection ({by})", reflection.question().name()));
     for item in &reflection.items {
         line(out, "        - ", &words(&item.text));
+    }
+    for complaint in &reflection.complaints {
+        line(out, "        (reply) ", complaint);
     }
 }
 

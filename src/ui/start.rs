@@ -91,6 +91,8 @@ pub struct StartModel {
     pub task: usize,
     /// Method, actor and the other settings.
     pub knobs: Vec<Knob>,
+    /// The same for each choice of method (`run.method`) and reading (`run.as`): they have settings and defaults of their own.
+    pub of_method: Vec<((String, String), Vec<Knob>)>,
     /// Sessions, the newest first.
     pub sessions: Vec<SessionRow>,
 }

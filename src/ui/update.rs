@@ -182,7 +182,14 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::PinLesson => lesson::pin(model, look),
         Action::DeleteLesson => lesson::delete(model, look),
         Action::ScopeLesson => lesson::rescope(model, look),
-        Action::ReflectNow => send(Command::Reflect(lesson::kind(model, look))),
+        Action::ReflectNow => match lesson::kind(model, look) {
+            kind if look.kinds().contains(&kind) => send(Command::Reflect(kind)),
+            kind => {
+                let words = format!("{} writes no {} reflections", look.method(), kind.name());
+                model.say(words, Tone::Refused, look.now);
+                Vec::new()
+            }
+        },
         Action::MoveUp => lesson::shift(model, look, -1),
         Action::MoveDown => lesson::shift(model, look, 1),
         Action::AskAgain | Action::Retry if look.halted().is_some() => vec![Request::RetryWrite],

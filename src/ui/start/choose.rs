@@ -10,6 +10,11 @@ use crate::ui::overlay::field::Field;
 use crate::ui::overlay::fuzzy::rank;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+/// The setting that chooses the method.
+const METHOD: &str = "run.method";
+/// The setting that chooses between paper and code.
+const READING: &str = "run.as";
+
 /// What has the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
@@ -52,7 +57,8 @@ pub struct Chooser {
     /// What is wrong with a value, or else worth a line.
     pub(super) note: Option<String>,
     first_task: usize,
-    changed: Vec<usize>,
+    /// The settings that the person changed, by name.
+    changed: Vec<String>,
 }
 
 impl Chooser {
@@ -172,11 +178,42 @@ impl Chooser {
     }
 
     fn touched(&mut self, place: usize) {
-        self.model.knobs[place].origin = SettingOrigin::Person;
-        if !self.changed.contains(&place) {
-            self.changed.push(place);
+        let Some(knob) = self.model.knobs.get_mut(place) else { return };
+        knob.origin = SettingOrigin::Person;
+        let name = knob.name.clone();
+        if !self.changed.contains(&name) {
+            self.changed.push(name.clone());
         }
-        self.note = self.wrong(place);
+        if matches!(name.as_str(), METHOD | READING) {
+            self.follow_method(&name);
+        }
+        let place = self.model.knobs.iter().position(|k| k.name == name);
+        self.note = place.and_then(|place| self.wrong(place));
+    }
+
+    /// The settings of the chosen method and reading, with what the person changed where they have it.
+    fn follow_method(&mut self, turned: &str) {
+        let value = |name: &str| self.model.knobs.iter().find(|k| k.name == name).map(|k| k.value.clone());
+        let chosen = (value(METHOD).unwrap_or_default(), value(READING).unwrap_or_default());
+        let Some((_, fresh)) = self.model.of_method.iter().find(|(of, _)| *of == chosen) else { return };
+        let mut fresh = fresh.clone();
+        for knob in &mut fresh {
+            let mine = self.model.knobs.iter().find(|k| k.name == knob.name);
+            if let Some(mine) = mine.filter(|k| self.changed.contains(&k.name) && k.answers == knob.answers) {
+                knob.clone_from(mine);
+            }
+        }
+        self.model.knobs = fresh;
+        let knobs = &self.model.knobs;
+        self.changed.retain(|name| knobs.iter().any(|k| k.name == *name));
+        if let Some(place) = self.model.knobs.iter().position(|k| k.name == turned) {
+            self.part = Part::Knob(place);
+        }
+    }
+
+    /// The settings that were changed, by their places; what another method has is not among them.
+    fn changed(&self) -> impl Iterator<Item = usize> + '_ {
+        self.changed.iter().filter_map(|name| self.model.knobs.iter().position(|k| k.name == *name))
     }
 
     /// What is wrong with the value of a setting, in words.
@@ -198,21 +235,22 @@ impl Chooser {
             let session = self.model.sessions.get(self.session);
             return session.map_or(Outcome::Stay, |s| Outcome::Chosen(StartChoice::Resume(s.path.clone())));
         }
-        if let Some((place, why)) = self.changed.iter().find_map(|p| Some((*p, self.wrong(*p)?))) {
+        let wrong = self.changed().find_map(|place| Some((place, self.wrong(place)?)));
+        if let Some((place, why)) = wrong {
             (self.part, self.note) = (Part::Knob(place), Some(why));
             return Outcome::Stay;
         }
         let (Some(world), Some(task)) = (self.model.worlds.get(self.model.world), self.task()) else {
             return Outcome::Stay;
         };
-        let value = |place: &usize| {
-            let knob = &self.model.knobs[*place];
+        let value = |place: usize| {
+            let knob = &self.model.knobs[place];
             (knob.name.clone(), value(knob))
         };
         Outcome::Chosen(StartChoice::Run {
             env: world.name.clone(),
             task: task.id.clone(),
-            changed: self.changed.iter().map(value).collect(),
+            changed: self.changed().map(value).collect(),
         })
     }
 

@@ -49,6 +49,7 @@ fn model() -> StartModel {
             knob("run.seed", "seed", "0", SettingOrigin::Ours, &[]),
             knob("run.steps", "steps", "50", SettingOrigin::Paper, &[]),
         ],
+        of_method: Vec::new(),
         sessions: vec![
             SessionRow {
                 path: "/s/one".into(),
@@ -246,4 +247,57 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
     press(&mut chooser, KeyCode::Left);
     assert!(picture(&chooser, 80, 24).contains("< my 2/prompts > (you)"), "{}", picture(&chooser, 80, 24));
     assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/heat/7", &[("run.prompts", "my 2/prompts")]));
+}
+
+/// A method was chosen, and the settings of the one before it stood there with its trials.
+#[test]
+fn settings_follow_the_method_and_keep_what_was_changed() {
+    let knob = |name: &str, value: &str, answers| Knob {
+        name: name.into(),
+        label: name.into(),
+        value: value.into(),
+        origin: SettingOrigin::Paper,
+        answers,
+    };
+    let words = |all: &[&str]| Answers::Words(all.iter().map(|w| (*w).to_owned()).collect());
+    let knobs = |method: &str, trials: &str, own: &str| {
+        vec![
+            knob("run.method", method, words(&["react", "fcrf"])),
+            knob("run.as", "paper", words(&["paper", "code"])),
+            knob("run.trials", trials, Answers::Number(1, u64::MAX)),
+            knob("run.seed", "0", Answers::Number(0, u64::MAX)),
+            knob(own, "1", Answers::Number(0, 9)),
+        ]
+    };
+    let of = |method: &str, knobs| ((method.to_owned(), "paper".to_owned()), knobs);
+    let mut chooser = Chooser::new(StartModel {
+        knobs: knobs("react", "1", "examples"),
+        of_method: vec![
+            of("react", knobs("react", "1", "examples")),
+            of("fcrf", knobs("fcrf", "5", "memory")),
+        ],
+        ..model()
+    });
+    let map = Keymap::default();
+    let press = |chooser: &mut Chooser, code| chooser.key(KeyEvent::new(code, KeyModifiers::NONE), &map);
+    let to = |chooser: &mut Chooser, name: &str| {
+        let place = chooser.model.knobs.iter().position(|k| k.name == name).unwrap();
+        chooser.part = choose::Part::Knob(place);
+    };
+    to(&mut chooser, "run.seed");
+    press(&mut chooser, KeyCode::Char('7'));
+    to(&mut chooser, "run.method");
+    press(&mut chooser, KeyCode::Right);
+    let listed = |chooser: &Chooser| {
+        let knobs = chooser.model.knobs.iter();
+        knobs.map(|k| format!("{} {}", k.name, k.value)).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(listed(&chooser), "run.method fcrf, run.as paper, run.trials 5, run.seed 7, memory 1");
+    to(&mut chooser, "memory");
+    press(&mut chooser, KeyCode::Char('2'));
+    to(&mut chooser, "run.method");
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(listed(&chooser), "run.method react, run.as paper, run.trials 1, run.seed 7, examples 1");
+    press(&mut chooser, KeyCode::Right);
+    assert!(listed(&chooser).ends_with("memory 1"), "what left with its method is not remembered");
 }

@@ -83,6 +83,10 @@ fn lessons_without_a_lane_have_one_of_their_own() {
     stage.press("4");
     let text = screen(&stage.draw());
     assert!(text.contains("Ran in circles.") && text.contains("Error"), "{text}");
+    assert_eq!(stage.press("R"), [], "a reflection of a kind that the method does not know is not asked for");
+    assert!(screen(&stage.draw()).contains("reflexion writes no Error reflections"));
+    stage.press("3");
+    assert_eq!(stage.press("R"), [Request::Send(Command::Reflect(Kind::Plan))]);
 }
 
 #[test]

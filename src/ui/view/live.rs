@@ -53,7 +53,7 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     if state.asking(Asked::Actor) {
         w.line(2, [(Role::Dim, format!("{} asking the model", look.glyphs.more))]);
     } else if state.asking(Asked::Mentor) {
-        let asked = state.calls.values().filter_map(question).map(Question::name);
+        let asked = state.calls.values().filter_map(Effect::question).map(Question::name);
         let words =
             format!("{} asking the mentor: {}", look.glyphs.more, asked.collect::<Vec<_>>().join(", "));
         w.text((Role::Dim, ""), 2, Role::Dim, &words);
@@ -190,7 +190,7 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     let mark = format!("{} ", look.glyphs.mistake);
     let mut told: Vec<&str> = Vec::new();
     for (effect, failure) in state.troubles() {
-        let of = question(effect).map_or_else(String::new, |q| format!(" ({})", q.name()));
+        let of = effect.question().map_or_else(String::new, |q| format!(" ({})", q.name()));
         w.text((Role::Bad, &mark), 2, Role::Bad, &format!("{}{of}: {}", failure.place, failure.what));
         if !told.contains(&failure.next.as_str()) {
             told.push(&failure.next);
@@ -215,16 +215,8 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     w.line(2, keys(look, &pairs));
 }
 
-/// What a call asks the mentor.
-fn question(effect: &Effect) -> Option<Question> {
-    match effect {
-        Effect::Ask { prompt, .. } => prompt.question,
-        _ => None,
-    }
-}
-
-/// The same of a call under way, in words.
+/// What a call under way asks the mentor, in words.
 fn question_of(look: &Look<'_>, call: &LiveCall) -> String {
-    let asked = look.moment.head.calls.get(&call.call).and_then(question);
+    let asked = look.moment.head.calls.get(&call.call).and_then(Effect::question);
     asked.map_or_else(|| "mentor".to_owned(), Question::name)
 }

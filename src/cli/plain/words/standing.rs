@@ -1,15 +1,12 @@
 //! How things stand, in one line.
 
 use crate::domain::{Asked, Autonomy, Stage};
-use crate::engine::{Effect, Pace, State};
+use crate::engine::{Pace, State};
 
 /// What failed and what can be done about it, in one line.
 fn failed(state: &State) -> String {
     let told = state.troubles().map(|(effect, failure)| {
-        let question = match effect {
-            Effect::Ask { prompt, .. } => prompt.question.map(|q| format!(" ({})", q.name())),
-            _ => None,
-        };
+        let question = effect.question().map(|q| format!(" ({})", q.name()));
         format!("{}{}: {}", failure.place, question.unwrap_or_default(), failure.what)
     });
     let told: Vec<String> = told.collect();

@@ -3,18 +3,14 @@
 use super::Row;
 use crate::domain::Question;
 use crate::driver::LiveCall;
-use crate::engine::Effect;
 use crate::text::{one_line, truncate};
 use crate::ui::lane::Lane;
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
 
 /// The question that a call under way asks the mentor.
-pub(in crate::ui) fn question(look: &Look<'_>, call: &LiveCall) -> Option<Question> {
-    match look.moment.head.calls.get(&call.call)? {
-        Effect::Ask { prompt, .. } => prompt.question,
-        _ => None,
-    }
+fn question(look: &Look<'_>, call: &LiveCall) -> Option<Question> {
+    look.moment.head.calls.get(&call.call)?.question()
 }
 
 /// One row for each question whose answer will stand here: the end of what was written so far.
