@@ -21,6 +21,8 @@ pub(super) enum Said {
     Tell(String),
     /// The list of what the world would accept.
     Admissible,
+    /// A way to the goal.
+    Hint,
     /// The list of commands.
     Help,
     /// Leave.
@@ -52,6 +54,7 @@ reflect KIND            reflect now: abstract, error, progress
 prompt (p)              the last prompt, segment by segment
 world (w)               what the agent may know of the world
 actions                 what the world would accept now
+hint                    a way to the goal, where the world can look for one
 story [N]               the last steps, or step N
 note TEXT               a remark on this step
 set NAME VALUE          change a setting, such as max_steps
@@ -117,6 +120,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "prompt" | "p" => Ok(Said::Tell(prompt(state))),
         "world" | "w" => Ok(Said::Tell(world(state))),
         "actions" | "admissible" => Ok(Said::Admissible),
+        "hint" => Ok(Said::Hint),
         "story" | "inspect" => story(rest, state).map(Said::Tell),
         number if number.parse::<u32>().is_ok() => story(number, state).map(Said::Tell),
         "note" | "remark" => {
