@@ -160,6 +160,14 @@ impl Talk {
                 ))?;
                 return Ok(Continue(()));
             }
+            Ok(Said::Hint) => {
+                let hint = self.handle.hint().await;
+                let words = hint.map(|hint| format!("hint (the agent does not see it): {hint}"));
+                self.line(
+                    &words.unwrap_or_else(|| "this world cannot look for a way to its goal".to_owned()),
+                )?;
+                return Ok(Continue(()));
+            }
             Ok(Said::Run) => {
                 *running = true;
                 vec![if stepwise { Command::Step } else { Command::Run }]

@@ -25,6 +25,8 @@ pub(super) enum Said {
     Tell(String),
     /// The list of what the world would accept.
     Admissible,
+    /// A way to the goal.
+    Hint,
     /// The list of commands.
     Help,
     /// Leave.
@@ -57,6 +59,7 @@ prompt (p) [KIND]       the last prompt, segment by segment; with KIND that of a
 prompt-edit N TEXT      give part N of a drafted prompt other words before it is sent (`stage` drafts and sends)
 world (w)               what the agent may know of the world
 actions                 what the world would accept now
+hint                    a way to the goal, where the world can look for one
 story [N]               the last steps, or step N
 note TEXT               a remark on this step
 set NAME VALUE          change a setting, such as max_steps
@@ -127,6 +130,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "prompt-edit" => one(edit_prompt(rest)?),
         "world" | "w" => Ok(Said::Tell(world(state))),
         "actions" | "admissible" => Ok(Said::Admissible),
+        "hint" => Ok(Said::Hint),
         "story" | "inspect" => story(rest, state).map(Said::Tell),
         number if number.parse::<u32>().is_ok() => story(number, state).map(Said::Tell),
         "note" | "remark" => {
