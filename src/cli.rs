@@ -16,6 +16,7 @@ mod export;
 pub mod fault;
 mod lessons;
 mod manual;
+mod models;
 mod open;
 pub mod out;
 #[cfg(feature = "tui")]
@@ -108,7 +109,7 @@ fn verb(mut cli: Cli) -> Result<(), Fault> {
         Some(Verb::Lessons(args)) => lessons::lessons(&mut config, &args, &mut out),
         Some(Verb::Verify(args)) => verify::verify(&config, &args, &mut out),
         Some(Verb::Export(args)) => export::export(&config, &args, &mut out),
-        Some(Verb::Doctor(args)) => doctor::doctor(&config, bad.as_ref(), &args, &mut out),
+        Some(Verb::Doctor(args)) => doctor::doctor(&mut config, bad.as_ref(), &args, &mut out),
         Some(Verb::Completions(args)) => manual::completions(&args, &mut out),
         Some(Verb::Man(args)) => manual::man(&args, &mut out),
         Some(Verb::Config(args)) => config::show(&config, &args, &mut out),

@@ -4,6 +4,7 @@
 //! A driver lives on a thread of its own with a runtime of its own, so that neither a slow disk nor a slow screen
 //! holds the other up.
 
+mod ask;
 mod commit;
 mod host;
 mod keeper;

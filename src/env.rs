@@ -2,7 +2,9 @@
 
 pub mod alfworld;
 pub mod babyai;
+mod dice;
 pub mod household;
+pub mod pddl;
 
 use crate::domain::{EnvInfo, Turn};
 use std::any::Any;

@@ -2,10 +2,11 @@
 //!
 //! Promises: the product of the parameter domains is never enumerated (action instances are found by joining facts that are
 //! reachable when deletes are ignored); every limit on size is a named constant; nothing here panics on any text.
-//! Does not do: numeric fluents (costs are read and dropped), derived predicates (refused), planning.
+//! Does not do: numeric fluents (costs are read and dropped), derived predicates (refused).
 //!
 //! The way through: [`Model::read`] parses domain and problem, [`Task::ground`] finds the facts and the action instances,
-//! a [`State`] of the task knows at any time which instances apply and whether the goal holds, incrementally.
+//! a [`State`] of the task knows at any time which instances apply and whether the goal holds, incrementally; a [`Planner`]
+//! looks for a way to the goal.
 
 mod atoms;
 mod bits;
@@ -21,6 +22,7 @@ mod model;
 mod names;
 mod normal;
 mod parse;
+mod plan;
 mod reach;
 mod schema;
 mod state;
@@ -35,6 +37,7 @@ pub use error::{Part, PddlError};
 pub use hash::{FastMap, FastSet};
 pub use model::{Action, Effect, Formula, GroundAtom, Model, Object, Predicate, Term, Variable};
 pub use names::{Name, Names};
+pub use plan::{Effort, Outcome, Planner};
 pub use state::{Change, Flip, State};
 pub use task::{ActionId, FactId, ObjectId, OpEffect, OpId, PredicateId, Task};
 pub use types::{TypeId, Types};

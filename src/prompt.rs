@@ -17,6 +17,7 @@ mod render;
 mod templates;
 
 pub use desk::Desk;
+pub(crate) use draft::CONTEXT_TOKENS;
 pub use mentor::read_mentor;
 pub use read::read;
 pub use render::{body_hash, render, text_hash};

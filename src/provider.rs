@@ -1,9 +1,14 @@
 //! Who answers prompts: a model behind a server, the built-in rules, a recording, a script. Prompt in, text out.
 
+mod cached;
+mod failure;
+pub mod openai;
 mod recorded;
 pub mod rules;
 mod scripted;
 
+pub use cached::{Cache, Cached};
+pub use failure::{FailureKind, ProviderError};
 pub use recorded::Recorded;
 pub use scripted::{Script, Scripted};
 
@@ -12,7 +17,7 @@ use futures_util::stream::BoxStream;
 use std::sync::Arc;
 
 /// A question with all that an answer may depend on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Request {
     /// The call it belongs to; never part of the question itself.
     pub call: CallId,
@@ -24,6 +29,17 @@ pub struct Request {
     pub seed: u64,
     /// Texts that end the answer; they are not part of it.
     pub stop: Vec<String>,
+    /// How the answer is sampled, where this question wants it otherwise than its endpoint does.
+    pub wish: SamplingWish,
+}
+
+/// What one question wants of the sampling; what is not set is the endpoint's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SamplingWish {
+    /// Temperature (Reflexion raises it after empty replies).
+    pub temperature: Option<f64>,
+    /// The most tokens an answer may have.
+    pub max_tokens: Option<u32>,
 }
 
 /// A piece of an answer under way.
@@ -35,6 +51,10 @@ pub enum Delta {
     Reasoning(String),
     /// More of the answer.
     Text(String),
+    /// What was sent as the answer so far was reasoning: its closing tag has come, and no opening one before it.
+    WasReasoning,
+    /// A sentence for the person that is no part of the answer: a setting that the server refused, a second try.
+    Notice(String),
     /// What it cost; sent once, at the end.
     Usage(Usage),
 }
@@ -53,20 +73,15 @@ pub enum Phase {
     Answering,
 }
 
-/// Why no answer came, in words for a person.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct ProviderError {
-    /// What happened.
-    pub what: String,
-    /// What to do next.
-    pub next: String,
-}
-
 /// Somebody who answers prompts. Dropping the stream breaks the call off.
 pub trait Provider: Send + Sync {
     /// Its name on the screen; a stand-in says that it is one.
     fn name(&self) -> String;
+
+    /// What of the settings it was given it does not send, each in words with the reason.
+    fn unsent(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The answer, piece by piece.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>>;

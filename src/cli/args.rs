@@ -4,6 +4,7 @@ mod verbs;
 
 pub use verbs::*;
 
+use crate::driver::worlds;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -91,10 +92,10 @@ pub enum Verb {
 /// Which world, and which tasks of it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct World {
-    /// The environment: household or babyai (built in), or alfworld.
+    /// The environment: household, babyai or pddl (built in), or alfworld.
     #[arg(long, value_name = "E")]
     pub env: Option<String>,
-    /// A task, by its id; may be given several times. For alfworld also a game.tw-pddl or its folder, for babyai a level's number or name.
+    /// A task, by its id; may be given several times. For alfworld also a game.tw-pddl or its folder, for babyai a level's number or name, for pddl `gripper/3`.
     #[arg(long = "task", value_name = "T")]
     pub task: Vec<String>,
     /// Tasks of a file (an id a line, or JSON lines with `task`), or of a set by name, such as `normal/*/1-20`.
@@ -106,6 +107,31 @@ pub struct World {
     /// A split: train, valid_seen, valid_unseen (alfworld), test (babyai).
     #[arg(long, value_name = "S")]
     pub split: Option<String>,
+    #[command(flatten)]
+    pub files: PddlFiles,
+}
+
+/// A PDDL problem in files.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PddlFiles {
+    /// A PDDL domain (with --problem).
+    #[arg(long, value_name = "F", requires = "problem")]
+    pub domain: Option<PathBuf>,
+    /// A PDDL problem; without --domain one of a built-in domain.
+    #[arg(long, value_name = "F")]
+    pub problem: Option<PathBuf>,
+}
+
+impl PddlFiles {
+    /// The files as the name of a task.
+    pub fn named(&self) -> Option<String> {
+        self.problem.as_deref().map(|problem| worlds::pddl_files(self.domain.as_deref(), problem))
+    }
+
+    /// The environment that is meant: files are of `pddl`, unless another is asked for.
+    pub fn env(&self, asked: Option<&String>) -> Option<String> {
+        asked.cloned().or_else(|| self.problem.as_ref().map(|_| "pddl".to_owned()))
+    }
 }
 
 /// What is done with the tasks.
@@ -114,10 +140,10 @@ pub struct How {
     /// The method: react or omnireflect.
     #[arg(long, value_name = "M", help_heading = "Method")]
     pub method: Option<String>,
-    /// Who acts: rules (built in), human, or recorded:SESSION.
+    /// Who acts: openai:MODEL, rules (built in), human, or recorded:SESSION.
     #[arg(long, value_name = "A", help_heading = "Method")]
     pub actor: Option<String>,
-    /// Who reflects: symbolic (rules) or none.
+    /// Who reflects: openai:MODEL, symbolic (rules), recorded:SESSION or none.
     #[arg(long, value_name = "R", help_heading = "Method")]
     pub mentor: Option<String>,
     /// Seed of every chance in the run.
@@ -162,9 +188,34 @@ pub struct Run {
     #[command(flatten)]
     pub how: How,
     #[command(flatten)]
+    pub models: Models,
+    #[command(flatten)]
     pub drive: Drive,
     #[command(flatten)]
     pub screen: Screen,
+}
+
+/// Where models are, and how they are spoken to.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Models {
+    /// Address of the model server, such as http://127.0.0.1:8080/v1; also $OPENAI_BASE_URL. The key: $OPENAI_API_KEY.
+    #[arg(long, value_name = "URL", help_heading = "Models")]
+    pub base_url: Option<String>,
+    /// How it is spoken to: profiles of the configuration (`[models.P]`) or shipped ones, separated by commas.
+    #[arg(long, value_name = "P", help_heading = "Models")]
+    pub profile: Option<String>,
+    /// The interface: chat, or completions (the prompt as one text that is continued).
+    #[arg(long, value_name = "chat|completions", help_heading = "Models")]
+    pub api: Option<String>,
+    /// Address of the mentor's server, where it is another one.
+    #[arg(long, value_name = "URL", help_heading = "Models")]
+    pub mentor_base_url: Option<String>,
+    /// The mentor's profiles, where they are others.
+    #[arg(long, value_name = "P", help_heading = "Models")]
+    pub mentor_profile: Option<String>,
+    /// Answers kept on disk: off, read, read-write. The seed is part of the question.
+    #[arg(long, value_name = "MODE", help_heading = "Models")]
+    pub cache: Option<String>,
 }
 
 /// How a run is driven.
@@ -204,6 +255,8 @@ pub struct Resume {
     /// Go on with the prompt templates in force here, though it was begun with others.
     #[arg(long)]
     pub accept_prompts: bool,
+    #[command(flatten)]
+    pub models: Models,
     #[command(flatten)]
     pub drive: Drive,
     #[command(flatten)]

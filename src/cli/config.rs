@@ -1,9 +1,11 @@
 //! The configuration: one table of entries, filled in layers (default, file, environment variable, flag), each value
 //! with its origin. The reference (`docs/CONFIG.md`), the file that `config init` writes and all errors come from the table.
 
+mod named;
 mod read;
 mod reference;
 mod show;
+mod value;
 
 #[cfg(test)]
 mod tests;
@@ -11,28 +13,14 @@ mod tests;
 pub(super) use read::unknown_setting;
 pub use reference::{reference, sample};
 pub use show::{init, show};
+pub use value::{From, Sort};
 
 use super::fault::{Fault, FaultKind};
+use crate::provider::openai::Profile;
 use etcetera::BaseStrategy as _;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
-
-/// What a value may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
-    /// Any text.
-    Text,
-    /// A path; `~/` stands for the home folder.
-    Path,
-    /// A whole number from this on.
-    Number(u64),
-    /// A switch.
-    Switch,
-    /// One of these words.
-    Word(&'static [&'static str]),
-}
 
 /// One thing that can be configured.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +64,14 @@ pub const ENTRIES: &[Entry] = &[
         "",
         "RETROSPECT_POOL",
         "--pool",
+    ),
+    entry(
+        "cache",
+        "the folder of kept answers; without it `answers/` in the user's cache folder",
+        Sort::Path,
+        "",
+        "RETROSPECT_CACHE_DIR",
+        "",
     ),
     entry(
         "run.env",
@@ -129,6 +125,54 @@ pub const ENTRIES: &[Entry] = &[
         "--on-error",
     ),
     entry(
+        "run.base_url",
+        "the address of the model server, such as `http://127.0.0.1:8080/v1`",
+        Sort::Text,
+        "",
+        "OPENAI_BASE_URL",
+        "--base-url",
+    ),
+    entry(
+        "run.profile",
+        "how the model server is spoken to: profiles by name, separated by commas, the last counts most",
+        Sort::Text,
+        "",
+        "RETROSPECT_PROFILE",
+        "--profile",
+    ),
+    entry(
+        "run.api",
+        "which interface of the model server is used",
+        Sort::Word(&["chat", "completions"]),
+        "chat",
+        "RETROSPECT_API",
+        "--api",
+    ),
+    entry(
+        "run.mentor_base_url",
+        "the address of the mentor's server, where it is another one",
+        Sort::Text,
+        "",
+        "RETROSPECT_MENTOR_BASE_URL",
+        "--mentor-base-url",
+    ),
+    entry(
+        "run.mentor_profile",
+        "the mentor's profiles, where they are others",
+        Sort::Text,
+        "",
+        "RETROSPECT_MENTOR_PROFILE",
+        "--mentor-profile",
+    ),
+    entry(
+        "run.cache",
+        "answers of model servers kept on disk: the same question gets the same answer",
+        Sort::Word(&["off", "read", "read-write"]),
+        "off",
+        "RETROSPECT_CACHE",
+        "--cache",
+    ),
+    entry(
         "run.prompts",
         "folder of prompt templates that replace the built-in ones by file name",
         Sort::Path,
@@ -171,6 +215,14 @@ pub const ENTRIES: &[Entry] = &[
         "RETROSPECT_THOUGHT",
         "",
     ),
+    entry(
+        "pddl.goal",
+        "how the sentences of a PDDL goal are joined: with a comma, as AgentBoard's code does, or a blank, as its labels",
+        Sort::Word(&["comma", "blank"]),
+        "comma",
+        "RETROSPECT_PDDL_GOAL",
+        "",
+    ),
 ];
 
 const fn entry(
@@ -184,25 +236,14 @@ const fn entry(
     Entry { name, meaning, sort, default, variable, flag }
 }
 
-/// Where a value comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum From {
-    /// Nobody set it.
-    Default,
-    /// The configuration file.
-    File(PathBuf, usize),
-    /// An environment variable.
-    Variable(&'static str),
-    /// A flag.
-    Flag(&'static str),
-}
-
 /// The configuration in force.
 #[derive(Clone, Debug)]
 pub struct Config {
     values: BTreeMap<&'static str, (Value, From)>,
     /// `[preset.NAME]` tables of the file: settings of methods by name.
     presets: BTreeMap<String, Vec<(String, Value)>>,
+    /// `[models.NAME]` tables of the file: profiles of model servers by name.
+    models: BTreeMap<String, Profile>,
     /// The file, whether it is there or not.
     pub file: PathBuf,
     /// The folder that also holds `themes/` and `keys.toml`.
@@ -220,7 +261,13 @@ impl Config {
             None => folder(&variable),
         };
         let path = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
-        let mut config = Self { values: defaults(), presets: BTreeMap::new(), file: path.clone(), folder };
+        let mut config = Self {
+            values: defaults(),
+            presets: BTreeMap::new(),
+            models: BTreeMap::new(),
+            file: path.clone(),
+            folder,
+        };
         match super::bounded::text(&path) {
             Ok(text) => read::fill(&mut config, &path, &text)?,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound && file.is_none() => {}
@@ -238,7 +285,8 @@ impl Config {
             None => folder(&variable),
         };
         let file = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
-        let mut config = Self { values: defaults(), presets: BTreeMap::new(), file, folder };
+        let mut config =
+            Self { values: defaults(), presets: BTreeMap::new(), models: BTreeMap::new(), file, folder };
         // Whatever is wrong with a variable was told with the file already, or is told by the next verb.
         let _ = config.fill_variables(&variable);
         config
@@ -305,23 +353,6 @@ impl Config {
     pub fn from(&self, name: &str) -> &From {
         self.values.get(name).map_or(&From::Default, |v| &v.1)
     }
-
-    /// The settings of a preset.
-    ///
-    /// # Errors
-    /// A usage [`Fault`] when the file has no such preset.
-    pub fn preset(&self, name: &str) -> Result<&[(String, Value)], Fault> {
-        self.presets.get(name).map(Vec::as_slice).ok_or_else(|| {
-            let known = self.presets.keys().cloned().collect::<Vec<_>>().join(", ");
-            let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {known}") };
-            Fault::usage(
-                format!("{}: there is no preset {name:?}; {known}", self.file.display()),
-                format!(
-                    "write one as a table [preset.{name}] of settings; `retrospect config show` lists them"
-                ),
-            )
-        })
-    }
 }
 
 /// The user's configuration folder.
@@ -338,28 +369,4 @@ fn defaults() -> BTreeMap<&'static str, (Value, From)> {
         .iter()
         .map(|e| (e.name, (read::parse(e, e.default).unwrap_or(Value::Null), From::Default)))
         .collect()
-}
-
-impl fmt::Display for From {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => f.write_str("default"),
-            Self::File(path, line) => write!(f, "{}:{line}", path.display()),
-            Self::Variable(name) => write!(f, "${name}"),
-            Self::Flag(flag) => f.write_str(flag),
-        }
-    }
-}
-
-impl Sort {
-    /// What is allowed, in words.
-    pub fn words(self) -> String {
-        match self {
-            Self::Text => "text".to_owned(),
-            Self::Path => "a path".to_owned(),
-            Self::Number(from) => format!("a whole number from {from} on"),
-            Self::Switch => "true or false".to_owned(),
-            Self::Word(words) => words.join(", "),
-        }
-    }
 }

@@ -1,5 +1,7 @@
 //! `doctor`: what works here, what does not, and what to do about it.
 
+mod servers;
+
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
@@ -8,6 +10,7 @@ use crate::driver::worlds::{self, Selection};
 use crate::env::household::PRESELECTED;
 use crate::journal::{Standing, list};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::IsTerminal as _;
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
@@ -15,6 +18,7 @@ use std::io::IsTerminal as _;
 enum State {
     Ok,
     Missing,
+    Warning,
     Broken,
 }
 
@@ -24,18 +28,22 @@ struct Line {
     state: State,
     what: String,
     #[serde(skip_serializing_if = "str::is_empty")]
-    next: &'static str,
+    next: Cow<'static, str>,
 }
 
 /// `doctor`.
 ///
 /// `bad` is why the configuration file could not be used; everything else is looked at all the same.
 pub(super) fn doctor(
-    config: &Config,
+    config: &mut Config,
     bad: Option<&Fault>,
     args: &args::Doctor,
     out: &mut Out,
 ) -> Result<(), Fault> {
+    super::models::flags(config, &args.models)?;
+    config.flag("run.actor", args.actor.as_deref())?;
+    config.flag("run.mentor", args.mentor.as_deref())?;
+    let config = &*config;
     let mut lines = vec![
         line(
             "program",
@@ -67,6 +75,7 @@ pub(super) fn doctor(
     }
     lines.extend(sessions(config));
     lines.extend([household(), alfworld(config)]);
+    lines.extend(servers::servers(config)?);
     if args.json {
         #[derive(Serialize)]
         struct Report<'a> {
@@ -78,6 +87,7 @@ pub(super) fn doctor(
             let mark = match line.state {
                 State::Ok => "ok     ",
                 State::Missing => "missing",
+                State::Warning => "warning",
                 State::Broken => "BROKEN ",
             };
             out.line(&format!("{mark}  {:<10} {}", line.name, line.what))?;
@@ -90,13 +100,13 @@ pub(super) fn doctor(
         None => Ok(()),
         Some(_) if args.json => Err(Fault::new(FaultKind::Check, "", "")),
         Some(line) => {
-            Err(Fault::new(FaultKind::Check, format!("{} does not work here", line.name), line.next))
+            Err(Fault::new(FaultKind::Check, format!("{} does not work here", line.name), line.next.clone()))
         }
     }
 }
 
-fn line(name: &'static str, state: State, what: String, next: &'static str) -> Line {
-    Line { name, state, what, next }
+fn line(name: &'static str, state: State, what: String, next: impl Into<Cow<'static, str>>) -> Line {
+    Line { name, state, what, next: next.into() }
 }
 
 fn terminal() -> Line {

@@ -16,9 +16,12 @@ use std::io::stdin;
 
 /// `play`.
 pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Result<(), Fault> {
-    config.flag("run.env", args.env.as_deref())?;
+    config.flag("run.env", args.files.env(args.env.as_ref()).as_deref())?;
     config.flag("run.interface", args.interface.as_deref())?;
     let task = task(config, args)?;
+    for warning in worlds::warnings(&task) {
+        out.note(&format!("warning: {warning}"));
+    }
     let options = world_options(config);
     let broke = |e: &_| fault::world(&task, e);
     let mut world = worlds::open(&task, &options).map_err(|e| broke(&e))?;
@@ -62,17 +65,11 @@ fn command(line: &str, json: bool, step: u32) -> Result<String, Fault> {
 }
 
 fn task(config: &Config, args: &args::Play) -> Result<Task, Fault> {
-    if args.domain.is_some() || args.problem.is_some() {
-        return Err(Fault::usage(
-            "--domain and --problem are for a world that this version does not have yet (pddl)",
-            "choose a task with --task",
-        ));
-    }
     if let Some(file) = &args.state {
         return state(config, args, file);
     }
     let selection = Selection {
-        tasks: args.task.clone().into_iter().collect(),
+        tasks: args.task.clone().into_iter().chain(args.files.named()).collect(),
         list: args.tasks.clone(),
         ..Selection::default()
     };

@@ -54,6 +54,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
         }),
     )?;
     config.flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
+    super::models::flags(&mut config, &args.models)?;
     if args.drive.jobs.is_some() {
         return Err(Fault::usage("--jobs: one session is taken up at a time", "leave --jobs away"));
     }

@@ -9,7 +9,7 @@ use super::place;
 use super::setup::{Plan, meta, plan, playable};
 use super::tell::{Teller, Voice};
 use super::watch::{Ended, run_to_end};
-use crate::driver::Driver;
+use crate::driver::{Driver, worlds};
 use crate::engine::State;
 use crate::report::{Tally, summary_line};
 use std::path::PathBuf;
@@ -17,9 +17,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// `run`.
-pub(super) fn run(mut config: Config, args: &args::Run, out: Out) -> Result<(), Fault> {
+pub(super) fn run(mut config: Config, args: &args::Run, mut out: Out) -> Result<(), Fault> {
     config.flag("run.on_error", args.drive.on_error.map(policy_word))?;
+    super::models::flags(&mut config, &args.models)?;
     let plan = plan(&mut config, &args.world, &args.how)?;
+    for warning in plan.spec.tasks.iter().flat_map(worlds::warnings) {
+        out.note(&format!("warning: {warning}"));
+    }
     begin(&config, plan, &args.drive, &args.screen, out)
 }
 

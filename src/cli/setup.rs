@@ -3,11 +3,12 @@
 use super::args::{How, World};
 use super::config::{Config, From};
 use super::fault::{Fault, FaultKind};
-use super::{place, pool};
+use super::{models, place, pool};
 use crate::domain::{Autonomy, RunSpec, SettingOrigin, Settings, Task};
 use crate::driver::worlds::{self, Selection, WorldOptions};
 use crate::driver::{self, DriverError, Launch, OpenWorld};
 use crate::engine::LessonWish;
+use crate::env::pddl::Joining;
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode, SETTINGS};
 use crate::prompt::Templates;
@@ -28,7 +29,7 @@ pub(super) struct Plan {
 /// Puts a run together.
 pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan, Fault> {
     for (name, text) in [
-        ("run.env", &world.env),
+        ("run.env", &world.files.env(world.env.as_ref())),
         ("run.method", &how.method),
         ("run.actor", &how.actor),
         ("run.mentor", &how.mentor),
@@ -66,8 +67,9 @@ pub(super) fn playable(plan: &Plan) -> Result<(), Fault> {
 
 /// Which tasks are meant.
 pub(super) fn selection(world: &World) -> Selection {
+    let files = world.files.named();
     Selection {
-        tasks: world.task.clone(),
+        tasks: world.task.iter().cloned().chain(files).collect(),
         list: world.tasks.clone(),
         split: world.split.clone(),
         only: world.only,
@@ -76,7 +78,8 @@ pub(super) fn selection(world: &World) -> Selection {
 
 /// Where worlds are looked for.
 pub(super) fn world_options(config: &Config) -> WorldOptions {
-    WorldOptions { data: config.path("data"), seed: config.number("run.seed") }
+    let joining = if config.text("pddl.goal") == "blank" { Joining::Blank } else { Joining::Comma };
+    WorldOptions { data: config.path("data"), seed: config.number("run.seed"), joining }
 }
 
 fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> {
@@ -114,6 +117,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>) -> Result<RunSpec, Fault> 
     let prompts = templates(config.path("run.prompts").as_deref())?;
     settings.set("templates", prompts.hash(), origin(config.from("run.prompts")));
     let actor = config.text("run.actor").to_owned();
+    models::note_down(config, &actor, &mentor, &mut settings)?;
     Ok(RunSpec {
         autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
         actor,
@@ -212,8 +216,16 @@ pub(super) fn launch(
                 Err(refused)
             }
         };
-    let launch = Launch::with(spec, templates, open, typing, find);
-    launch.map_err(|error| match (unfound, error) {
+    let mut unserved = None;
+    let serve = |asked, model: &str| {
+        models::provider(config, asked, model, Some(&spec.settings)).map_err(|fault| {
+            let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
+            unserved = Some(fault);
+            refused
+        })
+    };
+    let launch = Launch::with(spec, templates, open, typing, find, serve);
+    launch.map_err(|error| match (unfound.or(unserved), error) {
         (Some(fault), _) => fault,
         (None, DriverError::Refused(why, next)) => Fault::usage(why, next),
         (None, other) => other.into(),

@@ -132,11 +132,17 @@ fn value(config: &Config, name: &str) -> String {
     }
 }
 
+/// These words, and what is set where it is none of them (`openai:MODEL`, a recording).
+fn choices(config: &Config, name: &str, words: &[&str]) -> Vec<String> {
+    let set = Some(config.text(name)).filter(|set| !words.contains(set));
+    words.iter().copied().chain(set).map(str::to_owned).collect()
+}
+
 fn knobs(config: &Config, plan: &Plan) -> Vec<Knob> {
     let list = |words: &[&str]| Answers::Words(words.iter().map(|w| (*w).to_owned()).collect());
     let answers = |name: &str| match (name, ENTRIES.iter().find(|e| e.name == name).map(|e| e.sort)) {
-        ("run.actor", _) => list(&["rules", "human"]),
-        ("run.mentor", _) => list(&["symbolic", "none"]),
+        ("run.actor", _) => Answers::Words(choices(config, name, &["rules", "human"])),
+        ("run.mentor", _) => Answers::Words(choices(config, name, &["symbolic", "none"])),
         (_, Some(Sort::Word(words))) => list(words),
         (_, Some(Sort::Number(from))) => Answers::Number(from, u64::MAX),
         _ => Answers::Text("built in"),

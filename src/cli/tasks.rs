@@ -25,7 +25,7 @@ struct Row<'a> {
 
 /// `tasks`.
 pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Out) -> Result<(), Fault> {
-    config.flag("run.env", args.world.env.as_deref())?;
+    config.flag("run.env", args.world.files.env(args.world.env.as_ref()).as_deref())?;
     let env = config.text("run.env").to_owned();
     if args.write.is_some() && env != "household" {
         return Err(Fault::usage(

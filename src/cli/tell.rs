@@ -4,6 +4,7 @@ use super::fault::Fault;
 use super::out::Out;
 use crate::domain::Seq;
 use crate::driver::worlds::{self, WorldOptions};
+use crate::driver::{Signal, Store};
 use crate::engine::{Envelope, Event, State};
 use crate::env::Environment;
 use crate::report::{Aside, Lines, Transcript};
@@ -32,6 +33,8 @@ pub(super) struct Teller {
     transcript: Transcript,
     lines: Lines,
     pub(super) path: String,
+    /// The last signal that was told.
+    heard: u64,
     shadow: Shadow,
     /// Shown in the progress line before the step.
     label: String,
@@ -54,6 +57,7 @@ impl Teller {
             label: session.as_ref().map(|s| format!("{s} ")).unwrap_or_default(),
             lines: Lines { session },
             path: dir.display().to_string(),
+            heard: 0,
             shadow: Shadow { worlds, world: None, sent: None },
         }
     }
@@ -95,6 +99,19 @@ impl Teller {
             out.progress(&self.progress());
         }
         Ok(())
+    }
+
+    /// Says what the driver says beside the events: a second try, a setting that a server refused.
+    pub(super) fn signals(&mut self, store: &Store) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        for (number, signal) in store.live().signals {
+            if number > self.heard
+                && let Signal::Said(text) = signal
+            {
+                out.note(&text);
+            }
+            self.heard = self.heard.max(number);
+        }
     }
 
     /// The events since the last told one.

@@ -209,6 +209,7 @@ pub(super) fn tell_news(
     breaks: &[Break],
 ) -> Result<Option<Break>, Fault> {
     let fresh = fresh(handle, teller)?;
+    teller.signals(&handle.store);
     let mut held = None;
     for envelope in fresh {
         teller.event(&envelope)?;

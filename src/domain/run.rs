@@ -127,6 +127,28 @@ pub struct Usage {
     /// Milliseconds from request to reply.
     #[serde(default)]
     pub millis: u64,
+    /// Of the reply's tokens, those of reasoning, where the server tells them apart.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+    /// The numbers were counted by a proxy in between, not by who answered.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub proxy: bool,
+    /// The reply came out of our own cache; it cost nothing now.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cached: bool,
+    /// What it cost by the prices of the configuration, in billionths of their unit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cost_nano: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(switch: &bool) -> bool {
+    !switch
 }
 
 /// An ended episode, small enough to keep thousands of.

@@ -2,8 +2,8 @@
 
 use super::host::{Host, Order, Rebuild, Rebuilt, failed};
 use super::{Driver, Health, Message, Signal};
-use crate::domain::{Asked, CallId, Seq};
-use crate::engine::{Cause, Command, Effect, Envelope, Event, Failure, Input, Refusal, Reply, effect_of};
+use crate::domain::{CallId, Seq};
+use crate::engine::{Cause, Command, Effect, Envelope, Event, Input, Refusal, Reply, effect_of};
 use crate::env::EnvError;
 use crate::provider::Delta;
 use jiff::Timestamp;
@@ -203,25 +203,7 @@ impl Driver {
                 });
                 self.start_deadline(*call);
             }
-            Effect::Ask { call, prompt } => {
-                let provider = match prompt.asked {
-                    Asked::Actor => Some(self.launch.actor.clone()),
-                    Asked::Mentor => self.launch.mentor.clone(),
-                };
-                let inbox = self.handle.inbox();
-                if let Some(provider) = provider {
-                    let rendered = (self.launch.render)(&self.engine.state, prompt);
-                    self.runner.ask(provider, prompt, rendered, &self.store, inbox);
-                } else {
-                    let failure = Failure {
-                        what: "this run has no mentor to ask".to_owned(),
-                        place: "mentor".to_owned(),
-                        next: "choose a mentor with --mentor".to_owned(),
-                    };
-                    // The driver holds a sender itself, so its inbox is open.
-                    let _ = inbox.send(Message::Reply(Reply::Failed { call: *call, failure }));
-                }
-            }
+            Effect::Ask { call, prompt } => self.ask(*call, prompt),
             Effect::Cancel { call } => {
                 self.runner.cancel(*call);
                 self.store.edit_live(|live| live.calls.retain(|c| c.call != *call));
@@ -323,6 +305,9 @@ impl Driver {
     }
 
     fn delta(&self, call: CallId, delta: Delta) {
+        if let Delta::Notice(words) = delta {
+            return self.store.signal(Signal::Said(words));
+        }
         self.store.edit_live(|live| {
             let Some(of) = live.calls.iter_mut().find(|c| c.call == call) else { return };
             match delta {
@@ -337,7 +322,11 @@ impl Driver {
                     of.pieces += 1;
                     of.text.push_str(&piece);
                 }
-                Delta::Usage(_) => {}
+                Delta::WasReasoning => {
+                    let was = std::mem::take(&mut of.text);
+                    of.reasoning.push_str(&was);
+                }
+                Delta::Usage(_) | Delta::Notice(_) => {}
             }
         });
     }

@@ -154,7 +154,7 @@ impl Driver {
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let (handle, inbox) = Handle::new(store.clone());
         let host = Host::start(launch.open.clone(), handle.inbox())?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut driver = Self {
             engine,
             writer,

@@ -1,7 +1,7 @@
 //! From the words of a run to what its driver needs.
 
 use super::{DriverError, Launch, OpenWorld, open_read_only};
-use crate::domain::{RunSpec, Seq};
+use crate::domain::{Asked, RunSpec, Seq};
 use crate::engine::Envelope;
 use crate::method;
 use crate::prompt::{self, Desk, Templates};
@@ -15,10 +15,10 @@ use std::time::Duration;
 pub const TYPING: Duration = Duration::from_millis(12);
 
 /// The actors of this version, for messages.
-const ACTORS: &str = "rules (built in), human, and recorded:SESSION";
+const ACTORS: &str = "openai:MODEL, rules (built in), human, and recorded:SESSION";
 
 /// The mentors of this version, for messages.
-const MENTORS: &str = "symbolic (rules) and none";
+const MENTORS: &str = "openai:MODEL, symbolic (rules), recorded:SESSION and none";
 
 /// A recorded session: its name and its events.
 pub type Recording = (String, Vec<Arc<Envelope>>);
@@ -36,7 +36,7 @@ impl Launch {
         open: OpenWorld,
         typing: Duration,
     ) -> Result<Self, DriverError> {
-        Self::with(spec, templates, open, typing, |folder| {
+        let find = |folder: &str| {
             let (session, timeline, _) = open_read_only(Path::new(folder))?;
             let events = timeline.since(Seq(0));
             match timeline.fault() {
@@ -45,24 +45,36 @@ impl Launch {
                     Err(DriverError::Refused(why, "name a session whose files are whole".to_owned()))
                 }
             }
+        };
+        Self::with(spec, templates, open, typing, find, |_, model| {
+            Err(DriverError::Refused(
+                format!("openai:{model}: no model server was named"),
+                "give the address of one".to_owned(),
+            ))
         })
     }
 
-    /// As [`Launch::of`], where `find` finds the session that `recorded:` names.
+    /// As [`Launch::of`], where `find` finds the session that `recorded:` names, and `serve` makes the provider of a role's
+    /// model by the name that stands behind `openai:`.
     ///
     /// # Errors
-    /// As [`Launch::of`], and those of `find`.
+    /// As [`Launch::of`], and those of `find` and `serve`.
     pub fn with(
         spec: &RunSpec,
         templates: Arc<Templates>,
         open: OpenWorld,
         typing: Duration,
-        find: impl FnOnce(&str) -> Result<Recording, DriverError>,
+        mut find: impl FnMut(&str) -> Result<Recording, DriverError>,
+        mut serve: impl FnMut(Asked, &str) -> Result<Arc<dyn Provider>, DriverError>,
     ) -> Result<Self, DriverError> {
-        match spec.mentor.as_str() {
-            "symbolic" | "none" => {}
-            other => return Err(unknown("mentor", other, MENTORS)),
-        }
+        let mentor: Option<Arc<dyn Provider>> = match spec.mentor.as_str() {
+            "symbolic" | "none" => None,
+            other => match (other.strip_prefix("openai:"), other.strip_prefix("recorded:")) {
+                (Some(model), _) => Some(serve(Asked::Mentor, model)?),
+                (None, Some(name)) => Some(Arc::new(recorded("mentor", name, &mut find)?)),
+                (None, None) => return Err(unknown("mentor", other, MENTORS)),
+            },
+        };
         let desk = Arc::new(Desk::new(templates));
         let policy = method::policy_at(spec, desk.clone()).map_err(|e| {
             DriverError::Refused(e.to_string(), format!("choose one of: {}", method::NAMES.join(", ")))
@@ -70,36 +82,36 @@ impl Launch {
         let actor: Arc<dyn Provider> = match spec.actor.as_str() {
             // Where a person plays, the rules stand ready for when the turn is given back.
             "rules" | "human" => Arc::new(Rules::with_delay(typing)),
-            other => match other.strip_prefix("recorded:") {
-                Some(name) => Arc::new(recorded(name, find)?),
-                None => return Err(unknown("actor", other, ACTORS)),
+            other => match (other.strip_prefix("openai:"), other.strip_prefix("recorded:")) {
+                (Some(model), _) => serve(Asked::Actor, model)?,
+                (None, Some(name)) => Arc::new(recorded("actor", name, &mut find)?),
+                (None, None) => return Err(unknown("actor", other, ACTORS)),
             },
         };
         let render = Arc::new(move |state: &_, record: &_| desk.render(state, record));
-        Ok(Self { policy, render, actor, mentor: None, open })
+        Ok(Self { policy, render, actor, mentor, open })
     }
 }
 
 fn recorded(
+    role: &str,
     name: &str,
-    find: impl FnOnce(&str) -> Result<Recording, DriverError>,
+    find: &mut impl FnMut(&str) -> Result<Recording, DriverError>,
 ) -> Result<Recorded, DriverError> {
     let (session, events) = find(name)?;
     let recorded = Recorded::of(&session, &events, prompt::render);
     if recorded.is_empty() {
         return Err(DriverError::Refused(
-            format!("--actor recorded:{name}: no model answered anything in this session"),
-            "choose a session in which an actor was asked".to_owned(),
+            format!("--{role} recorded:{name}: no model answered anything in this session"),
+            format!("choose a session in which this {role} was asked"),
         ));
     }
     Ok(recorded)
 }
 
 fn unknown(role: &str, name: &str, there_are: &str) -> DriverError {
-    let why = if name.starts_with("openai:") {
-        format!("--{role} {name}: this version has no model servers yet; the {role}s there are: {there_are}")
-    } else {
-        format!("there is no {role} {name:?}; there are {there_are}")
-    };
-    DriverError::Refused(why, format!("choose one of them with --{role}"))
+    DriverError::Refused(
+        format!("there is no {role} {name:?}; there are {there_are}"),
+        format!("choose one of them with --{role}"),
+    )
 }

@@ -4,7 +4,7 @@ use super::{Message, Store};
 use crate::domain::{Asked, CallId, Prompt, PromptRecord, Usage};
 use crate::driver::LiveCall;
 use crate::engine::{Failure, Reply};
-use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
+use crate::provider::{Delta, Phase, Provider, ProviderError, Request, SamplingWish};
 use futures_util::StreamExt as _;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -49,6 +49,8 @@ impl Runner {
             seed: record.seed,
             // One line is a step; a mentor may take as many as it needs.
             stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
+            wish: warmer(record.rung),
+            ..Request::default()
         };
         let task = tokio::spawn(async move {
             let reply = match collect(provider.as_ref(), request, &inbox, estimate).await {
@@ -56,10 +58,7 @@ impl Runner {
                     usage.millis = began.elapsed().as_millis() as u64;
                     Reply::Model { call, text, reasoning, usage }
                 }
-                Err(error) => Reply::Failed {
-                    call,
-                    failure: Failure { what: error.what, place: provider.name(), next: error.next },
-                },
+                Err(error) => Reply::Failed { call, failure: failure(&error, provider.name()) },
             };
             // A driver that has ended wants no reply.
             let _ = inbox.send(Message::Reply(reply));
@@ -87,6 +86,11 @@ impl Runner {
     }
 }
 
+/// The temperature of a rung of the ladder: 0.2 for each (Reflexion's public code); none on the first, which is the run's own.
+fn warmer(rung: u32) -> SamplingWish {
+    SamplingWish { temperature: (rung > 0).then(|| f64::from(rung.min(5)) / 5.0), ..SamplingWish::default() }
+}
+
 async fn collect(
     provider: &dyn Provider,
     request: Request,
@@ -102,7 +106,9 @@ async fn collect(
             Delta::Text(piece) => text.push_str(piece),
             Delta::Reasoning(piece) => reasoning.push_str(piece),
             Delta::Usage(reported) => usage = Some(*reported),
-            Delta::Phase(_) => {}
+            // Nothing that was only reasoned is ever taken for an answer.
+            Delta::WasReasoning => reasoning.push_str(&std::mem::take(&mut text)),
+            Delta::Phase(_) | Delta::Notice(_) => {}
         }
         let _ = inbox.send(Message::Delta(call, delta));
     }
@@ -110,7 +116,20 @@ async fn collect(
         prompt_tokens: estimate,
         reply_tokens: (text.len() as u64).div_ceil(4),
         estimated: true,
-        millis: 0,
+        ..Usage::default()
     });
     Ok((text, reasoning, usage))
+}
+
+/// What a person is told, with the end of what had come of the answer: it is no answer, but it is not lost.
+fn failure(error: &ProviderError, place: String) -> Failure {
+    const KEPT: usize = 200;
+    let mut what = error.what.clone();
+    let letters = error.partial.chars().count();
+    if letters > 0 {
+        let more = if letters > KEPT { "..." } else { "" };
+        let last: String = error.partial.chars().skip(letters.saturating_sub(KEPT)).collect();
+        what = format!("{what}; it had said: {more}{last}");
+    }
+    Failure { what, place, next: error.next.clone() }
 }

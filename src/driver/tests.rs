@@ -281,7 +281,7 @@ fn a_failed_model_call_is_a_plain_sentence_and_can_be_tried_again() {
     let tries = std::sync::atomic::AtomicU32::new(0);
     launch.actor = Arc::new(Scripted::new(move |_| {
         if tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 {
-            return Err(ProviderError { what: "no one answers".to_owned(), next: "retry".to_owned() });
+            return Err(ProviderError::new("no one answers", "retry"));
         }
         Ok("count".to_owned())
     }));

@@ -1,25 +1,28 @@
 //! Where worlds and tasks come from: the one place that turns names on the command line into files and games.
 //!
 //! A task's id stands in the journal, so it has to find the same game again: for `household` the name alone decides, for
-//! `alfworld` it is the path below the data folder (or the whole path, for a game that lies elsewhere).
+//! `alfworld` it is the path below the data folder (or the whole path, for a game that lies elsewhere), for `pddl` a name or two paths.
 
 mod alfworld;
 mod babyai;
 mod household;
 mod list;
+mod pddl;
 
 #[cfg(test)]
 mod tests;
 
 pub use list::Selection;
+pub use pddl::files as pddl_files;
 
 use crate::domain::Task;
+use crate::env::pddl::Joining;
 use crate::env::{EnvError, Environment};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// The environments of this program, in the order in which screens list them.
-pub const NAMES: &[&str] = &["household", "alfworld", "babyai"];
+pub const NAMES: &[&str] = &["household", "alfworld", "babyai", "pddl"];
 
 /// What opening and listing depend on besides the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub struct WorldOptions {
     pub data: Option<PathBuf>,
     /// The seed of a task that is made from one and does not name its own.
     pub seed: u64,
+    /// How the sentences of a PDDL goal are joined.
+    pub joining: Joining,
 }
 
 /// Why a world or a list of tasks is not to be had.
@@ -112,6 +117,7 @@ pub fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>,
         "household" => household::open(task),
         "alfworld" => alfworld::open(task, options),
         "babyai" => babyai::open(task),
+        "pddl" => pddl::open(task, options),
         other => Err(refused(&WorldError::UnknownEnv { env: other.to_owned() })),
     }
 }
@@ -125,6 +131,7 @@ pub fn find(env: &str, text: &str, options: &WorldOptions) -> Result<Task, World
         "household" => household::find(text),
         "alfworld" => alfworld::find(text, options),
         "babyai" => babyai::find(text, options),
+        "pddl" => pddl::find(text, options),
         _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
     }
 }
@@ -150,6 +157,7 @@ pub fn offered(env: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldErro
         }
         "alfworld" => alfworld::offered(options),
         "babyai" => babyai::offered(options).into_iter().map(babyai::described).collect(),
+        "pddl" => pddl::offered(options.joining),
         _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
     }
 }
@@ -170,6 +178,11 @@ pub fn with_seed(mut task: Task, seed: u64) -> Task {
         babyai::with_seed(&mut task, seed);
     }
     task
+}
+
+/// What is odd about a task without keeping anybody from playing it, a sentence each.
+pub fn warnings(task: &Task) -> Vec<String> {
+    if task.env == "pddl" { pddl::warnings(task) } else { Vec::new() }
 }
 
 fn refused(error: &WorldError) -> EnvError {

@@ -19,7 +19,9 @@ pub(super) fn reached(state: &State) -> Option<EndReason> {
     }
     let counted =
         if run.settings.switch("thoughts_count", true) { episode.answered() } else { episode.moves };
-    if counted >= run.limits.steps {
+    // Thoughts that do not count still come to an end: three before each action, as AgentBoard has it.
+    let endless = episode.answered() >= run.limits.steps.saturating_mul(4);
+    if counted >= run.limits.steps || endless {
         return Some(EndReason::StepLimit);
     }
     if run.limits.moves.is_some_and(|cap| episode.moves >= cap) {

@@ -9,7 +9,6 @@
 //!
 //! How the rooms are stocked is `stock.toml`; what easy, normal and hard mean is [`Difficulty`].
 
-mod dice;
 mod export;
 mod furnish;
 mod id;

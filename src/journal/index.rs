@@ -1,7 +1,7 @@
 //! What can be said of a session without opening it. Kept beside the journal, and rebuilt from it at will. It is a
 //! shortcut for lists and no evidence: whoever wants to know what happened reads the journal.
 
-use super::session::{branch_path, write_private};
+use super::session::{branch_path, read_small, write_private};
 use super::{JournalError, Session, Use, open_branch};
 use crate::domain::{BranchId, EpisodeSummary, Seq, hex};
 use crate::engine::State;
@@ -97,7 +97,7 @@ impl Summary {
         let len = fs::metadata(&trunk).map_err(JournalError::io(&trunk, "could not be measured"))?.len();
         let tail = tail_of(&trunk, len).map_err(JournalError::io(&trunk, "could not be read"))?;
         let index = session.dir.join("index");
-        let kept = fs::read(index.join("summary.json")).ok();
+        let kept = read_small(&index.join("summary.json")).ok();
         if let Some(kept) = kept.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok())
             && kept.bytes == len
             && kept.tail == tail

@@ -5,7 +5,7 @@ use crate::domain::{BranchId, Seq};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::io::Write as _;
+use std::io::{Error, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// What `meta.toml` holds: enough to list a session without reading its journal.
@@ -85,7 +85,7 @@ impl Session {
         if fs::metadata(&path).is_ok_and(|m| !m.is_dir()) {
             super::stream::must_be_regular(&path)?;
         }
-        let text = match fs::read_to_string(&path) {
+        let text = match read_small(&path).and_then(|b| String::from_utf8(b).map_err(Error::other)) {
             Ok(text) => text,
             Err(e)
                 if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
@@ -120,9 +120,27 @@ fn toml_of(meta: &Meta) -> String {
     toml::to_string(meta).unwrap_or_default()
 }
 
-/// Writes a whole file that only its owner may read: first beside it, then renamed over it.
+/// The most bytes that what describes a session may have: its meta and its summary are a few hundred.
+const SMALL: u64 = 1 << 20;
+
+/// Reads a file that describes a session. What is no regular file, or is far too long, is refused before it is read.
+pub(super) fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(Error::new(ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    if metadata.len() > SMALL {
+        return Err(Error::new(ErrorKind::FileTooLarge, format!("it is longer than {SMALL} bytes")));
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(SMALL).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes a whole file that only its owner may read: first beside it, then renamed over it. Two programs that do so at once
+/// have files of their own until then.
 pub(super) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
-    let fresh = path.with_extension("new");
+    let fresh = path.with_extension(format!("{}.new", std::process::id()));
     let _ = fs::remove_file(&fresh);
     let mut file = private()
         .write(true)

@@ -287,3 +287,20 @@ fn every_progress_rate_is_read_as_it_was_written() {
         }
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn a_summary_that_is_a_pipe_or_far_too_long_is_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, writer) = Session::create(dir.path(), meta("piped")).unwrap();
+    drop(writer);
+    let summary = session.dir.join("index/summary.json");
+    let made = std::process::Command::new("mkfifo").arg(&summary).status().unwrap();
+    assert!(made.success());
+    assert_eq!(Summary::of(&session).unwrap().head, Seq(0), "nobody waits for a writer of the pipe");
+    std::fs::File::create(&summary).unwrap().set_len(2 << 30).unwrap();
+    assert_eq!(Summary::of(&session).unwrap().head, Seq(0));
+    std::fs::File::create(session.dir.join("meta.toml")).unwrap().set_len(2 << 30).unwrap();
+    let refused = Session::open(&session.dir).unwrap_err();
+    assert!(refused.to_string().contains("meta.toml"), "{refused}");
+}

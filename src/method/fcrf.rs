@@ -108,7 +108,8 @@ fn ends_trial(state: &State) -> bool {
     }
 }
 
-/// The tip stays with its task, and names the lesson of the pool it was taken from.
+/// The tip stays with its task. Which lesson of the pool it was taken from is a guess: the one that shares most of the longer
+/// words with it, three at least; it is named as the tip's parent.
 fn chosen(state: &State, heard: &Heard<'_>) -> Vec<Want> {
     let mut wants = vec![Want::Reflect(Box::new(heard.reflection()))];
     // One tip that fits best is asked for; what else was said is in the reflection.
@@ -117,7 +118,7 @@ fn chosen(state: &State, heard: &Heard<'_>) -> Vec<Want> {
     let source = pool(state)
         .into_iter()
         .map(|l| (shared(&said, &words(&l.text().text)), l))
-        .filter(|(shared, _)| *shared > 0)
+        .filter(|(shared, _)| *shared > 2)
         .max_by_key(|(shared, l)| (*shared, std::cmp::Reverse(l.number)))
         .map(|(_, l)| l.id.clone());
     let mut wish = heard.lesson(item);
@@ -130,7 +131,7 @@ fn chosen(state: &State, heard: &Heard<'_>) -> Vec<Want> {
 }
 
 fn words(text: &str) -> Vec<String> {
-    let split = text.split(|c: char| !c.is_alphanumeric()).filter(|w| w.len() > 2);
+    let split = text.split(|c: char| !c.is_alphanumeric()).filter(|w| w.chars().count() > 3);
     split.map(str::to_lowercase).collect()
 }
 

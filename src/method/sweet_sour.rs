@@ -107,7 +107,12 @@ fn subgoal(state: &State, episode: &Episode) -> bool {
 /// The turn a memory is about: what the agent saw, what it did, and the reward.
 fn last_moment(episode: &Episode) -> Option<Moment> {
     let step = episode.step(episode.answered())?;
-    let before = episode.step(step.number - 1).and_then(|s| s.answer.as_ref()).or(episode.reset.as_ref())?;
+    let before = step
+        .number
+        .checked_sub(1)
+        .and_then(|n| episode.step(n))
+        .and_then(|s| s.answer.as_ref())
+        .or(episode.reset.as_ref())?;
     Some(Moment {
         observation: before.seen.clone().unwrap_or_else(|| before.raw.clone()),
         action: step.action().unwrap_or_default().to_owned(),

@@ -1,7 +1,7 @@
 //! A fixed row of bits.
 
 /// A fixed row of bits, all false at first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bits {
     words: Vec<u64>,
 }

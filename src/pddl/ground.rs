@@ -20,7 +20,8 @@ use super::types::Types;
 use conditions::Grounder;
 use std::sync::Arc;
 
-pub(super) fn ground(model: &Model) -> Result<Task, PddlError> {
+/// `parts` are the parts of the goal that get conditions of their own.
+pub(super) fn ground(model: &Model, parts: &[&Formula]) -> Result<Task, PddlError> {
     let (objects, numbers) = number_objects(model)?;
     let mut types = Types::of(model, &numbers)?;
     let mut schemas = Vec::with_capacity(model.actions.len());
@@ -28,6 +29,10 @@ pub(super) fn ground(model: &Model) -> Result<Task, PddlError> {
         schemas.push(Schema::of(model, action, &numbers, &mut types)?);
     }
     let goal = Schema::of_goal(model, &model.goal, &numbers, &mut types)?;
+    let parts: Vec<Schema> = parts
+        .iter()
+        .map(|part| Schema::of_goal(model, part, &numbers, &mut types))
+        .collect::<Result<_, _>>()?;
     let mut is_static = vec![true; model.predicates.len()];
     for effect in model.actions.iter().flat_map(|action| &action.effects) {
         is_static[effect.predicate] = false;
@@ -45,9 +50,20 @@ pub(super) fn ground(model: &Model) -> Result<Task, PddlError> {
     let mut grounder = Grounder::new(&atoms, &types, &is_static, &mut work);
     let ops = instances::ground(&schemas, &found, &mut grounder)?;
     let goal = grounder.goal(schemas.len(), &goal)?;
+    let mut goal_parts = Vec::with_capacity(parts.len());
+    for (at, part) in parts.iter().enumerate() {
+        goal_parts.push(grounder.goal(schemas.len() + 1 + at, part)?);
+    }
     let subs = grounder.into_gates();
     drop(found);
-    Ok(assemble(model, objects, types, &is_static, atoms, &init, ops, subs, goal))
+    let goals = Goals { whole: goal, parts: goal_parts };
+    Ok(assemble(model, objects, types, &is_static, atoms, &init, ops, subs, goals))
+}
+
+/// The goal and the parts of it that are asked for one by one.
+struct Goals {
+    whole: Condition,
+    parts: Vec<Condition>,
 }
 
 /// Objects by number, and numbers by name.
@@ -105,7 +121,7 @@ fn assemble(
     init: &[(u16, Vec<ObjectId>)],
     mut ops: instances::Ops,
     mut subs: Rows,
-    goal: Condition,
+    goals: Goals,
 ) -> Task {
     let mut order: Vec<u32> = (0..atoms.len() as u32).collect();
     order.sort_unstable_by_key(|&atom| {
@@ -144,10 +160,12 @@ fn assemble(
     for effect in &mut ops.effects {
         effect.fact.0 = new[effect.fact.index()];
     }
-    let goal = match goal {
+    let renumbered = |condition| match condition {
         Condition::Input(input) => Condition::Input(input.renumbered(&new, first_sub as u32)),
         constant @ Condition::Constant(_) => constant,
     };
+    let goal = renumbered(goals.whole);
+    let goal_parts = goals.parts.into_iter().map(renumbered).collect();
     let gates = ops.inputs.iter().chain(subs.iter());
     let fact_watchers = Watchers::collect(order.len(), gates, |source| match source {
         Source::Fact(fact) => Some(fact),
@@ -192,6 +210,7 @@ fn assemble(
         fact_watchers,
         gate_watchers,
         goal,
+        goal_parts,
         initial,
     }
 }

@@ -38,6 +38,62 @@ impl Model {
     pub fn read(domain: &str, problem: &str) -> Result<Self, PddlError> {
         parse::read(domain, problem)
     }
+
+    /// The conjuncts of the goal in the order written, those of nested conjunctions included.
+    pub fn goal_parts(&self) -> Vec<&Formula> {
+        let mut parts = Vec::new();
+        flatten(&self.goal, &mut parts);
+        parts
+    }
+
+    /// A formula in PDDL, on one line.
+    pub fn spell(&self, formula: &Formula) -> String {
+        let mut text = String::new();
+        self.write(formula, &mut text);
+        text
+    }
+
+    /// Recurses as deep as the parser let formulas nest.
+    fn write(&self, formula: &Formula, out: &mut String) {
+        let word = |name: Name| self.names.word(name);
+        let term = |of: &Term| match of {
+            Term::Variable(name) => format!(" ?{}", word(*name)),
+            Term::Constant(name) => format!(" {}", word(*name)),
+        };
+        let mut nest = |head: &str, parts: &[&Formula]| {
+            out.push('(');
+            out.push_str(head);
+            for part in parts {
+                out.push(' ');
+                self.write(part, out);
+            }
+            out.push(')');
+        };
+        match formula {
+            Formula::And(parts) => nest("and", &parts.iter().collect::<Vec<_>>()),
+            Formula::Or(parts) => nest("or", &parts.iter().collect::<Vec<_>>()),
+            Formula::Not(inner) => nest("not", &[inner]),
+            Formula::Imply(left, right) => nest("imply", &[left, right]),
+            Formula::Exists(variables, inner) | Formula::Forall(variables, inner) => {
+                let names: Vec<String> =
+                    variables.iter().map(|variable| format!("?{}", word(variable.name))).collect();
+                let kind = if matches!(formula, Formula::Exists(..)) { "exists" } else { "forall" };
+                nest(&format!("{kind} ({})", names.join(" ")), &[inner]);
+            }
+            Formula::Atom(predicate, terms) => {
+                let name = word(self.predicates[*predicate].name);
+                nest(&terms.iter().fold(name.to_owned(), |text, of| text + &term(of)), &[]);
+            }
+            Formula::Equal(left, right) => nest(&format!("={}{}", term(left), term(right)), &[]),
+        }
+    }
+}
+
+fn flatten<'m>(formula: &'m Formula, parts: &mut Vec<&'m Formula>) {
+    match formula {
+        Formula::And(inner) => inner.iter().for_each(|part| flatten(part, parts)),
+        other => parts.push(other),
+    }
 }
 
 /// A declared predicate.

@@ -185,7 +185,8 @@ impl<'t> Parser<'t, '_> {
             let at = self.lexer.position();
             self.open("a fact")?;
             let word = self.word("the name of a predicate")?;
-            if word == "=" {
+            // Values of functions play no part; what is not said is false, so a denial says nothing.
+            if word == "=" || word == "not" {
                 self.skip_rest()?;
                 self.close()?;
                 continue;

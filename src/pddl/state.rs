@@ -74,13 +74,19 @@ impl State {
             .map(|(at, _)| OpId(at as u32))
     }
 
+    pub(super) fn gate_count(&self) -> usize {
+        self.unmet.len()
+    }
+
     /// Whether the goal holds.
     #[inline]
     pub fn is_goal(&self, task: &Task) -> bool {
-        match task.goal {
-            Condition::Constant(value) => value,
-            Condition::Input(input) => self.holds_input(input),
-        }
+        self.holds_condition(task.goal)
+    }
+
+    /// Whether a part of the goal holds, counted from 0 in the order of [`super::Model::goal_parts`]; false beyond the last.
+    pub fn holds_part(&self, task: &Task, part: usize) -> bool {
+        task.goal_parts.get(part).is_some_and(|&condition| self.holds_condition(condition))
     }
 
     /// Whether an effect of an instance would fire now.
@@ -173,7 +179,15 @@ impl State {
     }
 
     #[inline]
-    fn holds_input(&self, input: Input) -> bool {
+    fn holds_condition(&self, condition: Condition) -> bool {
+        match condition {
+            Condition::Constant(value) => value,
+            Condition::Input(input) => self.holds_input(input),
+        }
+    }
+
+    #[inline]
+    pub(super) fn holds_input(&self, input: Input) -> bool {
         let value = match input.source() {
             Source::Fact(fact) => self.facts.get(fact as usize),
             Source::Gate(gate) => self.unmet[gate as usize] == 0,

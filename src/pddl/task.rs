@@ -87,6 +87,7 @@ pub struct Task {
     pub(super) fact_watchers: Watchers,
     pub(super) gate_watchers: Watchers,
     pub(super) goal: Condition,
+    pub(super) goal_parts: Vec<Condition>,
     pub(super) initial: State,
 }
 
@@ -96,12 +97,31 @@ impl Task {
     /// # Errors
     /// [`PddlError::TooLarge`] with the limit that was passed.
     pub fn ground(model: &Model) -> Result<Self, PddlError> {
-        ground::ground(model)
+        ground::ground(model, &[])
+    }
+
+    /// The same, with a condition for each of [`Model::goal_parts`], so that a state can say which of them hold
+    /// ([`State::holds_part`]).
+    ///
+    /// # Errors
+    /// As [`Task::ground`].
+    pub fn ground_with_parts(model: &Model) -> Result<Self, PddlError> {
+        ground::ground(model, &model.goal_parts())
     }
 
     /// The initial state.
     pub fn initial(&self) -> &State {
         &self.initial
+    }
+
+    /// How many parts of the goal have conditions of their own; none where the task was made by [`Task::ground`].
+    pub fn goal_part_count(&self) -> usize {
+        self.goal_parts.len()
+    }
+
+    /// How many gates there are: those of the instances, then those inside conditions.
+    pub(super) fn gate_count(&self) -> usize {
+        self.initial.gate_count()
     }
 
     /// How many objects there are, constants included.
@@ -127,6 +147,11 @@ impl Task {
     /// The type hierarchy.
     pub fn types(&self) -> &Types {
         &self.types
+    }
+
+    /// All predicates, in order of declaration.
+    pub fn predicates(&self) -> impl Iterator<Item = PredicateId> + use<> {
+        (0..self.predicates.len()).map(|at| PredicateId(at as u16))
     }
 
     /// The predicate of this lower-case name.

@@ -1,6 +1,7 @@
 //! The core on domains that have nothing to do with households.
 
 mod conditions;
+mod planning;
 mod random;
 
 use super::{Model, PddlError, State, Task};

@@ -124,6 +124,11 @@ impl Types {
         self.by_word.get(word).copied()
     }
 
+    /// A type's name, lower case; empty for a union.
+    pub fn name(&self, kind: TypeId) -> &str {
+        self.words.get(usize::from(kind.0)).map_or("", String::as_str)
+    }
+
     /// How many types there are.
     pub(super) fn len(&self) -> usize {
         self.words.len()

@@ -34,7 +34,7 @@ impl Desk {
         draft(state, ask, &self.templates, &mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// As [`super::render`]; the prompt drafted last is not written again.
+    /// As [`super::render()`]; the prompt drafted last is not written again.
     pub fn render(&self, state: &State, record: &PromptRecord) -> Prompt {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |r: &PromptRecord| {

@@ -173,9 +173,12 @@ impl Assembly<'_> {
             Fact::TaskType => episode.task.task_type.clone(),
             Fact::Trial => Some(episode.trial.to_string()),
             Fact::TotalReward => {
-                let carried =
-                    self.state.memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-                Some((carried + episode.reward()).to_string())
+                let memory = &self.state.memory;
+                let carried = memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+                // After its end the episode is in what is carried over already.
+                let counted = memory.get("episode").and_then(serde_json::Value::as_u64);
+                let own = if counted == Some(u64::from(episode.number)) { 0.0 } else { episode.reward() };
+                Some((carried + own).to_string())
             }
             Fact::Reward => episode.last().and_then(|s| s.answer.as_ref()).map(|a| a.reward.to_string()),
         }

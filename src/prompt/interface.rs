@@ -16,14 +16,22 @@ enum View {
 /// AgentBoard's command for the list of admissible actions.
 const CHECK: &str = "check valid actions";
 
+/// What is sent in place of a thought to a world that would look for an action in it.
+const THOUGHT: &str = "think";
+
+fn in_world(state: &State, env: &str) -> bool {
+    state.episode.as_ref().is_some_and(|episode| episode.task.env == env)
+}
+
 /// What is sent to the world for an action, and the rule that changed it.
 ///
 /// `raw` and `react` send what was said. `agentboard` (methods.md 3.1, 3.4): a trailing dot is dropped
 /// (`agentboard.dot`), in a `put` the first word of ` in `, ` on ` becomes ` in/on ` (`agentboard.put`), and
 /// `check valid actions` asks for the list instead of a step (`agentboard.check`).
 ///
-/// BabyAI speaks AgentBoard's words already, so every view sends what was said; where `pickup_alias` is on, the verb of
-/// AgentBoard's prompt becomes the one its world knows (`babyai.pickup`).
+/// Worlds that come with AgentBoard's own wrapper get what was said in every view, with two exceptions: in BabyAI, where
+/// `pickup_alias` is on, the verb of AgentBoard's prompt becomes the one its world knows (`babyai.pickup`), and of a thought
+/// in `pddl` only the word is sent (`pddl.thought`).
 pub fn outgoing(state: &State, action: &str) -> Outgoing {
     let plain = Outgoing { sent: None, rule: None, list: false };
     if speaks_for_itself(state) {
@@ -31,6 +39,14 @@ pub fn outgoing(state: &State, action: &str) -> Outgoing {
         return match sent {
             None => plain,
             sent => Outgoing { sent, rule: Some("babyai.pickup".to_owned()), list: false },
+        };
+    }
+    // This world takes any text for an action in which it finds the words of one.
+    if thought_of(action).is_some() && in_world(state, "pddl") {
+        return Outgoing {
+            sent: Some(THOUGHT.to_owned()),
+            rule: Some("pddl.thought".to_owned()),
+            list: false,
         };
     }
     if view(state) != View::Agentboard || thought_of(action).is_some() {
@@ -79,7 +95,8 @@ pub fn incoming(state: &State, action: &str, turn: &Turn, admissible: &[String])
     }
     if thought_of(action).is_some() {
         // Also in `raw`, a thought that the world was not told has no other answer.
-        return (view != View::Raw || raw.is_empty()).then(|| "OK.".to_owned());
+        let unheard = in_world(state, "pddl");
+        return (view != View::Raw || raw.is_empty() || unheard).then(|| "OK.".to_owned());
     }
     match view {
         View::Raw => None,
@@ -119,7 +136,7 @@ pub fn goal(first: &Turn) -> String {
 
 /// The texts of the world are those of AgentBoard's wrapper, so no view changes them.
 fn speaks_for_itself(state: &State) -> bool {
-    state.open_episode().is_some_and(|e| e.task.env == "babyai")
+    in_world(state, "babyai")
 }
 
 /// `pick up X` as `pickup X`; none for any other action.
@@ -131,6 +148,10 @@ fn picked_up(action: &str) -> Option<String> {
 }
 
 fn view(state: &State) -> View {
+    // This world speaks as AgentBoard's wrapper does by itself; what is done to ALFWorld's texts would spoil its own.
+    if in_world(state, "pddl") {
+        return View::Raw;
+    }
     match state.run.as_ref().map_or("raw", |r| r.interface.as_str()) {
         "react" => View::React,
         "agentboard" => View::Agentboard,

@@ -75,10 +75,10 @@ impl Recorded {
         let exact = found.iter().find(|n| self.exchanges[**n].seed == request.seed).or(found.first());
         match exact {
             Some(place) => Ok(self.exchanges[*place].reply.clone()),
-            None => Err(ProviderError {
-                what: self.difference(request),
-                next: "choose another actor with --actor, or take the action yourself".to_owned(),
-            }),
+            None => Err(ProviderError::new(
+                self.difference(request),
+                "choose another actor with --actor, or take the action yourself",
+            )),
         }
     }
 
@@ -157,7 +157,7 @@ mod tests {
             asked: Asked::Actor,
             prompt: Arc::new(prompt(words)),
             seed,
-            stop: Vec::new(),
+            ..Request::default()
         };
         recorded.answer(&request).map_err(|e| e.what)
     }

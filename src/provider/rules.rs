@@ -86,7 +86,7 @@ impl Provider for Rules {
             prompt_tokens: (characters as u64).div_ceil(4),
             reply_tokens: (text.chars().count() as u64).div_ceil(4),
             estimated: true,
-            millis: 0,
+            ..Usage::default()
         };
         let mut pieces = vec![Delta::Phase(Phase::Answering)];
         if self.delay.is_zero() {

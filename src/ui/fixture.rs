@@ -97,7 +97,13 @@ impl Fixture {
     /// Asks the actor and reads its reply; the step waits for a decision.
     pub fn propose(&mut self, thought: Option<&str>, action: Option<&str>) -> &mut Self {
         let call = self.ask();
-        let usage = Usage { prompt_tokens: 1210, reply_tokens: 61, estimated: false, millis: 4100 };
+        let usage = Usage {
+            prompt_tokens: 1210,
+            reply_tokens: 61,
+            estimated: false,
+            millis: 4100,
+            ..Usage::default()
+        };
         let text = action.or(thought).unwrap_or_default().to_owned();
         self.write(Cause::Model, Event::ReplyReceived { call, text, reasoning: String::new(), usage });
         let event = Event::Proposed {

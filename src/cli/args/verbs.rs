@@ -1,6 +1,6 @@
 //! The flags of the verbs that start no run.
 
-use super::{Screen, World};
+use super::{PddlFiles, Screen, World};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -34,10 +34,10 @@ pub struct Open {
                   the reset and has goal and task as well. Playing goes on after the end; exit 0 at end of input."
 )]
 pub struct Play {
-    /// The environment: household or babyai (built in), or alfworld.
+    /// The environment: household, babyai or pddl (built in), or alfworld.
     #[arg(long, value_name = "E")]
     pub env: Option<String>,
-    /// A task, by its id; for alfworld also a game.tw-pddl or its folder, for babyai a level's number or name.
+    /// A task, by its id; for alfworld also a game.tw-pddl or its folder, for babyai a level's number or name, for pddl `gripper/3`.
     #[arg(long, value_name = "T")]
     pub task: Option<String>,
     /// Seed of the world's own chance.
@@ -55,12 +55,8 @@ pub struct Play {
     /// A level file to play (babyai).
     #[arg(long, value_name = "F")]
     pub state: Option<PathBuf>,
-    /// A PDDL domain (with --problem).
-    #[arg(long, value_name = "F", hide = true)]
-    pub domain: Option<PathBuf>,
-    /// A PDDL problem (with --domain).
-    #[arg(long, value_name = "F", hide = true)]
-    pub problem: Option<PathBuf>,
+    #[command(flatten)]
+    pub files: PddlFiles,
     /// One JSON object a reply.
     #[arg(long)]
     pub json: bool,
@@ -224,6 +220,14 @@ pub struct Export {
 
 #[derive(Debug, Args)]
 pub struct Doctor {
+    /// Check the server of this actor: openai:MODEL.
+    #[arg(long, value_name = "A")]
+    pub actor: Option<String>,
+    /// Check the server of this mentor: openai:MODEL.
+    #[arg(long, value_name = "R")]
+    pub mentor: Option<String>,
+    #[command(flatten)]
+    pub models: super::Models,
     /// One JSON object.
     #[arg(long)]
     pub json: bool,

@@ -2,6 +2,7 @@
 
 use super::{Config, ENTRIES, Entry, From, Sort};
 use crate::cli::fault::{Fault, FaultKind};
+use crate::provider::openai::Profile;
 use serde_json::{Value, json};
 use std::path::Path;
 use toml::Spanned;
@@ -64,6 +65,17 @@ pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), F
                     config.presets.insert(preset.get_ref().to_string(), read);
                 }
             }
+            DeValue::Table(inner) if name == "models" => {
+                for (model, table) in inner {
+                    let named =
+                        |why: String| fault(model.span().start, format!("models.{}: {why}", model.get_ref()));
+                    let table =
+                        json_of(table.get_ref()).ok_or_else(|| named("it holds a date".to_owned()))?;
+                    let profile =
+                        Profile::read(&table).map_err(|e| named(format!("{}; {}", e.what, e.next)))?;
+                    config.models.insert(model.get_ref().to_string(), profile);
+                }
+            }
             DeValue::Table(inner) => {
                 for (sub, value) in inner {
                     put(
@@ -109,12 +121,22 @@ fn put(
 
 /// A value that is neither a list, a table nor a date.
 fn plain(value: &Spanned<DeValue<'_>>) -> Option<Value> {
-    match value.get_ref() {
+    json_of(value.get_ref()).filter(|json| !json.is_array() && !json.is_object())
+}
+
+/// Any value but a date.
+fn json_of(value: &DeValue<'_>) -> Option<Value> {
+    match value {
+        DeValue::Array(all) => all.iter().map(|v| json_of(v.get_ref())).collect(),
+        DeValue::Table(table) => {
+            let pairs = table.iter().map(|(k, v)| Some((k.get_ref().to_string(), json_of(v.get_ref())?)));
+            pairs.collect::<Option<serde_json::Map<_, _>>>().map(Value::Object)
+        }
         DeValue::String(text) => Some(json!(text.as_ref())),
         DeValue::Boolean(on) => Some(json!(on)),
         DeValue::Integer(number) => number.as_str().replace('_', "").parse::<i64>().ok().map(|n| json!(n)),
-        DeValue::Float(number) => number.as_str().parse::<f64>().ok().map(|n| json!(n)),
-        _ => None,
+        DeValue::Float(number) => number.as_str().replace('_', "").parse::<f64>().ok().map(|n| json!(n)),
+        DeValue::Datetime(_) => None,
     }
 }
 

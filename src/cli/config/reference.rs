@@ -3,6 +3,7 @@
 use super::{ENTRIES, Entry, Sort};
 #[cfg(test)]
 use crate::method::SETTINGS;
+use crate::provider::openai::{KEYS, Profile};
 use std::fmt::Write as _;
 
 /// `docs/CONFIG.md`.
@@ -38,8 +39,24 @@ pub fn reference() -> String {
             code(entry.flag)
         );
     }
+    models(&mut out);
     settings(&mut out);
     out
+}
+
+fn models(out: &mut String) {
+    let _ = write!(
+        out,
+        "\n## `[models.NAME]`\n\nHow a model server is spoken to, for `--profile NAME` and `--mentor-profile NAME`. What a \
+         profile does not say is left as it is. Shipped: {}. `paper` is OmniReflect's sampling alone, and joins any other: \
+         `--profile vllm,paper`. A key is never written into this file: a profile says where it is. `OPENAI_API_KEY` is sent \
+         to a server given with `--base-url` or `OPENAI_BASE_URL` and to servers on this machine, and to no other.\n\n\
+         | key | what it does |\n|---|---|\n",
+        Profile::shipped_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+    );
+    for (key, meaning) in KEYS {
+        let _ = writeln!(out, "| `{key}` | {meaning} |");
+    }
 }
 
 fn key(entry: &Entry) -> &str {
@@ -94,6 +111,10 @@ pub fn sample() -> String {
         };
         let _ = writeln!(out, "\n# {} ({}).\n#{} = {value}", entry.meaning, entry.sort.words(), key(entry));
     }
+    out.push_str(
+        "\n# A model server under a name of yours, for `run --actor openai:MODEL --profile mine`:\n#[models.mine]\n\
+         #base_url = \"http://127.0.0.1:8080/v1\"\n#key_env = \"MY_KEY\"\n",
+    );
     out.push_str("\n# Settings of methods under a name of yours, for `run --preset`:\n#[preset.every-five]\n#reflect = \"periodic\"\n#r_freq = 5\n");
     out
 }

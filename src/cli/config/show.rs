@@ -4,6 +4,7 @@ use super::{Config, ENTRIES, sample};
 use crate::cli::args::{self, ConfigVerb};
 use crate::cli::fault::{Fault, FaultKind};
 use crate::cli::out::Out;
+use crate::provider::openai::Profile;
 use serde_json::{Map, Value, json};
 
 /// `config init|show`.
@@ -24,7 +25,7 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
                     (name.clone(), settings.iter().cloned().collect::<Map<_, _>>().into())
                 })
                 .collect();
-            out.json(&json!({"file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets}).to_string())
+            out.json(&json!({"file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets, "models": config.models.keys().collect::<Vec<_>>()}).to_string())
         }
         ConfigVerb::Show { json: false } => {
             let state =
@@ -43,6 +44,13 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
                 };
                 out.line(&format!("{:<20} {value:<24} {from}", entry.name))?;
             }
+            out.line("")?;
+            let own = config.models.keys().cloned().collect::<Vec<_>>().join(", ");
+            let own = if own.is_empty() { "none".to_owned() } else { own };
+            out.line(&format!(
+                "profiles of model servers (run --profile NAME): {own} of the file; shipped: {}",
+                Profile::shipped_names().join(", ")
+            ))?;
             out.line("")?;
             out.line("settings of methods (run --set NAME=VALUE):")?;
             for spec in crate::method::SETTINGS.iter() {

@@ -1,6 +1,6 @@
 //! Which tasks of an environment are meant.
 
-use super::{WorldError, WorldOptions, alfworld, babyai, household};
+use super::{WorldError, WorldOptions, alfworld, babyai, household, pddl};
 use crate::domain::Task;
 use crate::env::household::PRESELECTED;
 use serde::Deserialize;
@@ -35,12 +35,16 @@ pub(super) fn select(
         return Err(WorldError::UnknownEnv { env: env.to_owned() });
     }
     if let Some(split) = &selection.split
-        && env == "household"
+        && matches!(env, "household" | "pddl")
     {
+        let why = match env {
+            "household" => "the built-in world has no splits; use --tasks 'normal/*/1-20' for a set",
+            _ => "it has no splits; use --tasks 'gripper/1-20' for a set",
+        };
         return Err(WorldError::UnknownTask {
             env: env.to_owned(),
             task: split.clone(),
-            why: "the built-in world has no splits; use --tasks 'normal/*/1-20' for a set".to_owned(),
+            why: why.to_owned(),
         });
     }
     let mut found = Vec::new();
@@ -65,6 +69,11 @@ pub(super) fn select(
             }
             ("household", false) => vec![household::task(PRESELECTED, String::new())],
             ("babyai", _) => babyai::select(selection, options, described)?,
+            ("pddl", true) => pddl::offered(options.joining)?,
+            ("pddl", false) => {
+                let many = if selection.only.is_some() { usize::MAX } else { 1 };
+                crate::env::pddl::offered().take(many).map(|id| crate::env::pddl::unread(&id)).collect()
+            }
             (_, true) => alfworld::list(None, options)?,
             // Without data the list says so; with them thousands are not played by accident.
             (_, false) if selection.only.is_some() || options.data.is_none() => {
@@ -83,6 +92,8 @@ pub(super) fn select(
     }
     if described && env == "babyai" {
         found = found.into_iter().map(babyai::described).collect::<Result<_, _>>()?;
+    } else if described {
+        pddl::describe(&mut found, options.joining)?;
     }
     if found.is_empty() {
         return Err(WorldError::UnknownTask {
@@ -113,6 +124,11 @@ fn listed(env: &str, list: &str, options: &WorldOptions) -> Result<Vec<Task>, Wo
             return Ok(tasks);
         }
     }
+    if env == "pddl"
+        && let Some(ids) = pddl::pattern(list)
+    {
+        return Ok(ids.iter().map(crate::env::pddl::unread).collect());
+    }
     if env == "alfworld" && alfworld::SPLITS.contains(&list) {
         return alfworld::list(Some(list), options);
     }
@@ -126,6 +142,9 @@ fn listed(env: &str, list: &str, options: &WorldOptions) -> Result<Vec<Task>, Wo
             "babyai" => {
                 "it is neither a file nor a set such as `test`, `GoToRedBall/0-19` or `*/7`".to_owned()
             }
+            "pddl" => "it is neither a file nor a set such as `gripper/1-20`, `*/hard/1-5` or `barman/*/7` \
+                       (gripper|blockworld|barman|tyreworld|*, easy|normal|hard|*, numbers)"
+                .to_owned(),
             _ => format!("it is neither a file nor a split ({})", alfworld::SPLITS.join(", ")),
         },
     })

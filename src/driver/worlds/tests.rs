@@ -1,5 +1,7 @@
 //! Names, files and filters.
 
+mod pddl;
+
 use super::*;
 use std::fs;
 

@@ -93,10 +93,14 @@ impl State {
         Some(self.more_trouble.remove(place).0)
     }
 
-    /// Keeps the last episode as the last attempt at its task, where that was not won and tasks get several trials.
+    /// Keeps the last episode as the last attempt at its task, where that was not won and prompts may show it (setting
+    /// `keep_attempts`, or a `strategy` that shows the last attempt).
     pub(super) fn keep_attempt(&mut self) {
-        let several = self.run.as_ref().is_some_and(|r| r.trials > 1);
-        let Some(last) = self.episode.take().filter(|_| several) else { return };
+        let wanted = self.run.as_ref().is_some_and(|r| {
+            let shown = matches!(r.settings.word("strategy", "none"), "last-attempt" | "both");
+            r.trials > 1 && (shown || r.settings.switch("keep_attempts", false))
+        });
+        let Some(last) = self.episode.take().filter(|_| wanted) else { return };
         let key = last.task.key();
         match &last.outcome {
             Some(outcome) if !outcome.won => {

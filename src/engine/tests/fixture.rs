@@ -241,7 +241,13 @@ impl Bench {
             call,
             text: text.to_owned(),
             reasoning: String::new(),
-            usage: Usage { prompt_tokens: 3, reply_tokens: 1, estimated: true, millis: 5 },
+            usage: Usage {
+                prompt_tokens: 3,
+                reply_tokens: 1,
+                estimated: true,
+                millis: 5,
+                ..Usage::default()
+            },
         })
     }
 }

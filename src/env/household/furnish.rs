@@ -1,10 +1,10 @@
 //! Chooses what is to be done in a room, and lays the things out so that it can be done and is not done already.
 
-use super::dice::Dice;
 use super::id::{Difficulty, Kind, TaskId};
 use super::scene::Scene;
 use super::stock::{RoomStock, Stock, ThingKind};
 use crate::env::EnvError;
+use crate::env::dice::Dice;
 
 /// What is to be done.
 #[derive(Debug)]

@@ -3,10 +3,10 @@
 //! The furniture of a scene depends only on room, scene number and difficulty, so that several tasks can share a room
 //! as ALFWorld's do. What lies in it is drawn for each task anew (`furnish`).
 
-use super::dice::Dice;
 use super::id::Difficulty;
 use super::stock::Stock;
 use crate::env::EnvError;
+use crate::env::dice::Dice;
 use std::collections::BTreeSet;
 
 /// A point in the room, in hundredths of a metre.

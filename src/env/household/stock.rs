@@ -1,7 +1,7 @@
 //! The table behind the generated rooms: `stock.toml`, read once.
 
-use super::dice::Dice;
 use crate::env::EnvError;
+use crate::env::dice::Dice;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

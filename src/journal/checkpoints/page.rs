@@ -141,6 +141,13 @@ pub(super) fn read_older(dir: &Path, older: &Older, newest: &State) -> Option<St
     Some(state)
 }
 
+/// A file that was never put in place: its program was killed. One that is being written now belongs to somebody.
+fn is_left_over(name: &str, entry: &fs::DirEntry) -> bool {
+    const OLD: std::time::Duration = std::time::Duration::from_secs(60);
+    let changed = || entry.metadata().and_then(|m| m.modified()).ok()?.elapsed().ok();
+    name.strip_suffix(".new").is_some() && changed().is_some_and(|age| age > OLD)
+}
+
 /// Removes what this module writes.
 pub(super) fn clear(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else { return };
@@ -148,7 +155,7 @@ pub(super) fn clear(dir: &Path) {
         let name = entry.file_name();
         let ours = name.to_str().is_some_and(|n| {
             n == NEWEST
-                || n.strip_suffix(".new").is_some()
+                || is_left_over(n, &entry)
                 || n.strip_suffix(".jsonl").is_some_and(|n| n.parse::<u64>().is_ok())
         });
         if ours {

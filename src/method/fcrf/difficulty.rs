@@ -17,13 +17,15 @@ impl Difficulty {
     /// By the type of the task; one whose type says nothing counts as the middle of the table.
     pub fn of(task: &Task) -> Self {
         let said = task.task_type.as_deref().unwrap_or(&task.goal).to_lowercase();
-        let (objects, interactions) = if said.contains("two") {
+        let words: Vec<&str> = said.split(|c: char| !c.is_alphanumeric()).collect();
+        let has = |any: &[&str]| any.iter().any(|word| words.contains(word));
+        let (objects, interactions) = if has(&["two"]) {
             (3, 1)
-        } else if ["clean", "heat", "cool", "hot"].iter().any(|word| said.contains(word)) {
+        } else if has(&["clean", "heat", "cool", "hot"]) {
             (2, 2)
-        } else if said.contains("look") || said.contains("examine") {
+        } else if has(&["look", "examine"]) {
             (2, 1)
-        } else if said.contains("pick") || said.contains("put") {
+        } else if has(&["pick", "put"]) {
             (1, 1)
         } else {
             (2, 1)

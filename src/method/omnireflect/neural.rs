@@ -4,7 +4,9 @@
 //! only what it was shown is replaced (methods.md 6.1).
 
 use super::super::constitution;
-use crate::domain::{Kind, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question};
+use crate::domain::{
+    EpisodeRole, EpisodeSummary, Kind, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question,
+};
 use crate::engine::{Heard, LessonWish, State, Want};
 
 /// The questions that were not answered yet after this turn.
@@ -13,15 +15,26 @@ pub(super) fn reflections(state: &State, kinds: &[Kind]) -> Vec<Want> {
     questions.filter(|question| !state.heard(*question)).map(Want::AskMentor).collect()
 }
 
-/// The summaries that are due after every `s_freq`-th ended task, for each list that has something to make shorter.
+/// The summaries that are due after every `s_freq`-th task that is done with, for each list that has something to make shorter.
 pub(super) fn summaries(state: &State) -> Vec<Want> {
-    let (every, ended) = (state.number("s_freq", 10), state.past.len() as u64);
+    let (every, ended) = (state.number("s_freq", 10), settled(state));
     if every == 0 || ended == 0 || !ended.is_multiple_of(every) {
         return Vec::new();
     }
     let questions = [Kind::Abstract, Kind::Error].map(|kind| Question { kind, purpose: Purpose::Summarise });
     let due = questions.into_iter().filter(|q| !state.heard(*q) && worth(state, q.kind));
     due.map(Want::AskMentor).collect()
+}
+
+/// Tasks that are done with: won, or out of trials. 0 where the last episode settled none, so that a summary is asked for
+/// right after the task that it is due after.
+fn settled(state: &State) -> u64 {
+    let trials = state.run.as_ref().map_or(1, |r| r.trials.max(1));
+    let settles = |p: &EpisodeSummary| p.role == EpisodeRole::Test && (p.won || p.trial >= trials);
+    if !state.past.last().is_some_and(|p| settles(p)) {
+        return 0;
+    }
+    state.past.iter().filter(|p| settles(p)).count() as u64
 }
 
 /// Two lessons or more can be made one.

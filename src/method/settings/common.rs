@@ -34,7 +34,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     },
     SettingSpec {
         name: "thoughts_count",
-        meaning: "a step that only thinks counts against the cap",
+        meaning: "a step that only thinks counts against the cap; where it does not, four times the cap is the end all the same",
         methods: &[],
         default: Fixed::Switch(true),
         code: None,
@@ -152,6 +152,15 @@ pub(super) const LIST: &[SettingSpec] = &[
     SettingSpec {
         name: "warmer",
         meaning: "every reply without an action is asked for again at a temperature 0.2 higher, up to 1",
+        methods: &[],
+        default: Fixed::Switch(false),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Ours,
+    },
+    SettingSpec {
+        name: "pickup_alias",
+        meaning: "babyai: `pick up X`, the verb of AgentBoard's prompt, is sent as `pickup X`, the verb of its world",
         methods: &[],
         default: Fixed::Switch(false),
         code: None,

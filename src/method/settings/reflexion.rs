@@ -31,4 +31,13 @@ pub(super) const LIST: &[SettingSpec] = &[
         range: NO_NUMBER,
         origin: SettingOrigin::Paper,
     },
+    SettingSpec {
+        name: "keep_attempts",
+        meaning: "the last failed attempt at each task is kept in memory, for prompts that show it",
+        methods: &["fcrf"],
+        default: Fixed::Switch(true),
+        code: None,
+        range: NO_NUMBER,
+        origin: SettingOrigin::Ours,
+    },
 ];

@@ -32,7 +32,13 @@ fn play(run: RunSpec) -> Play {
     play.mentor = Box::new(move |prompt| {
         said += 1;
         let question = prompt.question.unwrap();
-        format!("{} {} number {said}.", question.purpose.name(), question.kind.name())
+        let words = format!("{} {} number {said}.", question.purpose.name(), question.kind.name());
+        // The tip repeats words of the lesson it is taken from.
+        if question == CONTRAST || question == TIP {
+            format!("{words} Heat before you place.")
+        } else {
+            words
+        }
     });
     play
 }

@@ -40,7 +40,9 @@ fn world(won: &[u32]) -> impl FnMut(Option<&str>) -> Turn + '_ {
         } else {
             0.0
         };
-        let (reward, observation) = (f64::from(u8::from(wins)), format!("Turn {step}."));
+        // Each turn but the last has a reward of its own, so that a sum shows what is counted twice.
+        let reward = if wins { 0.25 } else { f64::from(u8::from(step < 4)) / 4.0 };
+        let observation = format!("Turn {step}.");
         Turn { observation, valid: true, progress, reward, done: wins, won: wins, ..Turn::default() }
     }
 }
@@ -101,11 +103,11 @@ fn a_memory_is_a_tuple_and_is_shown_as_one() {
     let mut play = play(run(1));
     play.script_in(&mut world(&[]), &["inventory", "look around", "wait here", "go on"]);
     let lesson = play.state().pool.all().find(|l| l.kind == Kind::Positive).unwrap();
-    let moment = Moment { observation: "Turn 1.".to_owned(), action: "look around".to_owned(), reward: 0.0 };
+    let moment = Moment { observation: "Turn 1.".to_owned(), action: "look around".to_owned(), reward: 0.25 };
     assert_eq!(lesson.moment.as_deref(), Some(&moment));
     let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
     let body = render(state, record).body();
-    assert!(body.contains("- Positive 1. (saw: Turn 1.; did: look around; reward: 0)\n"), "{body}");
+    assert!(body.contains("- Positive 1. (saw: Turn 1.; did: look around; reward: 0.25)\n"), "{body}");
 }
 
 #[test]
@@ -131,7 +133,7 @@ fn readings_and_ablations() {
 
 #[test]
 fn the_reward_goes_on_over_attempts_unless_the_setting_says_otherwise() {
-    for (carries, told) in [(true, "Reward in all: 1\n"), (false, "Reward in all: 0\n")] {
+    for (carries, told) in [(true, "Reward in all: 1.75\n"), (false, "Reward in all: 0.75\n")] {
         let mut run = run(1);
         run.tasks.push(crate::domain::Task { id: "b".to_owned(), ..run.tasks[0].clone() });
         run.settings.set("reward_carries", carries, SettingOrigin::Flag);

@@ -8,36 +8,40 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
 /// A source of chance.
-pub(super) struct Dice(ChaCha8Rng);
+pub(in crate::env) struct Dice(ChaCha8Rng);
 
 impl Dice {
     /// The dice that belong to a label.
-    pub(super) fn labelled(label: &str) -> Self {
+    pub(in crate::env) fn labelled(label: &str) -> Self {
         Self(ChaCha8Rng::from_seed(Sha256::digest(label.as_bytes()).into()))
     }
 
     /// A number from 0 to `sides` - 1; 0 where there are no sides. The bias of a remainder of 64 bits is below 2^-32.
-    pub(super) fn below(&mut self, sides: u32) -> u32 {
+    pub(in crate::env) fn below(&mut self, sides: u32) -> u32 {
         if sides == 0 { 0 } else { (self.0.next_u64() % u64::from(sides)) as u32 }
     }
 
     /// A number from `low` to `high`, both included.
-    pub(super) fn between(&mut self, low: i32, high: i32) -> i32 {
+    pub(in crate::env) fn between(&mut self, low: i32, high: i32) -> i32 {
         low + self.below((high - low + 1).max(1) as u32).cast_signed()
     }
 
     /// True in `permille` of 1000 throws.
-    pub(super) fn chance(&mut self, permille: u32) -> bool {
+    pub(in crate::env) fn chance(&mut self, permille: u32) -> bool {
         self.below(1000) < permille
     }
 
     /// How many of `trials` throws of [`Self::chance`] come true.
-    pub(super) fn successes(&mut self, trials: u32, permille: u32) -> u32 {
+    pub(in crate::env) fn successes(&mut self, trials: u32, permille: u32) -> u32 {
         (0..trials).filter(|_| self.chance(permille)).count() as u32
     }
 
     /// One of the items, by weight; none where all weights are zero.
-    pub(super) fn weighted<'a, T>(&mut self, items: &'a [T], weight: impl Fn(&T) -> u32) -> Option<&'a T> {
+    pub(in crate::env) fn weighted<'a, T>(
+        &mut self,
+        items: &'a [T],
+        weight: impl Fn(&T) -> u32,
+    ) -> Option<&'a T> {
         let mut left = self.below(items.iter().map(&weight).sum());
         items.iter().find(|item| {
             let own = weight(item);
@@ -48,12 +52,12 @@ impl Dice {
     }
 
     /// One of the items, each as likely as the next; none where there are none.
-    pub(super) fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+    pub(in crate::env) fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         self.weighted(items, |_| 1)
     }
 
     /// Puts the items into a random order.
-    pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(in crate::env) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = self.below(last as u32 + 1) as usize;
             items.swap(last, other);

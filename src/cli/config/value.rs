@@ -1,0 +1,56 @@
+//! What a value may be, and where it comes from.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// Any text.
+    Text,
+    /// A path; `~/` stands for the home folder.
+    Path,
+    /// A whole number from this on.
+    Number(u64),
+    /// A switch.
+    Switch,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum From {
+    /// Nobody set it.
+    Default,
+    /// The configuration file.
+    File(PathBuf, usize),
+    /// An environment variable.
+    Variable(&'static str),
+    /// A flag.
+    Flag(&'static str),
+}
+
+impl fmt::Display for From {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path, line) => write!(f, "{}:{line}", path.display()),
+            Self::Variable(name) => write!(f, "${name}"),
+            Self::Flag(flag) => f.write_str(flag),
+        }
+    }
+}
+
+impl Sort {
+    /// What is allowed, in words.
+    pub fn words(self) -> String {
+        match self {
+            Self::Text => "text".to_owned(),
+            Self::Path => "a path".to_owned(),
+            Self::Number(from) => format!("a whole number from {from} on"),
+            Self::Switch => "true or false".to_owned(),
+            Self::Word(words) => words.join(", "),
+        }
+    }
+}

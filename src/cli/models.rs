@@ -1,0 +1,213 @@
+//! From names, flags and profiles to the model servers of a run.
+//!
+//! What a run uses is written down with its settings: the address, the profiles, what is sampled, and which of the papers'
+//! settings are not sent. Keys, headers and query parameters are not: they are read anew each time. A session that was
+//! handed on can therefore name an address and never gets a key for it: on a resume only the address in force here, or one
+//! on this machine, is spoken to.
+
+use super::args::Models;
+use super::config::{Config, From};
+use super::fault::{Fault, FaultKind};
+use super::setup::origin;
+use crate::domain::{Asked, SettingOrigin, Settings};
+use crate::provider::openai::{Endpoint, Key, OpenAi, Profile, ProfileError};
+use crate::provider::{Cache, Cached, Provider};
+use etcetera::BaseStrategy as _;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The server of those who name none.
+const HOSTED: &str = "https://api.openai.com/v1";
+
+/// Takes the flags in.
+pub(super) fn flags(config: &mut Config, models: &Models) -> Result<(), Fault> {
+    for (name, text) in [
+        ("run.base_url", &models.base_url),
+        ("run.profile", &models.profile),
+        ("run.api", &models.api),
+        ("run.mentor_base_url", &models.mentor_base_url),
+        ("run.mentor_profile", &models.mentor_profile),
+        ("run.cache", &models.cache),
+    ] {
+        config.flag(name, text.as_deref())?;
+    }
+    Ok(())
+}
+
+/// The endpoint of a model, from what is set here; `begun` are the settings of a run that is taken up again.
+pub(super) fn endpoint(
+    config: &Config,
+    asked: Asked,
+    model: &str,
+    begun: Option<&Settings>,
+) -> Result<Endpoint, Fault> {
+    endpoint_of(config, asked, model, begun, &|name| std::env::var(name).ok())
+}
+
+fn endpoint_of(
+    config: &Config,
+    asked: Asked,
+    model: &str,
+    begun: Option<&Settings>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Endpoint, Fault> {
+    let (role, mentor) = (word(asked), asked == Asked::Mentor);
+    let was = |name: &str| begun.map_or("", |s| s.word(&format!("{role}.{name}"), ""));
+    let mut profile = Profile::default();
+    let names = profiles(config, asked);
+    let names =
+        if was("profile").is_empty() || flagged(config, "run.profile") { names } else { was("profile") };
+    for name in names.split(',').map(str::trim).filter(|n| !n.is_empty()) {
+        profile = config.profile(name)?.over(profile);
+    }
+    if config.from("run.api") != &From::Default {
+        profile.api = Some(config.text("run.api").to_owned());
+    } else if !was("api").is_empty() {
+        profile.api = Some(was("api").to_owned());
+    }
+    if !model.is_empty() {
+        profile.model = Some(model.to_owned());
+    }
+    // A flag before a profile, a profile before what is set for every run; and what is the mentor's own before what both share.
+    let own_address = mentor && !config.text("run.mentor_base_url").is_empty();
+    let own_profile = mentor && !config.text("run.mentor_profile").is_empty();
+    let name = if own_address { "run.mentor_base_url" } else { "run.base_url" };
+    let over_profile = if own_address {
+        flagged(config, name) || !own_profile
+    } else {
+        flagged(config, name) && !own_profile
+    };
+    let set = config.text(name);
+    let of_profile = profile.base_url.clone().filter(|_| !over_profile);
+    let from_profile = of_profile.is_some();
+    let key = variable("OPENAI_API_KEY").filter(|k| !k.trim().is_empty());
+    let here = of_profile.or_else(|| (!set.is_empty()).then(|| set.to_owned()));
+    let here = here.or_else(|| (key.is_some() && begun.is_none()).then(|| HOSTED.to_owned()));
+    let base_url = match (here, was("base_url")) {
+        (Some(here), "") => here,
+        (Some(here), was) if flagged(config, name) || Endpoint::new(&here, "").base_url == was => here,
+        (here, was) if !was.is_empty() => {
+            let begun = Endpoint::new(was, "");
+            let hosted = was == HOSTED && here.is_none();
+            if !begun.is_loopback() && !hosted {
+                let here = here.map_or_else(String::new, |h| format!("; here it is {h}"));
+                return Err(Fault::usage(
+                    format!("the {role} of this run was asked at {was}{here}"),
+                    format!("say with --base-url which one is meant: --base-url {was}"),
+                ));
+            }
+            was.to_owned()
+        }
+        _ => {
+            return Err(Fault::usage(
+                format!("--{role} openai:{model}: no model server is known here"),
+                "give its address with --base-url or OPENAI_BASE_URL, or a --profile; for OpenAI's own set OPENAI_API_KEY",
+            ));
+        }
+    };
+    profile.base_url = Some(base_url);
+    let keyed = profile.key_env.is_some() || profile.key_file.is_some();
+    let mut endpoint = profile.endpoint(variable).map_err(|e| wrong(names, &e))?;
+    if !keyed && (!from_profile || endpoint.is_loopback()) {
+        endpoint.key = key.as_deref().map(Key::new);
+    }
+    Ok(endpoint)
+}
+
+fn wrong(names: &str, error: &ProfileError) -> Fault {
+    let of = if names.is_empty() { String::new() } else { format!("profile {names}: ") };
+    Fault::new(FaultKind::Config, format!("{of}{}", error.what), error.next.clone())
+}
+
+fn flagged(config: &Config, name: &str) -> bool {
+    matches!(config.from(name), From::Flag(_))
+}
+
+/// The names of a role's profiles.
+fn profiles(config: &Config, asked: Asked) -> &str {
+    let mentors = config.text("run.mentor_profile");
+    if asked == Asked::Mentor && !mentors.is_empty() { mentors } else { config.text("run.profile") }
+}
+
+fn word(asked: Asked) -> &'static str {
+    match asked {
+        Asked::Actor => "actor",
+        Asked::Mentor => "mentor",
+    }
+}
+
+/// The provider of a model.
+pub(super) fn provider(
+    config: &Config,
+    asked: Asked,
+    model: &str,
+    begun: Option<&Settings>,
+) -> Result<Arc<dyn Provider>, Fault> {
+    let endpoint = endpoint(config, asked, model, begun)?;
+    if endpoint.model.is_empty() {
+        return Err(Fault::usage(
+            format!("--{} openai: names no model", word(asked)),
+            "write openai:MODEL; `retrospect doctor` lists the models of a server",
+        ));
+    }
+    let mode = match config.text("run.cache") {
+        "read" => Cache::Read,
+        "read-write" => Cache::ReadWrite,
+        _ => Cache::Off,
+    };
+    let identity = endpoint.identity();
+    let provider: Arc<dyn Provider> = Arc::new(OpenAi::new(endpoint));
+    Ok(match mode {
+        Cache::Off => provider,
+        _ => Arc::new(Cached::new(provider, identity, &cache_folder(config), mode)),
+    })
+}
+
+fn cache_folder(config: &Config) -> PathBuf {
+    config.path("cache").unwrap_or_else(|| {
+        etcetera::choose_base_strategy()
+            .map_or_else(|_| PathBuf::from("answers"), |s| s.cache_dir().join("retrospect").join("answers"))
+    })
+}
+
+/// Writes down which servers a new run uses, without a secret.
+pub(super) fn note_down(
+    config: &Config,
+    actor: &str,
+    mentor: &str,
+    settings: &mut Settings,
+) -> Result<(), Fault> {
+    for (asked, name) in [(Asked::Actor, actor), (Asked::Mentor, mentor)] {
+        let Some(model) = name.strip_prefix("openai:") else { continue };
+        let endpoint = endpoint(config, asked, model, None)?;
+        let role = word(asked);
+        let profile = profiles(config, asked);
+        let from = if profile.is_empty() { config.from("run.base_url") } else { config.from("run.profile") };
+        let from = origin(from);
+        let mut put = |name: &str, value: Value, from: SettingOrigin| {
+            settings.set(&format!("{role}.{name}"), value, from);
+        };
+        put("base_url", json!(endpoint.base_url), from);
+        if !profile.is_empty() {
+            put("profile", json!(profile), from);
+        }
+        if config.from("run.api") != &From::Default {
+            put("api", json!(config.text("run.api")), origin(config.from("run.api")));
+        }
+        let sampling = &endpoint.sampling;
+        put(
+            "sampling",
+            json!({
+                "temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": sampling.top_k,
+                "repetition_penalty": sampling.repetition_penalty, "max_tokens": sampling.max_tokens, "seed": sampling.seed,
+            }),
+            SettingOrigin::Config,
+        );
+        put("unsent", json!(endpoint.unsent()), from);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Which server is spoken to, and who gets which key.
+
+use super::*;
+
+const KEY: &str = "sk-hosted-key-of-a-person";
+
+/// What the endpoint comes to: its address and whether it gets the person's key; else the words of the refusal.
+fn found(
+    asked: Asked,
+    file: &str,
+    variables: &[(&str, &str)],
+    flags: &[(&'static str, &str)],
+    begun: &[(&str, &str)],
+) -> Result<(String, bool), String> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    std::fs::write(&path, file).unwrap();
+    let variable = |name: &str| variables.iter().find(|v| v.0 == name).map(|v| v.1.to_owned());
+    let mut config = Config::load(Some(&path), variable).map_err(|f| f.message)?;
+    for (name, value) in flags {
+        config.flag(name, Some(value)).map_err(|f| f.message)?;
+    }
+    let mut settings = Settings::default();
+    for (name, value) in begun {
+        settings.set(name, *value, SettingOrigin::Flag);
+    }
+    let begun = (!begun.is_empty()).then_some(&settings);
+    let endpoint = endpoint_of(&config, asked, "m", begun, &variable).map_err(|f| f.message)?;
+    assert!(!format!("{endpoint:?}").contains(KEY));
+    Ok((endpoint.base_url.clone(), endpoint.key == Some(Key::new(KEY))))
+}
+
+#[test]
+fn a_flag_counts_more_than_a_profile_and_a_profile_more_than_what_is_set_for_all() {
+    let keyed = ("OPENAI_API_KEY", KEY);
+    let here = ("OPENAI_BASE_URL", "http://here/v1");
+    let mine = "[models.mine]\nbase_url = \"http://mine/v1\"\n[models.local]\nbase_url = \"http://127.0.0.1:1/v1\"\n\
+                [models.kept]\nbase_url = \"http://kept/v1\"\nkey_env = \"MY_KEY\"\n[models.style]\ntop_k = 5\n";
+    let profile = ("run.profile", "mine");
+    let flag = ("run.base_url", "http://flag/v1/");
+    type Cases<'a> =
+        &'a [(&'a [(&'a str, &'a str)], &'a [(&'static str, &'a str)], Result<(&'a str, bool), &'a str>)];
+    let cases: Cases<'_> = &[
+        (&[], &[], Err("no model server is known here")),
+        (&[keyed], &[], Ok((HOSTED, true))),
+        (&[keyed, here], &[], Ok(("http://here/v1", true))),
+        (&[keyed, here], &[profile], Ok(("http://mine/v1", false))),
+        (&[keyed, here], &[profile, flag], Ok(("http://flag/v1", true))),
+        (&[keyed, here], &[("run.profile", "local")], Ok(("http://127.0.0.1:1/v1", true))),
+        (&[keyed, here], &[("run.profile", "style, paper")], Ok(("http://here/v1", true))),
+        (&[keyed], &[("run.profile", "kept")], Err("the key is to be in $MY_KEY")),
+        (&[keyed, ("MY_KEY", "sk-other-key")], &[("run.profile", "kept")], Ok(("http://kept/v1", false))),
+        (&[keyed], &[("run.profile", "nobody")], Err("there is no profile \"nobody\"")),
+        (&[here], &[], Ok(("http://here/v1", false))),
+    ];
+    for (variables, flags, want) in cases {
+        let got = found(Asked::Actor, mine, variables, flags, &[]);
+        match (&got, want) {
+            (Ok(got), Ok(want)) => assert_eq!((got.0.as_str(), got.1), *want, "{variables:?} {flags:?}"),
+            (Err(got), Err(want)) => assert!(got.contains(want), "{got}"),
+            _ => panic!("{got:?} in place of {want:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_mentor_may_have_a_server_of_its_own() {
+    let file = "[models.big]\nbase_url = \"http://big/v1\"\n[models.small]\nbase_url = \"http://small/v1\"\n";
+    let both = [("run.profile", "small"), ("run.mentor_profile", "big")];
+    let of = |asked, flags: &[(&'static str, &str)]| found(asked, file, &[], flags, &[]).unwrap().0;
+    assert_eq!(of(Asked::Actor, &both), "http://small/v1");
+    assert_eq!(of(Asked::Mentor, &both), "http://big/v1");
+    assert_eq!(of(Asked::Mentor, &both[..1]), "http://small/v1");
+    let local = [("run.base_url", "http://a/v1"), both[1]];
+    assert_eq!(
+        (of(Asked::Actor, &local), of(Asked::Mentor, &local)),
+        ("http://a/v1".into(), "http://big/v1".into())
+    );
+    let moved = [both[0], ("run.mentor_base_url", "http://b/v1")];
+    assert_eq!(
+        (of(Asked::Actor, &moved), of(Asked::Mentor, &moved)),
+        ("http://small/v1".into(), "http://b/v1".into())
+    );
+    let address = [("run.base_url", "http://a/v1"), ("run.mentor_base_url", "http://b/v1")];
+    assert_eq!(
+        (of(Asked::Actor, &address), of(Asked::Mentor, &address)),
+        ("http://a/v1".into(), "http://b/v1".into())
+    );
+    assert_eq!(of(Asked::Mentor, &address[..1]), "http://a/v1");
+}
+
+/// A session comes from anywhere; the address in it must not get this person's key by itself.
+#[test]
+fn a_resume_asks_only_where_this_person_asks_anyway() {
+    let keyed = ("OPENAI_API_KEY", KEY);
+    let evil = ("actor.base_url", "http://evil.example/v1");
+    let of = |variables: &[(&str, &str)], flags: &[(&'static str, &str)], begun: (&str, &str)| {
+        found(Asked::Actor, "", variables, flags, &[begun])
+    };
+    assert!(of(&[keyed], &[], evil).unwrap_err().contains("was asked at http://evil.example/v1"));
+    assert!(
+        of(&[keyed, ("OPENAI_BASE_URL", "http://here/v1")], &[], evil)
+            .unwrap_err()
+            .contains("here it is http://here/v1")
+    );
+    let local = ("actor.base_url", "http://127.0.0.1:8080/v1");
+    assert_eq!(of(&[keyed], &[], local).unwrap().0, "http://127.0.0.1:8080/v1");
+    assert_eq!(of(&[keyed], &[], ("actor.base_url", HOSTED)), Ok((HOSTED.to_owned(), true)));
+    assert_eq!(
+        of(&[keyed, ("OPENAI_BASE_URL", "http://here/v1/")], &[], ("actor.base_url", "http://here/v1"))
+            .unwrap()
+            .0,
+        "http://here/v1"
+    );
+    let flag = ("run.base_url", "http://other/v1");
+    assert_eq!(of(&[keyed], &[flag], evil), Ok(("http://other/v1".to_owned(), true)));
+    let profile = [("actor.base_url", "http://evil.example/v1"), ("actor.profile", "openrouter")];
+    assert!(
+        found(Asked::Actor, "", &[keyed, ("OPENROUTER_API_KEY", "sk-router-key")], &[], &profile).is_err()
+    );
+}

@@ -1,0 +1,178 @@
+//! PDDL problems: generated ones by their names, and files by their paths.
+//!
+//! A pair of files is the task `DOMAIN.pddl::PROBLEM.pddl`, with whole paths; without a domain (`::PROBLEM.pddl`) it is the
+//! built-in one that the problem names.
+
+use super::{WorldError, WorldOptions, read, refused};
+use crate::domain::Task;
+use crate::env::pddl::{self, Difficulty, Domain, Game, Joining, Outline, Playing, Source, TaskId};
+use crate::env::{EnvError, Environment};
+use crate::pddl::Effort;
+use std::path::{Path, PathBuf};
+
+/// Between the two paths of a task.
+const AND: &str = "::";
+/// What is spent on a yardstick when a file is opened: some tens of milliseconds.
+const BRIEF: Effort = Effort { states: 4_000, work: 12_000_000 };
+
+/// Opens the world of a task.
+pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
+    if let Ok(id) = task.id.parse::<TaskId>() {
+        return Ok(Box::new(pddl::generate(&id)?.open(options.joining)));
+    }
+    let files = Files::named(&task.id).and_then(|named| named.read()).map_err(|e| refused(&e))?;
+    let game = Game::load(&files.source())?;
+    let yardstick = game.yardstick(BRIEF);
+    Ok(Box::new(Playing::new(game, options.joining, yardstick)))
+}
+
+/// The task of a name or of files; the files are read, so that what cannot be understood makes no session.
+pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
+    let id = text.parse::<TaskId>();
+    match id {
+        Ok(id) => Ok(pddl::unread(&id)),
+        Err(bad) if !text.contains(AND) && !Path::new(text).is_file() => {
+            Err(unknown(text, &format!("{bad}; nor is it a problem file, or DOMAIN.pddl{AND}PROBLEM.pddl")))
+        }
+        Err(_) => {
+            let named = Files::named(text)?;
+            let outline = Outline::read(&named.read()?.source())?;
+            let task_type = Some(outline.domain.clone()).filter(|domain| !domain.is_empty());
+            let goal = outline.goal_text(options.joining);
+            Ok(Task { env: "pddl".to_owned(), id: named.id(), goal, task_type, seed: 0 })
+        }
+    }
+}
+
+/// The text that names two files as a task.
+pub fn files(domain: Option<&Path>, problem: &Path) -> String {
+    let domain = domain.map(|path| path.display().to_string()).unwrap_or_default();
+    format!("{domain}{AND}{}", problem.display())
+}
+
+/// What is odd about the files of a task without keeping anybody from playing it.
+pub(super) fn warnings(task: &Task) -> Vec<String> {
+    if !task.id.contains(AND) {
+        return Vec::new();
+    }
+    let outline = Files::named(&task.id)
+        .and_then(|named| named.read())
+        .and_then(|read| Ok(Outline::read(&read.source())?));
+    outline.map(|outline| outline.warnings()).unwrap_or_default()
+}
+
+/// The tasks that a list shows, with their goals.
+pub(super) fn offered(joining: Joining) -> Result<Vec<Task>, WorldError> {
+    Ok(pddl::offered().map(|id| pddl::task(&id, joining)).collect::<Result<_, _>>()?)
+}
+
+/// The goals of generated tasks that have none yet.
+pub(super) fn describe(tasks: &mut [Task], joining: Joining) -> Result<(), WorldError> {
+    for task in tasks.iter_mut().filter(|task| task.env == "pddl" && task.goal.is_empty()) {
+        if let Ok(id) = task.id.parse() {
+            *task = pddl::task(&id, joining)?;
+        }
+    }
+    Ok(())
+}
+
+/// The tasks of a pattern such as `gripper/1-20`, `*/hard/1-5` or `barman/*/7`: `*` is every domain or difficulty. Domains take
+/// turns, so that the first few are of every one. None when the text is no pattern.
+pub(super) fn pattern(text: &str) -> Option<Vec<TaskId>> {
+    let parts: Vec<&str> = text.strip_prefix("pddl/").unwrap_or(text).split('/').collect();
+    let (domain, difficulty, numbers) = match parts[..] {
+        [domain, numbers] => (domain, Difficulty::Normal.word(), numbers),
+        [domain, difficulty, numbers] => (domain, difficulty, numbers),
+        _ => return None,
+    };
+    let domains: Vec<Domain> =
+        Domain::ALL.into_iter().filter(|d| domain == "*" || d.word() == domain).collect();
+    let grades: Vec<Difficulty> =
+        Difficulty::ALL.into_iter().filter(|d| difficulty == "*" || d.word() == difficulty).collect();
+    let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+    let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+    const MOST: u32 = 100_000;
+    if domains.is_empty() || grades.is_empty() || last < first || last - first >= MOST {
+        return None;
+    }
+    let mut ids = Vec::new();
+    for difficulty in grades {
+        for number in first..=last {
+            ids.extend(domains.iter().map(|&domain| TaskId { domain, difficulty, number }));
+        }
+    }
+    Some(ids)
+}
+
+/// Two files; no domain is a built-in one.
+struct Files {
+    domain: Option<PathBuf>,
+    problem: PathBuf,
+}
+
+impl Files {
+    /// The files of a text, which must be there.
+    fn named(text: &str) -> Result<Self, WorldError> {
+        let (domain, problem) = text.split_once(AND).unwrap_or(("", text));
+        let whole = |path: &str| {
+            let path = PathBuf::from(path);
+            path.canonicalize().map_err(|source| WorldError::Io { path, source })
+        };
+        let domain = if domain.is_empty() { None } else { Some(whole(domain)?) };
+        Ok(Self { domain, problem: whole(problem)? })
+    }
+
+    fn id(&self) -> String {
+        files(self.domain.as_deref(), &self.problem)
+    }
+
+    fn read(&self) -> Result<Texts, WorldError> {
+        let problem = (self.problem.display().to_string(), read(&self.problem)?);
+        if let Some(path) = &self.domain {
+            return Ok(Texts { domain: (path.display().to_string(), read(path)?), problem });
+        }
+        let named = domain_of(&problem.1);
+        let known = Domain::named(&named).ok_or_else(|| {
+            let names: Vec<&str> = Domain::ALL.iter().map(|domain| domain.name()).collect();
+            let why = format!(
+                "it is for the domain {named:?}, which is not built in ({}); give its file with --domain",
+                names.join(", ")
+            );
+            unknown(&problem.0, &why)
+        })?;
+        let domain = (format!("the built-in domain {}", known.word()), known.text().as_bytes().to_vec());
+        Ok(Texts { domain, problem })
+    }
+}
+
+/// The word behind `:domain`, found without reading the rest: whether the file is well-formed is seen later.
+fn domain_of(problem: &[u8]) -> String {
+    let text = String::from_utf8_lossy(problem).to_ascii_lowercase();
+    let uncommented = text.lines().map(|line| line.split(';').next().unwrap_or_default());
+    let mut words =
+        uncommented.flat_map(|line| line.split(|c: char| c.is_whitespace() || c == '(' || c == ')'));
+    let mut behind =
+        words.by_ref().skip_while(|word| *word != ":domain").skip(1).filter(|word| !word.is_empty());
+    behind.next().unwrap_or_default().chars().take(100).collect()
+}
+
+/// The bytes of two files with their names.
+struct Texts {
+    domain: (String, Vec<u8>),
+    problem: (String, Vec<u8>),
+}
+
+impl Texts {
+    fn source(&self) -> Source<'_> {
+        Source {
+            domain_label: &self.domain.0,
+            domain: &self.domain.1,
+            problem_label: &self.problem.0,
+            problem: &self.problem.1,
+        }
+    }
+}
+
+fn unknown(task: &str, why: &str) -> WorldError {
+    WorldError::UnknownTask { env: "pddl".to_owned(), task: task.to_owned(), why: why.to_owned() }
+}

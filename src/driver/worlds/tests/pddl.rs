@@ -1,0 +1,58 @@
+//! PDDL problems by name, by pattern and by path.
+
+use super::*;
+
+/// A problem of the built-in gripper domain that says it is for another one.
+const PROBLEM: &str =
+    "(define (problem p) (:domain carriers) (:objects rooma roomb) (:init (room rooma) (room roomb)
+    (at-robby rooma)) (:goal (at-robby roomb)))";
+
+fn chosen_by(list: &str) -> Vec<String> {
+    chosen("pddl", &pick(list), &WorldOptions::default()).unwrap().into_iter().map(|task| task.id).collect()
+}
+
+#[test]
+fn patterns_name_problems_of_every_domain_in_turn() {
+    assert_eq!(chosen_by("gripper/2-3"), ["gripper/2", "gripper/3"]);
+    assert_eq!(chosen_by("*/hard/7")[..2], ["gripper/hard/7", "blockworld/hard/7"]);
+    assert_eq!(chosen_by("barman/*/1"), ["barman/easy/1", "barman/1", "barman/hard/1"]);
+    let error = chosen("pddl", &pick("chess/1-2"), &WorldOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("*/hard/1-5"), "{error}");
+    let nothing = chosen("pddl", &Selection::default(), &WorldOptions::default()).unwrap();
+    assert_eq!(ids(&nothing), ["gripper/easy/1"]);
+}
+
+#[test]
+fn files_are_found_again_by_the_task_they_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let domain = put("domain.pddl", crate::env::pddl::Domain::Gripper.text());
+    let problem = put("problem.pddl", PROBLEM);
+    let options = WorldOptions { joining: Joining::Blank, ..WorldOptions::default() };
+    let task = find("pddl", &pddl_files(Some(&domain), &problem), &options).unwrap();
+    assert_eq!(task.goal, "The goal is to satisfy the following conditions: Robby is at roomb. ");
+    assert_eq!(task.task_type.as_deref(), Some("gripper-strips"));
+    assert_eq!(
+        warnings(&task),
+        ["the problem is for the domain \"carriers\"; it is played in \"gripper-strips\""]
+    );
+    let mut world = open(&find("pddl", &task.id, &options).unwrap(), &options).unwrap();
+    let first = world.reset().unwrap();
+    assert_eq!(
+        (first.shown["goal"].as_str(), first.truth["plan"].as_u64()),
+        (Some(task.goal.as_str()), Some(1))
+    );
+    assert!(world.step("move from rooma to roomb").unwrap().won);
+    // Without a domain it has to be one of ours.
+    let error = find("pddl", &pddl_files(None, &problem), &options).unwrap_err();
+    assert!(error.to_string().contains("\"carriers\", which is not built in"), "{error}");
+    let ours = put("ours.pddl", &PROBLEM.replace("carriers", "gripper-strips"));
+    let task = find("pddl", &pddl_files(None, &ours), &options).unwrap();
+    assert!(warnings(&task).is_empty() && open(&task, &options).is_ok());
+    let error = find("pddl", &pddl_files(Some(&problem), &problem), &options).unwrap_err();
+    assert!(error.to_string().contains("PDDL domain, line 1"), "{error}");
+}

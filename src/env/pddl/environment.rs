@@ -1,0 +1,138 @@
+//! A world as everybody else sees it.
+
+use super::game::{Game, Joining};
+use super::world::{Place, World};
+use crate::domain::{Enumeration, EnvInfo, Turn};
+use crate::env::{EnvError, Environment, Snapshot};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// What a snapshot keeps; the game tells worlds apart.
+struct Kept {
+    game: Arc<Game>,
+    place: Place,
+}
+
+/// A world with the way its goal is told.
+#[derive(Debug)]
+pub struct Playing {
+    world: World,
+    joining: Joining,
+    yardstick: Option<usize>,
+}
+
+impl Playing {
+    /// Opens a game. `yardstick` is the length of a plan that is known to reach the goal; it is shown beside the truth.
+    pub fn new(game: Arc<Game>, joining: Joining, yardstick: Option<usize>) -> Self {
+        Self { world: World::new(game), joining, yardstick }
+    }
+
+    /// The world itself.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    fn turn(&self, observation: String, valid: bool, shown: Value, truth: Value) -> Turn {
+        let (progress, won) = (self.world.progress(), self.world.won());
+        Turn { observation, reward: progress, progress, done: won, won, valid, shown, truth }
+    }
+
+    /// All that is known at the start, as patches onto nothing. The first observation tells every fact, and what an action
+    /// does is among the rules, so the facts are the agent's to know all the way; the length of a plan is not.
+    fn whole(&self) -> (Value, Value) {
+        let game = self.world.game();
+        let task = game.task();
+        let objects: Map<String, Value> = task
+            .objects()
+            .map(|object| {
+                let kind = task.types().declared(object).map_or("object", |kind| task.types().name(kind));
+                (task.object_name(object).to_owned(), kind.into())
+            })
+            .collect();
+        let facts: Map<String, Value> = game
+            .atoms()
+            .iter()
+            .filter(|(_, fact)| self.world.state().holds(*fact))
+            .map(|(_, fact)| (game.atom(*fact), Value::Bool(true)))
+            .collect();
+        let subgoals: Map<String, Value> = game
+            .goal()
+            .iter()
+            .zip(&self.world.held)
+            .map(|(part, held)| {
+                (part.atom.clone(), json!({ "text": part.sentence.trim_end(), "held": held }))
+            })
+            .collect();
+        let shown = json!({
+            "domain": game.domain(),
+            "goal": game.goal_text(self.joining),
+            "subgoals": subgoals,
+            "objects": objects,
+            "facts": facts,
+        });
+        (shown, self.yardstick.map_or(Value::Null, |length| json!({ "plan": length })))
+    }
+
+    /// What the last action changed; `held` are the parts of the goal that held before.
+    fn changes(&self, held: &[bool]) -> Value {
+        let game = self.world.game();
+        let mut facts = Map::new();
+        for change in self.world.state().changes() {
+            let now = if change.now { Value::Bool(true) } else { Value::Null };
+            facts.insert(game.atom(change.fact), now);
+        }
+        let mut shown = Map::new();
+        shown.insert("facts".to_owned(), facts.into());
+        let parts = game.goal().iter().zip(held).zip(&self.world.held);
+        let subgoals: Map<String, Value> = parts
+            .filter(|((_, before), now)| before != now)
+            .map(|((part, _), now)| (part.atom.clone(), json!({ "held": now })))
+            .collect();
+        if !subgoals.is_empty() {
+            shown.insert("subgoals".to_owned(), subgoals.into());
+        }
+        shown.into()
+    }
+}
+
+impl Environment for Playing {
+    fn info(&self) -> EnvInfo {
+        EnvInfo { snapshots: true, deterministic: true, enumeration: Enumeration::Free }
+    }
+
+    fn reset(&mut self) -> Result<Turn, EnvError> {
+        let observation = self.world.begin().to_owned();
+        let (shown, truth) = self.whole();
+        Ok(self.turn(observation, true, shown, truth))
+    }
+
+    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+        let held = self.world.held.clone();
+        let reply = self.world.play(action);
+        let (observation, valid, changed) = (reply.observation.to_owned(), reply.valid, reply.changed);
+        let shown = if changed { self.changes(&held) } else { Value::Null };
+        Ok(self.turn(observation, valid, shown, Value::Null))
+    }
+
+    fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
+        Ok(self.world.valid().map(str::to_owned).collect())
+    }
+
+    fn peek(&self) -> Value {
+        json!({ "state_hash": format!("{:016x}", self.world.state_hash()) })
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        let game = Arc::clone(self.world.game());
+        Some(Snapshot(Box::new(Kept { game, place: self.world.place() })))
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
+        let kept = snapshot.0.downcast_ref::<Kept>();
+        let Some(kept) = kept.filter(|kept| Arc::ptr_eq(&kept.game, self.world.game())) else {
+            return Err(EnvError::Refused { what: "this snapshot is of another world".to_owned() });
+        };
+        self.world.go_back(&kept.place);
+        Ok(())
+    }
+}

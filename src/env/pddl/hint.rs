@@ -1,0 +1,48 @@
+//! A way to the goal from where a world stands, for a person who asks.
+
+use super::game::Game;
+use super::world::World;
+use crate::pddl::{Effort, Outcome, Planner, State};
+
+/// What a search for a plan came to, in the texts of actions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// These actions reach the goal. Short, not shortest; none where it is reached.
+    Plan(Vec<String>),
+    /// No listed actions reach it from here.
+    Impossible,
+    /// The search gave up after so many states; there may be a way.
+    GaveUp {
+        /// States looked at.
+        states: usize,
+    },
+}
+
+impl Game {
+    /// Looks for a plan from a state of this game, with the actions that are listed.
+    pub(super) fn plan_from(&self, state: &State, effort: Effort) -> Hint {
+        let mut planner = Planner::new(&self.task, |op| self.listing.is_listed(op));
+        match planner.plan(state, effort) {
+            Outcome::Found(plan) => {
+                Hint::Plan(plan.into_iter().map(|op| self.listing.text_of(op).to_owned()).collect())
+            }
+            Outcome::Impossible => Hint::Impossible,
+            Outcome::GaveUp { states } => Hint::GaveUp { states },
+        }
+    }
+
+    /// The length of a plan from the start: the yardstick for an agent's own. None where none was found within the effort.
+    pub fn yardstick(&self, effort: Effort) -> Option<usize> {
+        match self.plan_from(self.task.initial(), effort) {
+            Hint::Plan(plan) => Some(plan.len()),
+            Hint::Impossible | Hint::GaveUp { .. } => None,
+        }
+    }
+}
+
+impl World {
+    /// Looks for a plan from where the world stands. The world does not move.
+    pub fn hint(&self, effort: Effort) -> Hint {
+        self.game().plan_from(self.state(), effort)
+    }
+}

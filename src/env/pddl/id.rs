@@ -1,0 +1,139 @@
+//! Names of generated problems: `gripper/3` is the third gripper problem of normal difficulty, `gripper/hard/3` a hard one.
+//!
+//! Any such name is a problem; the name alone decides it, on every machine and in every later version of the generator that
+//! calls itself [`super::GENERATION`].
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The four domains that come with the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Domain {
+    /// A robot carries balls between rooms.
+    Gripper,
+    /// An arm builds towers of blocks.
+    Blockworld,
+    /// Drinks are poured and mixed.
+    Barman,
+    /// Flat tyres are replaced.
+    Tyreworld,
+}
+
+impl Domain {
+    /// All of them, in AgentBoard's order.
+    pub const ALL: [Self; 4] = [Self::Gripper, Self::Blockworld, Self::Barman, Self::Tyreworld];
+
+    /// The word used in task names.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Gripper => "gripper",
+            Self::Blockworld => "blockworld",
+            Self::Barman => "barman",
+            Self::Tyreworld => "tyreworld",
+        }
+    }
+
+    /// The name that the domain's own file and its problems use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gripper => "gripper-strips",
+            Self::Blockworld => "blocksworld-4ops",
+            Self::Barman => "barman",
+            Self::Tyreworld => "tyreworld",
+        }
+    }
+
+    /// Its rules, in PDDL.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Gripper => include_str!("domains/gripper.pddl"),
+            Self::Blockworld => include_str!("domains/blockworld.pddl"),
+            Self::Barman => include_str!("domains/barman.pddl"),
+            Self::Tyreworld => include_str!("domains/tyreworld.pddl"),
+        }
+    }
+
+    /// The domain that a problem names in its `:domain`, by its own name or by the word of task names.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|domain| domain.name() == name || domain.word() == name)
+    }
+}
+
+/// How much a problem asks. What that means is each domain's (docs/PDDL.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Difficulty {
+    /// A handful of steps.
+    Easy,
+    /// As AgentBoard's problems are.
+    Normal,
+    /// Larger than most of AgentBoard's.
+    Hard,
+}
+
+impl Difficulty {
+    /// All of them, from easy to hard.
+    pub const ALL: [Self; 3] = [Self::Easy, Self::Normal, Self::Hard];
+
+    /// The word used in task names.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Easy => "easy",
+            Self::Normal => "normal",
+            Self::Hard => "hard",
+        }
+    }
+}
+
+/// The name of one generated problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaskId {
+    /// The domain.
+    pub domain: Domain,
+    /// How much it asks.
+    pub difficulty: Difficulty,
+    /// Which of them; chance is drawn from the whole name, so neighbours have nothing in common.
+    pub number: u32,
+}
+
+/// A text is not the name of a generated problem.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{text}` names no generated problem: expected gripper|blockworld|barman|tyreworld, perhaps easy|normal|hard, then a number \
+     from 0 to 4294967295, as in `gripper/3` or `barman/hard/7`"
+)]
+pub struct BadTaskId {
+    /// What was given.
+    pub text: String,
+}
+
+impl FromStr for TaskId {
+    type Err = BadTaskId;
+
+    fn from_str(text: &str) -> Result<Self, BadTaskId> {
+        let bad = || BadTaskId { text: text.to_owned() };
+        let parts: Vec<&str> = text.strip_prefix("pddl/").unwrap_or(text).split('/').collect();
+        let (domain, difficulty, number) = match parts[..] {
+            [domain, number] => (domain, Difficulty::Normal.word(), number),
+            [domain, difficulty, number] => (domain, difficulty, number),
+            _ => return Err(bad()),
+        };
+        let domain = Domain::ALL.into_iter().find(|known| known.word() == domain).ok_or_else(bad)?;
+        let difficulty =
+            Difficulty::ALL.into_iter().find(|known| known.word() == difficulty).ok_or_else(bad)?;
+        // One problem has one number: neither `+3` nor `003` is a second way to say `3`.
+        let value: u32 = number.parse().map_err(|_error| bad())?;
+        if value.to_string() != number {
+            return Err(bad());
+        }
+        Ok(Self { domain, difficulty, number: value })
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.difficulty {
+            Difficulty::Normal => write!(f, "{}/{}", self.domain.word(), self.number),
+            other => write!(f, "{}/{}/{}", self.domain.word(), other.word(), self.number),
+        }
+    }
+}

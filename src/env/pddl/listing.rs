@@ -1,0 +1,141 @@
+//! The actions that can be listed and looked up, with their texts.
+//!
+//! An *entry* is an action with its arguments; alternatives of one precondition make several instances of it. Those that name
+//! no object twice are listed and come first, in the order of their texts; the others can only be typed.
+
+use super::wording;
+use crate::pddl::{ActionId, FastMap, ObjectId, OpId, Task};
+use std::sync::Arc;
+
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    text: String,
+    /// Where the text of a listed entry starts; one more than there are listed entries.
+    starts: Vec<u32>,
+    /// The action of each listed entry.
+    actions: Vec<u16>,
+    /// By instance: its entry.
+    entries: Vec<u32>,
+    /// By entry: where its instances start in `ops`.
+    first_op: Vec<u32>,
+    ops: Vec<OpId>,
+    by_arguments: FastMap<Box<[u16]>, u32>,
+    by_name: FastMap<Arc<str>, ActionId>,
+    /// No entry has more than one instance.
+    pub(super) simple: bool,
+}
+
+impl Listing {
+    pub(super) fn of(task: &Task) -> Self {
+        let mut said = String::new();
+        let mut spans: Vec<(usize, usize, OpId)> = Vec::new();
+        let mut unlisted = Vec::new();
+        let mut key = Vec::new();
+        let mut seen: FastMap<Box<[u16]>, Vec<OpId>> = FastMap::default();
+        for op in task.ops() {
+            spell(task.action_of(op), task.bound(op), &mut key);
+            if let Some(others) = seen.get_mut(key.as_slice()) {
+                others.push(op);
+                continue;
+            }
+            seen.insert(key.as_slice().into(), vec![op]);
+            if repeats(task.bound(op)) {
+                unlisted.push(op);
+                continue;
+            }
+            let from = said.len();
+            let name = task.action_name(task.action_of(op));
+            let bound = task.bound(op);
+            let words = bound.iter().map(|&object| task.object_name(object));
+            wording::say(wording::of_action(name, bound.len()), name, words, &mut said);
+            spans.push((from, said.len(), op));
+        }
+        spans.sort_unstable_by(|left, right| said[left.0..left.1].cmp(&said[right.0..right.1]));
+        let mut listing = Self { entries: vec![0; task.op_count()], simple: true, ..Self::default() };
+        listing.text.reserve_exact(said.len());
+        for &(from, to, op) in &spans {
+            listing.starts.push(listing.text.len() as u32);
+            listing.text.push_str(&said[from..to]);
+            listing.actions.push(task.action_of(op).index() as u16);
+        }
+        listing.starts.push(listing.text.len() as u32);
+        for op in spans.iter().map(|&(_, _, op)| op).chain(unlisted) {
+            let entry = listing.first_op.len() as u32;
+            spell(task.action_of(op), task.bound(op), &mut key);
+            listing.first_op.push(listing.ops.len() as u32);
+            for &op in seen.get(key.as_slice()).map_or(&[][..], Vec::as_slice) {
+                listing.ops.push(op);
+                listing.entries[op.index()] = entry;
+            }
+            listing.by_arguments.insert(key.as_slice().into(), entry);
+        }
+        listing.first_op.push(listing.ops.len() as u32);
+        listing.simple = listing.ops.len() == listing.first_op.len() - 1;
+        listing.by_name = task.actions().map(|action| (task.action_name(action).into(), action)).collect();
+        listing
+    }
+
+    /// How many entries are listed.
+    pub(super) fn listed(&self) -> usize {
+        self.actions.len()
+    }
+
+    /// How many entries there are.
+    pub(super) fn len(&self) -> usize {
+        self.first_op.len() - 1
+    }
+
+    #[inline]
+    pub(super) fn text(&self, entry: usize) -> &str {
+        match self.starts.get(entry..entry + 2) {
+            Some(&[from, to]) => &self.text[from as usize..to as usize],
+            _ => "",
+        }
+    }
+
+    /// The action of a listed entry; none for the others.
+    #[inline]
+    pub(super) fn action(&self, entry: usize) -> Option<usize> {
+        self.actions.get(entry).map(|&action| usize::from(action))
+    }
+
+    #[inline]
+    pub(super) fn entry_of(&self, op: OpId) -> usize {
+        self.entries[op.index()] as usize
+    }
+
+    /// Whether an instance belongs to a listed entry.
+    pub(super) fn is_listed(&self, op: OpId) -> bool {
+        self.action(self.entry_of(op)).is_some()
+    }
+
+    /// The text of a listed instance.
+    pub(super) fn text_of(&self, op: OpId) -> &str {
+        self.text(self.entry_of(op))
+    }
+
+    /// The instances of the entry with this action and these arguments.
+    pub(super) fn find(&self, action: ActionId, bound: &[ObjectId], key: &mut Vec<u16>) -> &[OpId] {
+        spell(action, bound, key);
+        let Some(&entry) = self.by_arguments.get(key.as_slice()) else { return &[] };
+        let (from, to) = (self.first_op[entry as usize] as usize, self.first_op[entry as usize + 1] as usize);
+        &self.ops[from..to]
+    }
+
+    /// The action of this name.
+    #[inline]
+    pub(super) fn named(&self, name: &str) -> Option<ActionId> {
+        self.by_name.get(name).copied()
+    }
+}
+
+fn spell(action: ActionId, bound: &[ObjectId], key: &mut Vec<u16>) {
+    key.clear();
+    key.push(action.index() as u16);
+    key.extend(bound.iter().map(|object| object.index() as u16));
+}
+
+/// Whether an object stands in two places.
+fn repeats(bound: &[ObjectId]) -> bool {
+    bound.iter().enumerate().any(|(at, object)| bound[..at].contains(object))
+}

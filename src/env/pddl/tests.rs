@@ -1,0 +1,207 @@
+//! What the text world does, quirk by quirk; the golden traces are `tests/golden_pddl.rs`.
+
+mod files;
+mod generated;
+
+use super::{Game, Joining, Source, Telling, World};
+use crate::env::EnvError;
+use std::sync::Arc;
+
+pub(super) fn load(domain: &str, problem: &str) -> Result<Arc<Game>, EnvError> {
+    Game::load(&Source {
+        domain_label: "d.pddl",
+        domain: domain.as_bytes(),
+        problem_label: "p.pddl",
+        problem: problem.as_bytes(),
+    })
+}
+
+fn world(domain: super::Domain, objects: &str, init: &str, goal: &str) -> World {
+    let problem = format!(
+        "(define (problem p) (:domain {}) (:objects {objects}) (:init {init}) (:goal (and {goal})))",
+        domain.name()
+    );
+    World::new(load(domain.text(), &problem).unwrap())
+}
+
+fn gripper() -> World {
+    world(
+        super::Domain::Gripper,
+        "rooma roomb ball1 ball2 left right",
+        "(room rooma) (room roomb) (ball ball1) (ball ball2) (gripper left) (gripper right) (at-robby rooma)
+         (at ball1 rooma) (at ball2 rooma) (free left) (free right)",
+        "(at ball2 roomb) (at ball1 rooma)",
+    )
+}
+
+fn bar() -> World {
+    world(
+        super::Domain::Barman,
+        "shaker1 - shaker left right - hand shot1 - shot ingredient1 ingredient2 - ingredient cocktail1 - cocktail
+         dispenser1 dispenser2 - dispenser l0 l1 l2 - level",
+        "(ontable shaker1) (ontable shot1) (dispenses dispenser1 ingredient1) (dispenses dispenser2 ingredient2)
+         (clean shaker1) (clean shot1) (empty shaker1) (empty shot1) (handempty left) (handempty right)
+         (shaker-empty-level shaker1 l0) (shaker-level shaker1 l0) (next l0 l1) (next l1 l2)
+         (cocktail-part1 cocktail1 ingredient1) (cocktail-part2 cocktail1 ingredient2)",
+        "(contains shot1 cocktail1)",
+    )
+}
+
+const UNKNOWN: &str = "The action is not valid and therefore takes no effect. Please check valid actions.";
+const NO_EFFECT: &str = "The action is not valid and therefore takes no effect. Please remember to satisfy the \
+                         restriction of actions. You can also check valid actions.";
+
+/// Plays a text and gives what it was taken for, and whether it did something.
+fn taken(world: &mut World, text: &str) -> (Option<String>, bool) {
+    let changed = world.play(text).changed;
+    (world.taken(), changed)
+}
+
+#[test]
+fn words_around_names_do_no_harm() {
+    for text in [
+        "Pick up ball1 at rooma with arm left. ",
+        "pick ball1 rooma left",
+        "pick(ball1, rooma, left)",
+        "I PICK the ball1, which is in rooma: left!",
+        "ball1 rooma left pick",
+        "pick ball1 rooma left right roomb",
+    ] {
+        assert_eq!(taken(&mut gripper(), text), (Some("pick(ball1,rooma,left)".to_owned()), true), "{text}");
+    }
+}
+
+#[test]
+fn a_verb_that_can_be_used_nowhere_is_passed_over() {
+    let mut world = gripper();
+    assert_eq!(world.play("drop ball1 rooma left").observation, UNKNOWN);
+    // So the first verb that can be used counts, not the first verb.
+    assert_eq!(taken(&mut world, "drop pick ball1 rooma left").0.as_deref(), Some("pick(ball1,rooma,left)"));
+    assert_eq!(world.play("pickup ball2 rooma right").observation, UNKNOWN);
+    assert_eq!(world.play("pick ball2 rooma").observation, UNKNOWN);
+}
+
+#[test]
+fn what_changes_nothing_is_refused_even_where_it_was_listed() {
+    let mut world = gripper();
+    assert_eq!(world.play("move rooma rooma").observation, NO_EFFECT);
+    assert_eq!(world.play("pick ball1 roomb left").observation, NO_EFFECT);
+    assert_eq!(world.play("pick left rooma ball1").observation, NO_EFFECT);
+    let mut world = bar();
+    assert!(world.play("right grasp shaker1").valid);
+    let clean = "use hand right and hand left to clean-shaker shaker1";
+    assert!(world.valid().any(|text| text == clean));
+    let reply = world.play(clean);
+    assert_eq!((reply.observation, reply.valid), (NO_EFFECT, false));
+}
+
+/// `l0` twice is never listed, and still can be said while another `empty-shaker` is.
+#[test]
+fn an_action_that_names_a_thing_twice_can_only_be_typed() {
+    let problem = "(define (problem p) (:domain barman) (:objects shaker1 shaker2 - shaker left right - hand shot1 - shot
+        ingredient1 - ingredient cocktail1 - cocktail dispenser1 - dispenser l0 l1 - level)
+        (:init (holding left shaker1) (shaked shaker1) (contains shaker1 cocktail1) (shaker-level shaker1 l0)
+          (shaker-empty-level shaker1 l0) (holding right shaker2) (shaked shaker2) (contains shaker2 cocktail1)
+          (shaker-level shaker2 l1) (shaker-empty-level shaker2 l0)) (:goal (empty shaker1)))";
+    let mut world = World::new(load(super::Domain::Barman.text(), problem).unwrap());
+    let listed: Vec<String> =
+        world.valid().filter(|text| text.contains("empty-shaker")).map(str::to_owned).collect();
+    assert_eq!(
+        listed,
+        ["use hand right to empty-shaker shaker2 with ingredient cocktail1 from level l1 to level l0."]
+    );
+    let reply = world.play("empty-shaker left shaker1 cocktail1 l0 l0");
+    assert!(reply.changed, "{reply:?}");
+    assert_eq!(reply.observation, "Shaker1 is empty.  The goal is satisfied.");
+}
+
+#[test]
+fn bars_tell_only_what_is_new() {
+    let mut world = bar();
+    assert_eq!(world.play("left grasp shot1").observation, "You are holding left. ");
+    assert_eq!(
+        world.play("fill-shot shot1 ingredient1 left right dispenser1").observation,
+        "Pour shot1 from a shot glass to a used shaker ingredient1 Shot1 contains ingredient1. "
+    );
+    assert!(world.play("please look around").observation.contains("Handempty right "));
+    let list = world.play("Check, please").observation.to_owned();
+    assert!(
+        list.starts_with("Valid actions are: ") && list.ends_with(", check valid actions, look around"),
+        "{list}"
+    );
+    let list = gripper().play("CHECK").observation.to_owned();
+    assert!(list.ends_with(", check valid actions"), "{list}");
+}
+
+#[test]
+fn progress_is_kept_and_the_end_is_not() {
+    let mut world = gripper();
+    assert_eq!((world.progress(), world.won()), (0.0, false));
+    for text in ["pick ball2 rooma left", "move rooma roomb", "drop ball2 roomb left"] {
+        assert!(world.play(text).changed);
+    }
+    assert_eq!((world.progress(), world.won()), (1.0, true));
+    assert!(world.play("pick ball2 roomb left").changed);
+    assert_eq!((world.progress(), world.won()), (1.0, false));
+    assert!(!world.play("nonsense").changed);
+    let place = world.place();
+    world.begin();
+    assert!(world.progress() < 1e-9);
+    world.go_back(&place);
+    assert_eq!((world.progress(), world.won(), world.valid_count()), (1.0, false, 2));
+}
+
+#[test]
+fn goals_are_told_in_both_ways() {
+    let game = Arc::clone(gripper().game());
+    let head = "The goal is to satisfy the following conditions: ";
+    assert_eq!(game.goal_text(Joining::Comma), format!("{head}ball1 is at rooma. , ball2 is at roomb. "));
+    assert_eq!(game.goal_text(Joining::Blank), format!("{head}ball1 is at rooma. ball2 is at roomb. "));
+}
+
+/// Conditions that the four domains do not have: denials, equality, alternatives, quantifiers, conditional effects.
+#[test]
+fn other_domains_are_played_alike() {
+    let domain = "(define (domain lamps) (:requirements :adl) (:types lamp room) (:predicates (lit ?x - lamp) (in ?x - lamp ?r - room)
+          (dark ?r - room))
+        (:action toggle :parameters (?x - lamp ?r - room) :precondition (in ?x ?r)
+          :effect (and (when (lit ?x) (not (lit ?x))) (when (not (lit ?x)) (lit ?x)) (not (dark ?r))))
+        (:action carry :parameters (?x - lamp ?a - room ?b - room)
+          :precondition (and (in ?x ?a) (not (= ?a ?b)) (not (lit ?x)) (or (dark ?a) (dark ?b)))
+          :effect (and (not (in ?x ?a)) (in ?x ?b))))";
+    let problem = "(define (problem p) (:domain lights) (:objects lamp1 lamp2 - lamp hall yard - room)
+        (:init (in lamp1 hall) (in lamp2 hall) (dark hall) (dark yard) (lit lamp2))
+        (:goal (and (in lamp1 yard) (not (lit lamp2)) (exists (?x - lamp) (lit ?x)))))";
+    let game = load(domain, problem).unwrap();
+    assert_eq!(game.telling(), Telling::Everything);
+    let atoms: Vec<&str> = game.goal().iter().map(|part| part.atom.as_str()).collect();
+    assert_eq!(atoms, ["(in lamp1 yard)", "(not (lit lamp2))", "(exists (?x) (lit ?x))"]);
+    let mut world = World::new(game);
+    assert_eq!(world.begin(), "Dark hall Dark yard Lamp1 is in hall. Lamp2 is in hall. Lit lamp2");
+    // Both alternatives hold, and it is one action all the same.
+    assert_eq!(
+        world.valid().collect::<Vec<_>>(),
+        ["carry lamp1 hall yard", "toggle lamp1 hall", "toggle lamp2 hall"]
+    );
+    assert!(world.play("carry lamp1 hall yard").changed);
+    assert!((world.progress() - 2.0 / 3.0).abs() < 1e-9, "{}", world.progress());
+    let super::Hint::Plan(plan) = world.hint(crate::pddl::Effort::MODEST) else { panic!("no plan") };
+    assert_eq!(plan.len(), 2, "{plan:?}");
+    for text in plan {
+        assert!(world.play(&text).changed, "{text}");
+    }
+    assert!(world.won());
+}
+
+#[test]
+fn texts_of_any_kind_are_answered() {
+    let mut world = gripper();
+    let long = "pick ".repeat(100_000);
+    let late = format!("{}pick ball1 rooma left", "x ".repeat(40_000));
+    for text in
+        ["", "   ", "\u{1b}[2J", "PICK\u{0}", "ｐｉｃｋ ball1", "'", "\"\"", long.as_str(), late.as_str()]
+    {
+        let reply = world.play(text);
+        assert_eq!((reply.observation, reply.valid), (UNKNOWN, false));
+    }
+}

@@ -1,0 +1,96 @@
+//! Files that are broken, hostile or large.
+
+use super::super::{Domain, Outline, Source};
+use super::*;
+use std::time::{Duration, Instant};
+
+#[test]
+fn an_error_names_file_place_and_reason() {
+    let head = "(define (problem p) (:domain gripper-strips)";
+    let cases = [
+        (
+            "(define (domain d)\n (:derived (p ?x)",
+            "",
+            "d.pddl: PDDL domain, line 2, column 12: the section \":derived\"",
+        ),
+        ("(define (domain d", "", "d.pddl: PDDL domain, line 1, column 18: expected"),
+        (Domain::Gripper.text(), "", "p.pddl: PDDL problem, line 1, column 1: expected"),
+        (
+            Domain::Gripper.text(),
+            &format!("{head} (:init (at ball1 rooma)))"),
+            "the object \"ball1\" is not declared",
+        ),
+        (
+            Domain::Gripper.text(),
+            &format!("{head} (:objects a) (:init (at a)) (:goal (free a)))"),
+            "takes 2 arguments",
+        ),
+        (
+            Domain::Gripper.text(),
+            &format!("{head} (:objects a) (:init))"),
+            "p.pddl: PDDL problem, line 1, column",
+        ),
+    ];
+    for (domain, problem, expected) in cases {
+        let error = load(domain, problem).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_problem_of_another_domain_is_odd_and_playable() {
+    let problem = "(define (problem p) (:domain other) (:objects a b) (:init (room a) (room b) (at-robby a)) (:goal (at-robby b)))";
+    let source = Source {
+        domain_label: "d",
+        domain: Domain::Gripper.text().as_bytes(),
+        problem_label: "p",
+        problem: problem.as_bytes(),
+    };
+    let outline = Outline::read(&source).unwrap();
+    assert_eq!(
+        outline.warnings(),
+        ["the problem is for the domain \"other\"; it is played in \"gripper-strips\""]
+    );
+    let mut world = World::new(load(Domain::Gripper.text(), problem).unwrap());
+    assert_eq!(world.play("move a b").observation, "Robby is at b.  Room a Room b The goal is satisfied.");
+}
+
+/// Blocks would need a hundred million instances; balls in rooms need forty thousand.
+#[test]
+fn ten_thousand_objects_load_or_are_refused_in_words() {
+    let many = |count: usize, facts: &dyn Fn(usize) -> String| {
+        let names: Vec<String> = (0..count).map(|at| format!("x{at}")).collect();
+        (names.join(" "), (0..count).map(facts).collect::<String>())
+    };
+    let start = Instant::now();
+    let (names, facts) = many(10_000, &|at| format!("(clear x{at}) (on-table x{at})"));
+    let problem = format!(
+        "(define (problem p) (:domain blocksworld-4ops) (:objects {names}) (:init (arm-empty) {facts}) (:goal (on x1 x2)))"
+    );
+    let error = load(Domain::Blockworld.text(), &problem).unwrap_err().to_string();
+    assert!(error.contains("too large for this program"), "{error}");
+    let (names, facts) = many(10_000, &|at| format!("(ball x{at}) (at x{at} rooma)"));
+    let problem = format!(
+        "(define (problem p) (:domain gripper-strips) (:objects {names} rooma roomb left) (:init (room rooma) (room roomb)
+         (gripper left) (free left) (at-robby rooma) {facts}) (:goal (at x7 roomb)))"
+    );
+    let mut world = World::new(load(Domain::Gripper.text(), &problem).unwrap());
+    assert_eq!(world.valid_count(), 10_001);
+    assert!(world.play("pick x7 rooma left").changed);
+    // Two seconds are for an optimised program.
+    assert!(start.elapsed() < Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 }));
+}
+
+#[test]
+fn long_names_are_not_said_a_million_times() {
+    let names: Vec<String> = (0..2_000).map(|at| format!("b{at}{}", "x".repeat(2_000))).collect();
+    let facts: Vec<String> = names.iter().map(|name| format!("(ball {name}) (at {name} rooma)")).collect();
+    let problem = format!(
+        "(define (problem p) (:domain gripper-strips) (:objects {} rooma roomb g1 g2 g3) (:init (room rooma) (room roomb) (gripper g1)
+         (gripper g2) (gripper g3) (free g1) (free g2) (free g3) (at-robby rooma) {}) (:goal (at-robby roomb)))",
+        names.join(" "),
+        facts.concat()
+    );
+    let error = load(Domain::Gripper.text(), &problem).unwrap_err().to_string();
+    assert!(error.contains("names of the objects"), "{error}");
+}

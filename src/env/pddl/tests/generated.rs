@@ -1,0 +1,86 @@
+//! Generated problems.
+
+use super::super::{Difficulty, Domain, Joining, TaskId, World, generate, offered};
+use crate::env::Environment;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+#[test]
+fn every_problem_is_won_by_its_plan_and_not_before() {
+    let mut lengths = Vec::new();
+    for domain in Domain::ALL {
+        for difficulty in Difficulty::ALL {
+            let mut total = 0;
+            for number in 0..4 {
+                let id = TaskId { domain, difficulty, number };
+                let problem = generate(&id).unwrap();
+                let mut world = World::new(Arc::clone(&problem.game));
+                for text in &problem.plan {
+                    assert!(!world.won(), "{id}");
+                    assert!(world.valid().any(|valid| valid == text), "{id}: {text}");
+                    assert!(world.play(text).changed, "{id}: {text}");
+                }
+                assert!(world.won() && !problem.plan.is_empty(), "{id}");
+                total += problem.plan.len();
+            }
+            lengths.push(total / 4);
+        }
+    }
+    // Harder means longer, in every domain.
+    assert!(lengths.chunks(3).all(|of| of[0] < of[1] && of[1] < of[2]), "{lengths:?}");
+}
+
+/// Names decide problems for ever: who changes this has made another generation.
+#[test]
+fn a_name_gives_the_same_bytes_everywhere() {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for id in offered() {
+        for byte in generate(&id).unwrap().text.bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    let mut said = String::new();
+    write!(said, "{} {hash:016x}", super::super::GENERATION).unwrap();
+    assert_eq!(said, "pddl 1 5e38a9c134f892b1");
+}
+
+#[test]
+fn a_name_is_read_back_as_it_is_written() {
+    for id in offered() {
+        assert_eq!(id.to_string().parse(), Ok(id));
+    }
+    assert_eq!("gripper/normal/3".parse::<TaskId>().unwrap().to_string(), "gripper/3");
+    for bad in [
+        "",
+        "gripper",
+        "gripper/x",
+        "gripper/03",
+        "gripper/+3",
+        "chess/3",
+        "gripper/soft/3",
+        "gripper/easy/3/4",
+    ] {
+        assert!(bad.parse::<TaskId>().unwrap_err().to_string().contains("gripper/3"), "{bad}");
+    }
+}
+
+#[test]
+fn the_world_tells_goal_truth_and_yardstick() {
+    let problem = generate(&"blockworld/easy/2".parse().unwrap()).unwrap();
+    let mut world = problem.open(Joining::Comma);
+    let first = world.reset().unwrap();
+    assert_eq!(
+        first.shown["goal"],
+        "The goal is to satisfy the following conditions: b1 is on b2., b2 is on b3."
+    );
+    assert_eq!(first.truth["plan"], problem.plan.len());
+    assert_eq!(first.shown["objects"]["b1"], "object");
+    let mut shown = first.shown;
+    for text in &problem.plan {
+        let turn = world.step(text).unwrap();
+        crate::domain::merge_patch(&mut shown, &turn.shown);
+    }
+    assert_eq!(shown["subgoals"]["(on b1 b2)"], serde_json::json!({ "text": "b1 is on b2.", "held": true }));
+    assert_eq!(shown["facts"]["on b2 b3"], true);
+    assert_eq!(shown["facts"].as_object().unwrap().len(), world.world().state().facts().ones().count());
+}

@@ -1,0 +1,316 @@
+//! Playing a problem: one step costs what it changes, and what it says.
+
+use super::active::Active;
+use super::game::{Game, Telling};
+use super::{limits, words};
+use crate::pddl::{ActionId, Bits, ObjectId, State};
+use std::sync::Arc;
+
+const UNKNOWN: &str = "The action is not valid and therefore takes no effect. Please check valid actions.";
+const NO_EFFECT: &str = "The action is not valid and therefore takes no effect. Please remember to satisfy the restriction of \
+                         actions. You can also check valid actions.";
+const SATISFIED: &str = " The goal is satisfied.";
+/// What is offered beside the actions of the domain.
+const CHECK: &str = "check valid actions";
+const LOOK: &str = "look around";
+
+/// A problem being played.
+///
+/// [`Self::begin`], [`Self::play`] and [`Self::valid`] are the lean way; the `Environment` of the same world adds owned
+/// strings, what the agent knows, and what is true.
+#[derive(Debug)]
+pub struct World {
+    game: Arc<Game>,
+    state: State,
+    active: Active,
+    /// The true facts, by rank of their sentences.
+    current: Bits,
+    /// Which parts of the goal hold.
+    pub(super) held: Vec<bool>,
+    progress: f64,
+    won: bool,
+    observation: String,
+    taken: Option<ActionId>,
+    bound: Vec<ObjectId>,
+    scratch: Scratch,
+}
+
+#[derive(Debug, Default)]
+struct Scratch {
+    action: String,
+    words: Vec<(u32, u32)>,
+    fresh: Vec<u32>,
+    key: Vec<u16>,
+}
+
+/// The answer to one action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply<'w> {
+    /// The text.
+    pub observation: &'w str,
+    /// The action did something, or asked for something.
+    pub valid: bool,
+    /// The world changed.
+    pub changed: bool,
+}
+
+/// Where a world stands; made by [`World::place`]. A few hundred bytes.
+#[derive(Clone, Debug)]
+pub struct Place {
+    facts: Bits,
+    progress: f64,
+    won: bool,
+}
+
+impl World {
+    /// Opens a game, at its start.
+    pub fn new(game: Arc<Game>) -> Self {
+        let mut world = Self {
+            state: game.task.initial().clone(),
+            active: game.active.clone(),
+            current: game.initial.clone(),
+            held: vec![false; game.goal.len()],
+            progress: 0.0,
+            won: false,
+            observation: String::new(),
+            taken: None,
+            bound: Vec::new(),
+            scratch: Scratch::default(),
+            game,
+        };
+        world.begin();
+        world
+    }
+
+    /// The game.
+    pub fn game(&self) -> &Arc<Game> {
+        &self.game
+    }
+
+    /// Goes back to the start and gives the first observation: all that is true, whatever is told later.
+    pub fn begin(&mut self) -> &str {
+        self.state.reset(&self.game.task);
+        self.active.clone_from(&self.game.active);
+        self.current.copy_from(&self.game.initial);
+        self.progress = 0.0;
+        self.won = false;
+        self.taken = None;
+        self.hold();
+        self.observation.clear();
+        self.tell_everything();
+        &self.observation
+    }
+
+    /// Takes one action: a request for the list or the state, or free text in which an action's name and then the names of
+    /// its objects are looked for.
+    pub fn play(&mut self, action: &str) -> Reply<'_> {
+        let mut text = std::mem::take(&mut self.scratch.action);
+        lower(action, &mut text);
+        self.observation.clear();
+        self.taken = None;
+        let (valid, changed) = if text.contains("check") {
+            self.tell_list();
+            (true, false)
+        } else if text.contains(LOOK) {
+            self.tell_everything();
+            (true, false)
+        } else if self.understand(&text) {
+            let done = self.execute();
+            self.observation.push_str(if done { "" } else { NO_EFFECT });
+            (done, done)
+        } else {
+            self.observation.push_str(UNKNOWN);
+            (false, false)
+        };
+        self.scratch.action = text;
+        Reply { observation: &self.observation, valid, changed }
+    }
+
+    /// The texts of the valid actions, ascending by bytes; without the two requests.
+    pub fn valid(&self) -> impl Iterator<Item = &str> {
+        self.active.listed.ones().map(|entry| self.game.listing.text(entry))
+    }
+
+    /// How many valid actions there are.
+    pub fn valid_count(&self) -> usize {
+        self.active.listed.ones().count()
+    }
+
+    /// The action that the last text was taken for, as `name(object,...)`; none where it was not understood or was a request.
+    pub fn taken(&self) -> Option<String> {
+        let task = &self.game.task;
+        let objects: Vec<&str> = self.bound.iter().map(|&object| task.object_name(object)).collect();
+        self.taken.map(|action| format!("{}({})", task.action_name(action), objects.join(",")))
+    }
+
+    /// The largest share of the goal's parts that ever held after an action.
+    pub fn progress(&self) -> f64 {
+        self.progress
+    }
+
+    /// Whether the goal held after the last action that did something. It may stop holding later.
+    pub fn won(&self) -> bool {
+        self.won
+    }
+
+    /// Where the world stands now.
+    pub fn place(&self) -> Place {
+        Place { facts: self.state.facts().clone(), progress: self.progress, won: self.won }
+    }
+
+    /// Returns to a place of this same game.
+    pub fn go_back(&mut self, place: &Place) {
+        self.state.restore(&self.game.task, &place.facts);
+        self.follow();
+        self.hold();
+        self.progress = place.progress;
+        self.won = place.won;
+        self.taken = None;
+    }
+
+    /// The state of the grounded problem.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// FNV-1a of the true atoms, sorted by bytes and joined by line feeds.
+    pub fn state_hash(&self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut mix = |text: &str| {
+            for byte in text.bytes() {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        let atoms = self.game.atoms().iter().filter(|(_, fact)| self.state.holds(*fact));
+        for (at, (atom, _)) in atoms.enumerate() {
+            if at > 0 {
+                mix("\n");
+            }
+            mix(atom);
+        }
+        hash
+    }
+
+    /// Finds action and objects in a lower-case text.
+    fn understand(&mut self, text: &str) -> bool {
+        let mut ranges = std::mem::take(&mut self.scratch.words);
+        self.bound.clear();
+        let understood = if !self.game.clipped && words::plainly(text, &mut ranges) {
+            self.read(ranges.iter().map(|&(from, to)| &text[from as usize..to as usize]))
+        } else {
+            let words = words::by_rules(text);
+            self.read(words.iter().map(String::as_str))
+        };
+        self.scratch.words = ranges;
+        understood
+    }
+
+    /// The first word that names an action with a valid instance is the action; objects stand anywhere, in its order.
+    fn read<'a>(&mut self, words: impl Iterator<Item = &'a str> + Clone) -> bool {
+        let game = &self.game;
+        let named = words.clone().filter_map(|word| game.listing.named(word));
+        let Some(action) = named.into_iter().find(|action| self.active.is_open(*action)) else {
+            return false;
+        };
+        let arity = game.task.parameters(action).len();
+        self.bound.extend(words.filter_map(|word| game.objects.get(word)).take(arity));
+        let complete = self.bound.len() == arity;
+        self.taken = complete.then_some(action);
+        complete
+    }
+
+    /// Applies what was understood; false where that changes nothing.
+    fn execute(&mut self) -> bool {
+        let Some(action) = self.taken else { return false };
+        let game = Arc::clone(&self.game);
+        let instances = game.listing.find(action, &self.bound, &mut self.scratch.key);
+        let Some(&op) = instances.iter().find(|&&op| self.state.applies(op)) else { return false };
+        self.state.apply(&game.task, op);
+        if self.state.changes().is_empty() {
+            return false;
+        }
+        self.follow();
+        self.hold();
+        let parts = self.held.len();
+        let holding = self.held.iter().filter(|holds| **holds).count();
+        let rate = if parts == 0 { 1.0 } else { holding as f64 / parts as f64 };
+        self.progress = self.progress.max(rate);
+        self.won = self.state.is_goal(&game.task);
+        match game.telling {
+            Telling::Everything => self.tell_everything(),
+            Telling::News => self.tell_news(),
+        }
+        if self.won {
+            self.observation.push_str(SATISFIED);
+        }
+        true
+    }
+
+    /// Brings lists up to date with what the state says has changed.
+    fn follow(&mut self) {
+        for change in self.state.changes() {
+            self.current.set(self.game.facts.ranks[change.fact.index()] as usize, change.now);
+        }
+        for flip in self.state.flips() {
+            self.active.flip(&self.game.listing, *flip);
+        }
+    }
+
+    fn hold(&mut self) {
+        for (part, held) in self.held.iter_mut().enumerate() {
+            *held = self.state.holds_part(&self.game.task, part);
+        }
+    }
+
+    fn tell_everything(&mut self) {
+        let facts = &self.game.facts;
+        for rank in self.current.ones() {
+            self.observation.push_str(facts.sentence(rank));
+            self.observation.push(' ');
+        }
+        self.observation.pop();
+    }
+
+    fn tell_news(&mut self) {
+        let facts = &self.game.facts;
+        let fresh = &mut self.scratch.fresh;
+        fresh.clear();
+        let new = self.state.changes().iter().filter(|change| change.now);
+        fresh.extend(new.map(|change| facts.ranks[change.fact.index()]));
+        fresh.sort_unstable();
+        for (at, &rank) in fresh.iter().enumerate() {
+            if at > 0 {
+                self.observation.push(' ');
+            }
+            self.observation.push_str(facts.sentence(rank as usize));
+        }
+    }
+
+    fn tell_list(&mut self) {
+        self.observation.push_str("Valid actions are: ");
+        for entry in self.active.listed.ones() {
+            self.observation.push_str(self.game.listing.text(entry));
+            self.observation.push_str(", ");
+        }
+        self.observation.push_str(CHECK);
+        if self.game.telling == Telling::News {
+            self.observation.push_str(", ");
+            self.observation.push_str(LOOK);
+        }
+    }
+}
+
+/// The text in lower case, cut where it becomes too long to be looked at.
+fn lower(action: &str, out: &mut String) {
+    let mut end = action.len().min(limits::ACTION);
+    while !action.is_char_boundary(end) {
+        end -= 1;
+    }
+    out.clear();
+    if action.is_ascii() {
+        out.push_str(&action[..end]);
+        out.make_ascii_lowercase();
+    } else {
+        out.push_str(&action[..end].to_lowercase());
+    }
+}

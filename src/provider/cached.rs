@@ -1,0 +1,156 @@
+//! Answers kept on disk: exactly the same question to exactly the same endpoint gets the same answer, at no cost.
+//!
+//! A key is a hash of all that an answer may depend on: the endpoint without its secrets, who speaks which words, the seed,
+//! the stop texts and the wishes. One file an answer, whole or not there.
+
+use super::{Delta, Phase, Provider, ProviderError, Request};
+use crate::domain::{Usage, hex};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The version of the files; others are not read.
+const VERSION: u32 = 1;
+
+/// What a cache does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cache {
+    /// Nothing.
+    #[default]
+    Off,
+    /// Known answers are given; new ones are not kept.
+    Read,
+    /// Known answers are given, new ones are kept.
+    ReadWrite,
+}
+
+/// A provider whose answers are kept.
+#[derive(Clone)]
+pub struct Cached {
+    inner: Arc<dyn Provider>,
+    identity: String,
+    dir: PathBuf,
+    mode: Cache,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    v: u32,
+    text: String,
+    #[serde(default)]
+    reasoning: String,
+    usage: Usage,
+}
+
+impl Cached {
+    /// Keeps the answers of a provider in a folder; `identity` holds all of it that an answer depends on.
+    pub fn new(inner: Arc<dyn Provider>, identity: String, dir: &Path, mode: Cache) -> Self {
+        Self { inner, identity, dir: dir.to_owned(), mode }
+    }
+
+    /// The file of a question.
+    fn path(&self, request: &Request) -> PathBuf {
+        let mut hash = Sha256::new();
+        // Every part with its length, so that no two questions are one text.
+        let mut part = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        part(&VERSION.to_le_bytes());
+        part(self.identity.as_bytes());
+        part(&request.seed.to_le_bytes());
+        part(format!("{:?} {:?}", request.asked, request.wish).as_bytes());
+        for stop in &request.stop {
+            part(stop.as_bytes());
+        }
+        part(b"");
+        for segment in &request.prompt.segments {
+            part(format!("{:?}", segment.speaker).as_bytes());
+            part(segment.text.as_bytes());
+        }
+        let name = hex(&hash.finalize());
+        self.dir.join(name.get(..2).unwrap_or("")).join(format!("{name}.json"))
+    }
+}
+
+/// A file that is not there or cannot be read is no answer.
+fn read(path: &Path) -> Option<Kept> {
+    let bytes = fs::read(path).ok()?;
+    serde_json::from_slice::<Kept>(&bytes).ok().filter(|k| k.v == VERSION)
+}
+
+/// Writes beside and renames, so that nobody ever reads half an answer.
+fn write(path: &Path, kept: &Kept) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)?;
+    // Two that write the same answer at once write to two files.
+    let beside = path.with_extension(format!("{}-{:p}.part", std::process::id(), &raw const *kept));
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    let mut file = options.open(&beside)?;
+    file.write_all(&serde_json::to_vec(kept)?)?;
+    fs::rename(&beside, path)
+}
+
+impl Provider for Cached {
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    fn unsent(&self) -> Vec<String> {
+        self.inner.unsent()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        if self.mode == Cache::Off {
+            return self.inner.stream(request);
+        }
+        let path = self.path(&request);
+        if let Some(kept) = read(&path) {
+            let usage = Usage { cached: true, cost_nano: 0, ..kept.usage };
+            let pieces = [
+                Some(Delta::Phase(Phase::Answering)),
+                (!kept.reasoning.is_empty()).then_some(Delta::Reasoning(kept.reasoning)),
+                Some(Delta::Text(kept.text)),
+                Some(Delta::Usage(usage)),
+            ];
+            return stream::iter(pieces.into_iter().flatten().map(Ok)).boxed();
+        }
+        let answer = self.inner.stream(request);
+        if self.mode == Cache::Read {
+            return answer;
+        }
+        let kept =
+            Kept { v: VERSION, text: String::new(), reasoning: String::new(), usage: Usage::default() };
+        stream::unfold((answer, kept, path, false), |(mut answer, mut kept, path, mut failed)| async move {
+            let Some(piece) = answer.next().await else {
+                if failed {
+                    return None;
+                }
+                let notice = write(&path, &kept).err()?;
+                let words = format!("{}: the answer was not kept: {notice}", path.display());
+                return Some((Ok(Delta::Notice(words)), (answer, kept, path, true)));
+            };
+            match &piece {
+                Ok(Delta::Text(words)) => kept.text.push_str(words),
+                Ok(Delta::Reasoning(words)) => kept.reasoning.push_str(words),
+                Ok(Delta::WasReasoning) => kept.reasoning.push_str(&std::mem::take(&mut kept.text)),
+                Ok(Delta::Usage(usage)) => kept.usage = *usage,
+                Ok(Delta::Phase(_) | Delta::Notice(_)) => {}
+                Err(_) => failed = true,
+            }
+            Some((piece, (answer, kept, path, failed)))
+        })
+        .boxed()
+    }
+}

@@ -1,0 +1,335 @@
+//! One answer while it comes in: reads the body piece by piece, tells reasoning from text, and decides whether the end of
+//! the body is the end of the answer.
+
+use super::chunk::{self, Chunk, Counts};
+use super::client;
+use super::endpoint::Endpoint;
+use super::error;
+use super::frames::{Frame, Framer};
+use super::key::{Redactor, Veil};
+use super::memory::Learnt;
+use super::think::{Part, Splitter, Stopper};
+use crate::provider::{Delta, FailureKind, Phase, ProviderError};
+use reqwest::Response;
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// The most bytes of one body.
+const LARGEST: usize = 64 << 20;
+/// How often more is read after the answer is whole.
+const LATE_READS: u32 = 16;
+
+/// An answer under way.
+pub(super) struct Answer<'a> {
+    endpoint: &'a Endpoint,
+    redactor: Redactor,
+    tell: &'a UnboundedSender<Delta>,
+    framer: Framer,
+    veils: [Veil; 2],
+    splitter: Splitter,
+    stopper: Stopper,
+    counts: Option<Counts>,
+    finish: Option<String>,
+    done: bool,
+    known: bool,
+    /// The first value that an answer does not have.
+    strange: String,
+    read: usize,
+    text: String,
+    /// Characters of reasoning.
+    reasoned: usize,
+    most: usize,
+    /// A closing mark came without its opening one.
+    unopened: bool,
+    /// Estimated tokens of the prompt.
+    asked: u64,
+}
+
+/// How an answer came out.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about an answer")]
+pub(super) struct Whole {
+    pub(super) text: String,
+    pub(super) reasoned: usize,
+    pub(super) counts: Option<Counts>,
+    pub(super) finish: Option<String>,
+    /// The answer ended while it still reasoned.
+    pub(super) inside: bool,
+    pub(super) unopened: bool,
+    /// We ended it at a stop text.
+    pub(super) stopped: bool,
+    /// A proxy stood in between.
+    pub(super) by_proxy: bool,
+}
+
+impl<'a> Answer<'a> {
+    /// An answer of at most so many tokens; `stops` end it, `asked` are the estimated tokens of its prompt.
+    pub(super) fn new(
+        endpoint: &'a Endpoint,
+        learnt: &Learnt,
+        stops: &[String],
+        max_tokens: u32,
+        asked: u64,
+        tell: &'a UnboundedSender<Delta>,
+    ) -> Self {
+        let redactor = endpoint.redactor();
+        Self {
+            endpoint,
+            tell,
+            framer: Framer::default(),
+            veils: [Veil::new(redactor.clone()), Veil::new(redactor.clone())],
+            redactor,
+            splitter: Splitter::new(&endpoint.reasoning, endpoint.reasoning.opened || learnt.opened),
+            stopper: Stopper::new(stops),
+            counts: None,
+            finish: None,
+            done: false,
+            known: false,
+            strange: String::new(),
+            read: 0,
+            text: String::new(),
+            reasoned: 0,
+            // A token is rarely more than a word; who sends that much more does not heed its bound.
+            most: (max_tokens as usize).saturating_mul(64).saturating_add(64 << 10),
+            unopened: false,
+            asked,
+        }
+    }
+
+    /// Something of the answer was shown.
+    pub(super) fn shown(&self) -> bool {
+        !self.text.is_empty() || self.reasoned > 0
+    }
+
+    /// Reads the body to the end of the answer.
+    pub(super) async fn read(&mut self, mut response: Response) -> Result<Whole, ProviderError> {
+        let times = self.endpoint.times;
+        let mut frames = Vec::new();
+        let mut silence = Box::pin(tokio::time::sleep(times.first));
+        let (mut begun, mut late_reads) = (false, 0);
+        while !self.stopper.stopped() && late_reads < LATE_READS {
+            // Before the first piece a server may be silent for long; after the last only its usage is waited for, and
+            // then the end of the body, so that the connection can be used again.
+            let pause = match (self.over(), &self.finish, begun) {
+                (true, ..) => times.tail / 20,
+                (_, Some(_), _) => times.tail.min(times.idle),
+                (_, None, true) => times.idle,
+                (_, None, false) => times.first,
+            };
+            late_reads += u32::from(self.over());
+            let piece = tokio::select! {
+                biased;
+                piece = tokio::time::timeout(pause, response.chunk()) => piece,
+                () = &mut silence, if self.finish.is_none() => return self.ended(Err(self.quiet(times.first))),
+            };
+            let piece = match piece {
+                Ok(Ok(piece)) => piece,
+                Ok(Err(_)) | Err(_) if self.finish.is_some() || self.done => break,
+                Ok(Err(error)) => return self.ended(Err(self.broken(&client::reason(&error.without_url())))),
+                Err(_) if begun => return self.ended(Err(self.quiet(pause))),
+                Err(_) => return self.ended(Err(client::late(self.endpoint))),
+            };
+            let end = piece.is_none();
+            let cut = match &piece {
+                Some(bytes) => {
+                    self.read += bytes.len();
+                    self.framer.push(bytes, &mut frames)
+                }
+                None => self.framer.end(&mut frames),
+            };
+            for frame in frames.drain(..) {
+                begun = true;
+                silence = Box::pin(tokio::time::sleep(times.first));
+                if let Err(error) = self.take(frame) {
+                    return self.ended(Err(error));
+                }
+            }
+            if cut.is_err() || self.read > LARGEST || self.text.len() + self.reasoned > self.most {
+                return self.ended(Err(self.endless()));
+            }
+            if end {
+                break;
+            }
+        }
+        self.ended(Ok(()))
+    }
+
+    /// Nothing more is waited for.
+    fn over(&self) -> bool {
+        self.done || self.stopper.stopped() || (self.finish.is_some() && self.counts.is_some())
+    }
+
+    fn take(&mut self, frame: Frame) -> Result<(), ProviderError> {
+        let (value, error) = match frame {
+            // What comes after the end, or after a stop text, is not looked at.
+            _ if self.over() => return Ok(()),
+            Frame::Done => {
+                self.done = true;
+                return Ok(());
+            }
+            Frame::Broken(_) if self.finish.is_some() => return Ok(()),
+            Frame::Broken(text) => {
+                return Err(self.odd(&format!("a piece of the stream is no whole JSON: {}", cut(&text))));
+            }
+            Frame::Json(value, error) => (value, error),
+        };
+        let Chunk { text, reasoning, finish, counts, error: trouble, known } =
+            chunk::read(&value, &self.endpoint.reasoning.fields);
+        if let Some((words, status)) = trouble.or_else(|| error.then(|| (error::words_of(&value), None))) {
+            return Err(self.trouble(&words, status));
+        }
+        self.known |= known;
+        if !known && self.strange.is_empty() {
+            self.strange = error::words_of(&value);
+        }
+        let reasoning = self.veils[0].push(&reasoning);
+        self.reason(reasoning);
+        let text = self.veils[1].push(&text);
+        let parts = self.splitter.push(&text);
+        self.parts(parts);
+        self.counts = counts.or(self.counts);
+        self.finish = finish.or(self.finish.take());
+        Ok(())
+    }
+
+    fn parts(&mut self, parts: Vec<Part>) {
+        for part in parts {
+            match part {
+                Part::Reasoning(words) => self.reason(words),
+                Part::Text(words) => self.say(&words),
+                Part::WasReasoning => {
+                    self.unopened = true;
+                    self.reasoned += self.text.chars().count();
+                    self.text.clear();
+                    let _ = self.tell.send(Delta::WasReasoning);
+                }
+            }
+        }
+    }
+
+    fn reason(&mut self, words: String) {
+        if words.is_empty() {
+            return;
+        }
+        if self.reasoned == 0 {
+            let _ = self.tell.send(Delta::Phase(Phase::Reasoning));
+        }
+        self.reasoned += words.chars().count();
+        let _ = self.tell.send(Delta::Reasoning(words));
+    }
+
+    fn say(&mut self, words: &str) {
+        // White space before the first word is no answer, and no stop text either.
+        let words = if self.text.is_empty() { words.trim_start() } else { words };
+        let words = self.stopper.push(words);
+        self.show(words);
+    }
+
+    fn show(&mut self, words: String) {
+        if words.is_empty() {
+            return;
+        }
+        if self.text.is_empty() {
+            let _ = self.tell.send(Delta::Phase(Phase::Answering));
+        }
+        self.text.push_str(&words);
+        let _ = self.tell.send(Delta::Text(words));
+    }
+
+    /// Lets go of what was held back, and judges the end.
+    fn ended(&mut self, how: Result<(), ProviderError>) -> Result<Whole, ProviderError> {
+        let inside = self.splitter.inside();
+        if !self.stopper.stopped() {
+            let [mut reasoning, mut text] = std::mem::take(&mut self.veils);
+            self.reason(reasoning.end());
+            let mut parts = self.splitter.push(&text.end());
+            parts.extend(self.splitter.end(how.is_ok() && self.finish.as_deref() != Some("length")));
+            self.parts(parts);
+            let rest = self.stopper.end();
+            self.show(rest);
+        }
+        let good = self.finish.is_some() || self.stopper.stopped() || (self.done && self.shown());
+        let judged = match how {
+            Ok(()) if good => Ok(()),
+            Ok(()) if self.shown() => {
+                Err(self.broken("the stream ended without saying that the answer is whole"))
+            }
+            Ok(()) if !self.known && !self.strange.is_empty() => Err(self.odd(&self.strange)),
+            Ok(()) if !self.known && !self.framer.loose().trim().is_empty() => {
+                Err(self.odd(&error::words(self.framer.loose().as_bytes())))
+            }
+            Ok(()) => Err(self.empty()),
+            Err(error) => Err(error),
+        };
+        judged?;
+        Ok(Whole {
+            text: std::mem::take(&mut self.text),
+            reasoned: self.reasoned,
+            counts: self.counts,
+            finish: self.finish.take(),
+            inside,
+            unopened: self.unopened,
+            stopped: self.stopper.stopped(),
+            by_proxy: false,
+        })
+    }
+
+    fn host(&self) -> &str {
+        self.endpoint.host()
+    }
+
+    fn empty(&self) -> ProviderError {
+        ProviderError::new(
+            format!(
+                "{} ended the stream without a word; most often the prompt is longer than its context",
+                self.host()
+            ),
+            error::too_long_advice(self.asked),
+        )
+        .of_kind(FailureKind::Empty)
+    }
+
+    /// The connection ended before the answer did.
+    fn broken(&self, why: &str) -> ProviderError {
+        if self.shown() {
+            let what = format!("the answer of {} broke off: {why}", self.host());
+            ProviderError::new(what, "retry; what had come is no whole answer").of_kind(FailureKind::CutOff)
+        } else {
+            let what = format!("{} broke the connection before it answered: {why}", self.host());
+            ProviderError::new(what, "retry; look at the server's own log").of_kind(FailureKind::Unreachable)
+        }
+    }
+
+    fn quiet(&self, pause: Duration) -> ProviderError {
+        let what = format!("nothing came from {} for {} s", self.host(), pause.as_secs_f64());
+        ProviderError::new(what, "retry; idle_seconds in the endpoint's profile says how long is waited")
+            .of_kind(FailureKind::TimedOut)
+    }
+
+    fn endless(&self) -> ProviderError {
+        let what = format!("{} sends without an end ({} MB so far)", self.host(), self.read >> 20);
+        let next = "set max_tokens and stop in the endpoint's profile, or choose another server";
+        ProviderError::new(what, next).of_kind(FailureKind::Odd)
+    }
+
+    fn odd(&self, words: &str) -> ProviderError {
+        let words = self.redactor.clean(words);
+        let what = format!("what {} sends is no answer of a model server: {words}", self.host());
+        ProviderError::new(what, "check the base URL; `retrospect doctor` checks the server")
+            .of_kind(FailureKind::Odd)
+    }
+
+    /// An error in the stream: its number decides as a status would.
+    fn trouble(&self, words: &str, status: Option<u16>) -> ProviderError {
+        let words = self.redactor.clean(words);
+        let body = serde_json::json!({"error": {"message": words}}).to_string();
+        let mut error = error::refused(self.endpoint, status.unwrap_or(500), body.as_bytes(), self.asked);
+        error.status = status;
+        error.what = format!("{} broke off with an error: {words}", self.host());
+        error
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(80).collect()
+}

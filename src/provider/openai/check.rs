@@ -1,0 +1,305 @@
+//! What `doctor` asks of a server: is it there, which models, one token, streaming, stop, seed.
+
+use super::answer::Whole;
+use super::ask::Call;
+use super::endpoint::Endpoint;
+use super::{Api, OpenAi};
+use crate::domain::{Asked, Label, Origin, Prompt, Segment, Speaker};
+use crate::provider::{Delta, FailureKind, ProviderError, Request, SamplingWish};
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::sync::mpsc::unbounded_channel;
+
+/// How something came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It works.
+    Good,
+    /// It works, but a person should know this.
+    Warning,
+    /// It does not work.
+    Bad,
+}
+
+/// Something that was found out about a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked at.
+    pub about: &'static str,
+    /// How it came out.
+    pub verdict: Verdict,
+    /// In words.
+    pub what: String,
+    /// What to do next; empty where there is nothing to do.
+    pub next: String,
+}
+
+fn finding(
+    about: &'static str,
+    verdict: Verdict,
+    what: impl Into<String>,
+    next: impl Into<String>,
+) -> Finding {
+    Finding { about, verdict, what: what.into(), next: next.into() }
+}
+
+fn failed(about: &'static str, error: &ProviderError) -> Finding {
+    finding(about, Verdict::Bad, error.what.clone(), error.next.clone())
+}
+
+/// Looks at a server; what depends on something that does not work is not asked.
+pub async fn check(openai: &OpenAi) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut openai = openai.clone();
+    match models(&openai).await {
+        Err(finding) => {
+            let over = finding.verdict == Verdict::Bad;
+            found.push(finding);
+            if over {
+                return found;
+            }
+        }
+        Ok(models) => {
+            if openai.endpoint.model.is_empty()
+                && let Some(first) = models.first()
+            {
+                let endpoint = Endpoint { model: first.clone(), ..(*openai.endpoint).clone() };
+                openai.endpoint = Arc::new(endpoint);
+            }
+            found.push(has_model(&openai.endpoint, &models));
+        }
+    }
+    let one = ask(&openai, 1, 0.0, 1, Vec::new()).await;
+    match &one {
+        Err(error) => {
+            found.push(failed("one token", error));
+            return found;
+        }
+        Ok(asked) => found.push(first_token(&openai.endpoint, asked)),
+    }
+    let several = match ask(&openai, 24, 0.0, 1, Vec::new()).await {
+        Ok(several) => several,
+        Err(error) => {
+            found.push(failed("streaming", &error));
+            return found;
+        }
+    };
+    found.push(streaming(&several));
+    if let Some(stop) = stop_in(&several.whole.text) {
+        found.push(match ask(&openai, 24, 0.0, 1, vec![stop.clone()]).await {
+            Ok(asked) => stopping(&stop, &asked.whole),
+            Err(error) => failed("stop", &error),
+        });
+    }
+    found.push(seeded(&openai).await);
+    found.extend(reasoning(&openai.endpoint, &[one.ok(), Some(several)]));
+    found
+}
+
+/// A question of the check and its answer.
+struct Seen {
+    whole: Whole,
+    pieces: usize,
+    notices: Vec<String>,
+}
+
+async fn ask(
+    openai: &OpenAi,
+    tokens: u32,
+    temperature: f64,
+    seed: u64,
+    stop: Vec<String>,
+) -> Result<Seen, ProviderError> {
+    let words = Segment {
+        label: Label::Instruction,
+        origin: Origin::Task,
+        speaker: Speaker::User,
+        text: Arc::from("Count from one to twenty in words, with a blank between them."),
+    };
+    let mut endpoint = (*openai.endpoint).clone();
+    // The check asks for what it looks at, whatever the profile says.
+    endpoint.sampling.stop = None;
+    let (tell, mut told) = unbounded_channel();
+    let call = Call {
+        endpoint: Arc::new(endpoint),
+        memory: openai.memory.clone(),
+        http: openai.http.clone(),
+        request: Request {
+            asked: Asked::Actor,
+            prompt: Arc::new(Prompt { segments: vec![words] }),
+            seed,
+            stop,
+            wish: SamplingWish { temperature: Some(temperature), max_tokens: Some(tokens) },
+            ..Request::default()
+        },
+        tell,
+    };
+    let whole = call.run().await?;
+    let (mut pieces, mut notices) = (0, Vec::new());
+    while let Ok(delta) = told.try_recv() {
+        match delta {
+            Delta::Text(_) | Delta::Reasoning(_) => pieces += 1,
+            Delta::Notice(words) => notices.push(words),
+            _ => {}
+        }
+    }
+    Ok(Seen { whole, pieces, notices })
+}
+
+/// The server's models; else what became of the question.
+async fn models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
+    let endpoint = &*openai.endpoint;
+    let listed = |base: String| async move {
+        let answer = openai.http.get(endpoint, &base, "models").await?;
+        let status = answer.status().as_u16();
+        let body = tokio::time::timeout(endpoint.times.idle, answer.bytes()).await;
+        Ok::<_, ProviderError>((status, body.ok().and_then(Result::ok).unwrap_or_default()))
+    };
+    let (status, body) = listed(endpoint.base_url.clone()).await.map_err(|e| failed("server", &e))?;
+    if status == 200
+        && let Some(models) = names(&body)
+    {
+        return Ok(models);
+    }
+    let elsewhere = format!("{}/v1", endpoint.base_url);
+    if !endpoint.base_url.ends_with("/v1")
+        && let Ok((200, body)) = listed(elsewhere.clone()).await
+        && names(&body).is_some()
+    {
+        return Err(finding(
+            "server",
+            Verdict::Bad,
+            format!("{} has no models, {elsewhere} has", endpoint.base_url),
+            format!("add /v1 to the base URL: {elsewhere}"),
+        ));
+    }
+    let body = endpoint.redactor().clean(&String::from_utf8_lossy(&body));
+    let error = super::error::refused(endpoint, status, body.as_bytes(), 0);
+    if matches!(error.kind, FailureKind::Credentials | FailureKind::Forbidden) {
+        return Err(failed("server", &error));
+    }
+    Err(finding("server", Verdict::Warning, format!("it lists no models: {}", error.what), ""))
+}
+
+fn names(body: &[u8]) -> Option<Vec<String>> {
+    let value: Value = serde_json::from_slice(body).ok()?;
+    let list = value.get("data").or_else(|| value.get("models")).unwrap_or(&value).as_array()?;
+    let name = |m: &Value| ["id", "name"].iter().find_map(|k| m.get(k)?.as_str().map(str::to_owned));
+    Some(list.iter().filter_map(name).map(|n| crate::text::one_line(&n).into_owned()).collect())
+}
+
+fn has_model(endpoint: &Endpoint, models: &[String]) -> Finding {
+    let some = models.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
+    let more = models.len().saturating_sub(8);
+    let some = if more > 0 { format!("{some} and {more} more") } else { some };
+    if models.contains(&endpoint.model) {
+        finding(
+            "server",
+            Verdict::Good,
+            format!("{} is there and has {}", endpoint.host(), endpoint.model),
+            "",
+        )
+    } else {
+        finding(
+            "server",
+            Verdict::Warning,
+            format!(
+                "{} is there; it does not list {:?} among its models: {some}",
+                endpoint.host(),
+                endpoint.model
+            ),
+            "some servers take any name; choose one of those with openai:MODEL",
+        )
+    }
+}
+
+fn first_token(endpoint: &Endpoint, seen: &Seen) -> Finding {
+    let counted = match &seen.whole.counts {
+        Some(c) => format!("it counted {} tokens of the prompt and {} of the answer", c.prompt, c.reply),
+        None => "it counted no tokens; they are estimated".to_owned(),
+    };
+    let api = if endpoint.api == Api::Chat { "chat completions" } else { "completions" };
+    let mut what = format!("{api} answer; {counted}");
+    for notice in &seen.notices {
+        what.push_str("; ");
+        what.push_str(notice);
+    }
+    finding("one token", Verdict::Good, what, "")
+}
+
+fn streaming(seen: &Seen) -> Finding {
+    if seen.pieces > 1 {
+        finding("streaming", Verdict::Good, format!("an answer came in {} pieces", seen.pieces), "")
+    } else {
+        finding(
+            "streaming",
+            Verdict::Warning,
+            format!("an answer of up to 24 tokens came in {} piece(s)", seen.pieces),
+            "it works, but thoughts and actions do not appear while they are written",
+        )
+    }
+}
+
+/// A piece from the middle of an answer to stop at.
+fn stop_in(text: &str) -> Option<String> {
+    let letters: Vec<char> = text.chars().collect();
+    let middle = letters.len() / 2;
+    letters.iter().skip(middle).find(|c| c.is_alphanumeric()).map(ToString::to_string)
+}
+
+fn stopping(stop: &str, whole: &Whole) -> Finding {
+    if whole.stopped {
+        finding(
+            "stop",
+            Verdict::Warning,
+            format!("it wrote on after the stop text {stop:?}; the answer is cut here instead"),
+            "tokens after the stop text are paid for until the connection is closed",
+        )
+    } else {
+        finding("stop", Verdict::Good, format!("it stops at a stop text ({stop:?})"), "")
+    }
+}
+
+async fn seeded(openai: &OpenAi) -> Finding {
+    let mut texts = Vec::new();
+    for seed in [11, 11, 12, 13] {
+        match ask(openai, 24, 1.0, seed, Vec::new()).await {
+            Ok(seen) => texts.push(seen.whole.text),
+            Err(error) => return failed("seed", &error),
+        }
+    }
+    let (same, other) = (texts[0] == texts[1], texts[2..].iter().any(|t| *t != texts[0]));
+    match (same, other) {
+        (true, true) => finding(
+            "seed",
+            Verdict::Good,
+            "the same seed gives the same answer at temperature 1, another one another",
+            "",
+        ),
+        (true, false) => finding(
+            "seed",
+            Verdict::Warning,
+            "temperature 1 and three seeds gave one answer: sampling seems to be without effect",
+            "look for a setting of the server that fixes it",
+        ),
+        (false, _) => finding(
+            "seed",
+            Verdict::Warning,
+            "the same seed gave two answers at temperature 1: it is not heeded",
+            "runs with a temperature above 0 cannot be repeated; the cache repeats what was recorded",
+        ),
+    }
+}
+
+fn reasoning(endpoint: &Endpoint, seen: &[Option<Seen>]) -> Option<Finding> {
+    let reasons = seen.iter().flatten().any(|s| s.whole.reasoned > 0 || s.whole.inside);
+    let at_zero = endpoint.sampling.temperature == Some(0.0) && !endpoint.omit.contains("temperature");
+    (reasons && at_zero).then(|| {
+        finding(
+            "reasoning",
+            Verdict::Warning,
+            "the model reasons, and temperature is 0: makers of such models warn of endless repetition there, or heed no temperature at all",
+            "set temperature in its profile, or switch reasoning off (extra = { chat_template_kwargs = { enable_thinking = false } })",
+        )
+    })
+}

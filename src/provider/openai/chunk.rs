@@ -1,0 +1,196 @@
+//! One JSON value of an answer, read with all that servers leave out, add and call otherwise.
+
+use crate::provider::openai::error;
+use serde_json::Value;
+
+/// Tokens as somebody counted them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) prompt: u64,
+    pub(super) reply: u64,
+    pub(super) reasoning: u64,
+}
+
+/// What a value says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Chunk {
+    pub(super) text: String,
+    pub(super) reasoning: String,
+    pub(super) finish: Option<String>,
+    pub(super) counts: Option<Counts>,
+    /// An error: its words, and its code where that is the number of a status.
+    pub(super) error: Option<(String, Option<u16>)>,
+    /// It had something that an answer has.
+    pub(super) known: bool,
+}
+
+/// Reads a value: a piece of a stream, a whole answer or an error.
+pub(super) fn read(value: &Value, fields: &[String]) -> Chunk {
+    let mut chunk = Chunk { counts: counts(value), ..Chunk::default() };
+    chunk.error = trouble(value);
+    let choices = value.get("choices").and_then(Value::as_array);
+    chunk.known = choices.is_some() || chunk.counts.is_some() || chunk.error.is_some();
+    for choice in choices.into_iter().flatten() {
+        // We ask for one answer. A server that gives more numbers them.
+        if choice.get("index").and_then(Value::as_u64).unwrap_or(0) != 0 {
+            continue;
+        }
+        if chunk.error.is_none() {
+            chunk.error = trouble(choice);
+        }
+        chunk.counts = chunk.counts.or_else(|| counts(choice));
+        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str).filter(|f| !f.is_empty()) {
+            chunk.finish = Some(finish.to_owned());
+        }
+        if let Some(text) = choice.get("text").and_then(Value::as_str) {
+            chunk.text.push_str(text);
+        }
+        for message in ["delta", "message"].iter().filter_map(|name| choice.get(name)) {
+            content(message.get("content"), &mut chunk);
+            if let Some(refusal) = message.get("refusal").and_then(Value::as_str) {
+                chunk.text.push_str(refusal);
+            }
+            let reasoning = fields.iter().filter_map(|f| message.get(f)?.as_str()).find(|r| !r.is_empty());
+            chunk.reasoning.push_str(reasoning.unwrap_or(""));
+        }
+    }
+    chunk
+}
+
+/// Content is a text, or (some servers) a list of parts, reasoning among them.
+fn content(content: Option<&Value>, chunk: &mut Chunk) {
+    match content {
+        Some(Value::String(text)) => chunk.text.push_str(text),
+        Some(Value::Array(parts)) => {
+            for part in parts {
+                if let Some(text) = part.get("text").and_then(Value::as_str) {
+                    chunk.text.push_str(text);
+                }
+                match part.get("thinking") {
+                    Some(Value::String(text)) => chunk.reasoning.push_str(text),
+                    Some(Value::Array(inner)) => inner
+                        .iter()
+                        .filter_map(|p| p.get("text")?.as_str())
+                        .for_each(|text| chunk.reasoning.push_str(text)),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// An error in a value. `"error": null` is none, and an empty text is none.
+fn trouble(value: &Value) -> Option<(String, Option<u16>)> {
+    let detail = || value.get("detail").filter(|_| value.get("choices").is_none());
+    let of = value.get("error").filter(|e| !e.is_null()).or_else(detail)?;
+    let words = error::words_of(value);
+    let code = of.get("code").or_else(|| of.get("status")).or_else(|| value.get("code"));
+    let code = code.and_then(|c| c.as_u64().or_else(|| c.as_str()?.parse().ok()));
+    let status = code.and_then(|c| u16::try_from(c).ok()).filter(|c| (400..600).contains(c));
+    Some((words, status))
+}
+
+/// The usage, wherever it stands. Nothing but zeros was not counted.
+fn counts(value: &Value) -> Option<Counts> {
+    let places = [value.get("usage"), value.get("x_groq").and_then(|x| x.get("usage"))];
+    let usage = places.into_iter().flatten().find(|u| u.is_object())?;
+    let number = |names: &[&str]| {
+        let of = |v: &Value| v.as_u64().or_else(|| v.as_f64().filter(|f| *f >= 0.0).map(|f| f as u64));
+        names.iter().find_map(|n| of(usage.get(n)?))
+    };
+    let prompt = number(&["prompt_tokens", "input_tokens"]);
+    let reply = number(&["completion_tokens", "output_tokens"]);
+    let details = usage.get("completion_tokens_details").and_then(|d| d.get("reasoning_tokens"));
+    let reasoning = details.and_then(Value::as_u64).or_else(|| number(&["reasoning_tokens"]));
+    let total = number(&["total_tokens"]);
+    let prompt = prompt.or_else(|| Some(total?.saturating_sub(reply?)));
+    let reply = reply.or_else(|| Some(total?.saturating_sub(prompt?)));
+    let counts = Counts { prompt: prompt?, reply: reply?, reasoning: reasoning.unwrap_or(0) };
+    (counts.prompt > 0 || counts.reply > 0).then_some(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn usage_is_read_from_where_it_stands_and_absent_is_not_zero() {
+        let cases = [
+            (
+                json!({"usage": {"prompt_tokens": 12, "completion_tokens": 13, "total_tokens": 25}}),
+                Some((12, 13, 0)),
+            ),
+            (
+                json!({"usage": {"prompt_tokens": 15, "completion_tokens": 10, "completion_tokens_details": {"reasoning_tokens": 4}}}),
+                Some((15, 10, 4)),
+            ),
+            (json!({"x_groq": {"usage": {"prompt_tokens": 1, "completion_tokens": 2}}}), Some((1, 2, 0))),
+            (json!({"usage": {"input_tokens": 3, "output_tokens": 4}}), Some((3, 4, 0))),
+            (json!({"usage": {"prompt_tokens": 3.0, "total_tokens": 7}}), Some((3, 4, 0))),
+            (json!({"usage": null}), None),
+            (json!({"usage": {}}), None),
+            (json!({"usage": {"prompt_tokens": 0, "completion_tokens": 0}}), None),
+            (json!({"usage": {"prompt_tokens": "many"}}), None),
+            (json!({"usage": {"prompt_tokens": -1, "completion_tokens": 2}}), None),
+        ];
+        for (value, want) in cases {
+            let got = read(&value, &[]).counts.map(|c| (c.prompt, c.reply, c.reasoning));
+            assert_eq!(got, want, "{value}");
+        }
+    }
+
+    #[test]
+    fn text_and_reasoning_are_read_from_every_shape() {
+        let fields = super::super::endpoint::Reasoning::default().fields;
+        let choice = |inner: Value| json!({"choices": [inner]});
+        let cases = [
+            (choice(json!({"delta": {"content": "a"}})), "a", ""),
+            (choice(json!({"delta": {"content": null, "reasoning_content": "r"}})), "", "r"),
+            (choice(json!({"delta": {"content": "", "reasoning": "r", "reasoning_details": []}})), "", "r"),
+            (choice(json!({"delta": {"reasoning_content": "r", "reasoning": "r"}})), "", "r"),
+            (choice(json!({"message": {"content": "a", "reasoning_content": "r"}})), "a", "r"),
+            (choice(json!({"text": "a", "index": 0})), "a", ""),
+            (choice(json!({"index": 1, "delta": {"content": "b"}})), "", ""),
+            (
+                choice(
+                    json!({"delta": {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "r"}]}, {"type": "text", "text": "a"}]}}),
+                ),
+                "a",
+                "r",
+            ),
+            (choice(json!({"delta": {"refusal": "I will not."}})), "I will not.", ""),
+            (choice(json!({"delta": {"content": 7, "role": 1}})), "", ""),
+            (json!({"choices": []}), "", ""),
+            (json!({"choices": null}), "", ""),
+            (json!([1]), "", ""),
+        ];
+        for (value, text, reasoning) in cases {
+            let got = read(&value, &fields);
+            assert_eq!((got.text.as_str(), got.reasoning.as_str()), (text, reasoning), "{value}");
+            assert_eq!(got.error, None, "{value}");
+        }
+    }
+
+    #[test]
+    fn an_error_may_stand_anywhere() {
+        let cases = [
+            (json!({"error": {"message": "m", "code": 429}}), "m", Some(429)),
+            (json!({"error": {"message": "m", "code": "503"}}), "m", Some(503)),
+            (json!({"error": {"message": "m", "code": "overloaded"}, "choices": []}), "m", None),
+            (json!({"error": {"message": "m", "code": null}}), "m", None),
+            (json!({"error": "m"}), "m", None),
+            (json!({"detail": "m"}), "m", None),
+            (
+                json!({"choices": [{"finish_reason": "error", "error": {"message": "m", "code": 502}}]}),
+                "m",
+                Some(502),
+            ),
+        ];
+        for (value, words, status) in cases {
+            assert_eq!(read(&value, &[]).error, Some((words.to_owned(), status)), "{value}");
+        }
+        assert_eq!(read(&json!({"error": null, "choices": []}), &[]).error, None);
+    }
+}

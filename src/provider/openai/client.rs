@@ -1,0 +1,230 @@
+//! One HTTP request: how it is made, sent and answered, with its first two time-outs.
+
+use super::endpoint::{Api, Auth, Endpoint};
+use crate::provider::{Delta, FailureKind, Phase, ProviderError};
+use futures_util::stream;
+use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Client, Method, RequestBuilder, Response, Url};
+use std::convert::Infallible;
+use std::sync::{Mutex, PoisonError};
+use tokio::runtime::{Handle, Id};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// The clients of an endpoint: one for each runtime, because a pooled connection lives and dies with the runtime that
+/// made it, and several sessions may share a provider.
+#[derive(Debug, Default)]
+pub(super) struct Http {
+    clients: Mutex<Vec<(Id, Client)>>,
+}
+
+impl Http {
+    fn client(&self, endpoint: &Endpoint) -> Result<Client, ProviderError> {
+        /// Runtimes that come and go leave clients behind; so many are kept.
+        const KEPT: usize = 8;
+        let here = Handle::current().id();
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, client)) = clients.iter().find(|c| c.0 == here) {
+            return Ok(client.clone());
+        }
+        let client = build(endpoint)?;
+        if clients.len() == KEPT {
+            clients.remove(0);
+        }
+        clients.push((here, client.clone()));
+        Ok(client)
+    }
+
+    /// Asks for an answer; `tell` is told when the request is on its way.
+    pub(super) async fn ask(
+        &self,
+        endpoint: &Endpoint,
+        body: String,
+        tell: &UnboundedSender<Delta>,
+    ) -> Result<Response, ProviderError> {
+        let path = match endpoint.api {
+            Api::Chat => "chat/completions",
+            Api::Completions => "completions",
+        };
+        let request = self.request(endpoint, Method::POST, &endpoint.base_url, path)?;
+        // The body is asked for when the connection stands: that is the only sign of it one gets.
+        let (length, tell) = (body.len(), tell.clone());
+        let body = stream::once(async move {
+            let _ = tell.send(Delta::Phase(Phase::Waiting));
+            Ok::<_, Infallible>(body)
+        });
+        let request = request
+            .header(CONTENT_TYPE, "application/json")
+            .header(CONTENT_LENGTH, length)
+            .body(reqwest::Body::wrap_stream(body));
+        self.answer(endpoint, request).await
+    }
+
+    /// Gets something below an address.
+    pub(super) async fn get(
+        &self,
+        endpoint: &Endpoint,
+        base: &str,
+        path: &str,
+    ) -> Result<Response, ProviderError> {
+        let request = self.request(endpoint, Method::GET, base, path)?;
+        self.answer(endpoint, request).await
+    }
+
+    async fn answer(&self, endpoint: &Endpoint, request: RequestBuilder) -> Result<Response, ProviderError> {
+        match tokio::time::timeout(endpoint.times.first, request.send()).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(unreachable(endpoint, error)),
+            Err(_) => Err(late(endpoint)),
+        }
+    }
+
+    fn request(
+        &self,
+        endpoint: &Endpoint,
+        method: Method,
+        base: &str,
+        path: &str,
+    ) -> Result<RequestBuilder, ProviderError> {
+        let mut url = address(base, path)?;
+        if !endpoint.query.is_empty() {
+            url.query_pairs_mut()
+                .extend_pairs(endpoint.query.iter().map(|(name, value)| (name, value.expose())));
+        }
+        let mut request = self.client(endpoint)?.request(method, url);
+        for (name, value) in &endpoint.headers {
+            request = request.header(header_name(name)?, header_value(name, value.expose())?);
+        }
+        if let Some(key) = endpoint.key.as_ref().filter(|k| !k.is_empty()) {
+            request = match &endpoint.auth {
+                Auth::None => request,
+                Auth::Bearer => {
+                    request.header(AUTHORIZATION, header_value("key", &format!("Bearer {}", key.expose()))?)
+                }
+                Auth::Header(name) => request.header(header_name(name)?, header_value("key", key.expose())?),
+            };
+        }
+        Ok(request)
+    }
+}
+
+/// Nothing came in time.
+pub(super) fn late(endpoint: &Endpoint) -> ProviderError {
+    let seconds = endpoint.times.first.as_secs_f64();
+    ProviderError::new(
+        format!("{} did not begin to answer within {seconds} s", endpoint.host()),
+        "retry; a server that loads its model first may need a longer first_seconds in its profile",
+    )
+    .of_kind(FailureKind::TimedOut)
+}
+
+/// The address of a path below a base, both without the last or first slash.
+fn address(base: &str, path: &str) -> Result<Url, ProviderError> {
+    let setup = |why: &str| {
+        ProviderError::new(
+            format!("the base URL cannot be used: {why}"),
+            "give one such as http://127.0.0.1:8080/v1",
+        )
+        .of_kind(FailureKind::Setup)
+    };
+    let mut url = Url::parse(base).map_err(|e| setup(&e.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(setup("it begins with neither http:// nor https://"));
+    }
+    if url.scheme() == "https" && cfg!(not(feature = "tls")) {
+        return Err(setup("this program was built without https (feature `tls`)"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(setup("it holds a name or password; put it into a header of the endpoint's profile"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(setup("it holds a query; put it into `query` of the endpoint's profile"));
+    }
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().extend(path.split('/'));
+    }
+    Ok(url)
+}
+
+fn header_name(name: &str) -> Result<HeaderName, ProviderError> {
+    HeaderName::try_from(name).map_err(|_| {
+        ProviderError::new(format!("{name:?} is no name of a header"), "mend the endpoint's profile")
+            .of_kind(FailureKind::Setup)
+    })
+}
+
+/// A value that is never printed.
+fn header_value(what: &str, value: &str) -> Result<HeaderValue, ProviderError> {
+    let value = HeaderValue::from_str(value).map(|mut v| {
+        v.set_sensitive(true);
+        v
+    });
+    value.map_err(|_| {
+        ProviderError::new(
+            format!("the value of {what} has a line end or another sign that a header cannot have"),
+            "set it anew, in one line",
+        )
+        .of_kind(FailureKind::Setup)
+    })
+}
+
+fn build(endpoint: &Endpoint) -> Result<Client, ProviderError> {
+    let mut builder = Client::builder()
+        .user_agent(concat!("retrospect/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(endpoint.times.connect)
+        // Following would show the key to whoever the server names.
+        .redirect(reqwest::redirect::Policy::none())
+        .http1_ignore_invalid_headers_in_responses(true)
+        .tcp_nodelay(true);
+    if endpoint.is_loopback() {
+        builder = builder.no_proxy();
+    }
+    #[cfg(feature = "tls")]
+    {
+        // Whoever was first has chosen; both choices do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        if endpoint.base_url.starts_with("http:") {
+            // Nothing is read that is not needed: a machine without certificates can still ask its own server.
+            builder = builder.tls_certs_only([]);
+        }
+    }
+    builder.build().map_err(|error| {
+        ProviderError::new(
+            format!("no connection can be made here: {}", reason(&error)),
+            "install the system's certificates (ca-certificates), or use a server on http",
+        )
+        .of_kind(FailureKind::Setup)
+    })
+}
+
+/// No answer came at all.
+fn unreachable(endpoint: &Endpoint, error: reqwest::Error) -> ProviderError {
+    let host = endpoint.host().to_owned();
+    let error = error.without_url();
+    if error.is_timeout() {
+        let seconds = endpoint.times.connect.as_secs_f64();
+        return ProviderError::new(
+            format!("{host} took no connection within {seconds} s"),
+            "check that the server runs and the base URL is right",
+        )
+        .of_kind(FailureKind::TimedOut);
+    }
+    let why = reason(&error);
+    let (what, next) = if error.is_connect() {
+        (format!("{host} cannot be reached: {why}"), "check that the server runs and the base URL is right")
+    } else {
+        (
+            format!("{host} broke the connection before it answered: {why}"),
+            "retry; look at the server's own log",
+        )
+    };
+    ProviderError::new(what, next).of_kind(FailureKind::Unreachable)
+}
+
+/// The innermost reason: the others only say that there is one.
+pub(super) fn reason(error: &reqwest::Error) -> String {
+    let mut inner: &dyn std::error::Error = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}

@@ -1,0 +1,318 @@
+//! An endpoint as data: where it is, how it is spoken to, what it takes and what it does not.
+
+use super::key::{Key, Redactor};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Which of the two interfaces is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Api {
+    /// Chat completions: messages by speaker.
+    #[default]
+    Chat,
+    /// Completions: the prompt as one text that is continued (as ReAct's and Reflexion's code did).
+    Completions,
+}
+
+/// How the key is shown to the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Auth {
+    /// `Authorization: Bearer KEY`.
+    #[default]
+    Bearer,
+    /// A header of this name holds the key (Azure: `api-key`).
+    Header(String),
+    /// No key is sent.
+    None,
+}
+
+/// Which field bounds the answer's length; servers differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MaxTokensField {
+    /// The old one, that nearly all know.
+    #[default]
+    MaxTokens,
+    /// The one of hosted reasoning models.
+    MaxCompletionTokens,
+}
+
+impl MaxTokensField {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MaxTokens => "max_tokens",
+            Self::MaxCompletionTokens => "max_completion_tokens",
+        }
+    }
+
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Self::MaxTokens => Self::MaxCompletionTokens,
+            Self::MaxCompletionTokens => Self::MaxTokens,
+        }
+    }
+}
+
+/// How answers are sampled. What is not set is not sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sampling {
+    /// Temperature; the papers: 0.
+    pub temperature: Option<f64>,
+    /// Nucleus; OmniReflect: 0.7.
+    pub top_p: Option<f64>,
+    /// Only the most likely K; OmniReflect: 50. Many servers refuse it, so only some profiles send it.
+    pub top_k: Option<u32>,
+    /// Penalty of repetition; OmniReflect: 1. Sent as `top_k` is.
+    pub repetition_penalty: Option<f64>,
+    /// The most tokens of an answer; none: 256 for the actor, 1024 for the mentor.
+    pub max_tokens: Option<u32>,
+    /// Texts that end an answer, in place of the question's own.
+    pub stop: Option<Vec<String>>,
+    /// The seed is sent.
+    pub seed: bool,
+}
+
+impl Default for Sampling {
+    fn default() -> Self {
+        Self {
+            temperature: Some(0.0),
+            top_p: Some(0.7),
+            top_k: None,
+            repetition_penalty: None,
+            max_tokens: None,
+            stop: None,
+            seed: true,
+        }
+    }
+}
+
+/// How long is waited for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// For the connection.
+    pub connect: Duration,
+    /// For the first piece of the answer, and from one piece to the next where only signs of life come in between. Long:
+    /// a server may load its model first.
+    pub first: Duration,
+    /// For the next byte of a stream that has begun.
+    pub idle: Duration,
+    /// For what may still come after the answer's end (its usage).
+    pub tail: Duration,
+    /// For all of it; none by default.
+    pub total: Option<Duration>,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first: Duration::from_secs(180),
+            idle: Duration::from_secs(60),
+            tail: Duration::from_secs(2),
+            total: None,
+        }
+    }
+}
+
+/// When and how often a failed request is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// How often at most.
+    pub times: u32,
+    /// How often at most after a 500, which may be the request's own fault.
+    pub after_500: u32,
+    /// The first wait; it doubles.
+    pub first: Duration,
+    /// The longest wait of our own choice.
+    pub longest: Duration,
+    /// The longest wait in all.
+    pub total: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self {
+            times: 4,
+            after_500: 2,
+            first: Duration::from_millis(500),
+            longest: Duration::from_secs(20),
+            total: Duration::from_secs(120),
+        }
+    }
+}
+
+/// Prices in any unit for a million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Prices {
+    /// Of prompts.
+    pub prompt: f64,
+    /// Of replies, reasoning among them.
+    pub reply: f64,
+}
+
+impl Prices {
+    /// The price of a call, in billionths of the unit.
+    pub fn nano(&self, prompt_tokens: u64, reply_tokens: u64) -> u64 {
+        // A million tokens cost the price, so one token costs a thousand billionths of it.
+        ((prompt_tokens as f64 * self.prompt + reply_tokens as f64 * self.reply) * 1000.0).round() as u64
+    }
+}
+
+/// How reasoning is told from the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reasoning {
+    /// Fields beside `content` that hold it; the first that is filled counts.
+    pub fields: Vec<String>,
+    /// Opening and closing marks around it inside the content.
+    pub tags: Vec<(String, String)>,
+    /// The server's template opens it: an answer begins inside of it, without the opening mark.
+    pub opened: bool,
+}
+
+impl Default for Reasoning {
+    fn default() -> Self {
+        let tag = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        Self {
+            fields: ["reasoning_content", "reasoning", "thinking"].map(str::to_owned).to_vec(),
+            tags: vec![
+                tag("<think>", "</think>"),
+                tag("<thinking>", "</thinking>"),
+                tag("[THINK]", "[/THINK]"),
+            ],
+            opened: false,
+        }
+    }
+}
+
+/// A model behind a server.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// The model's name there.
+    pub model: String,
+    /// The address up to and without `/chat/completions`.
+    pub base_url: String,
+    /// Which interface.
+    pub api: Api,
+    /// How the key is shown.
+    pub auth: Auth,
+    /// The key.
+    pub key: Option<Key>,
+    /// More headers; their values may be secrets.
+    pub headers: Vec<(String, Key)>,
+    /// More query parameters; their values may be secrets.
+    pub query: Vec<(String, Key)>,
+    /// The sampling.
+    pub sampling: Sampling,
+    /// Which field bounds the answer.
+    pub max_tokens_field: MaxTokensField,
+    /// `stream_options.include_usage` is sent.
+    pub send_usage_option: bool,
+    /// Fields that are never sent.
+    pub omit: BTreeSet<String>,
+    /// JSON merged into the request at its top level.
+    pub extra: Map<String, Value>,
+    /// Reasoning.
+    pub reasoning: Reasoning,
+    /// All speakers in one message of the user: for templates that know no system message.
+    pub one_message: bool,
+    /// Time-outs.
+    pub times: Times,
+    /// Retries.
+    pub retry: Retry,
+    /// Prices.
+    pub prices: Option<Prices>,
+    /// A proxy counts the tokens.
+    pub proxy: bool,
+}
+
+impl Endpoint {
+    /// A model at an address, all else by default. The address may be given with a blank or a slash too many, or with the
+    /// path of the interface.
+    pub fn new(base_url: &str, model: &str) -> Self {
+        let mut base = base_url.trim().trim_end_matches('/');
+        for path in ["/chat/completions", "/completions"] {
+            base = base.strip_suffix(path).unwrap_or(base).trim_end_matches('/');
+        }
+        Self {
+            model: model.to_owned(),
+            base_url: base.to_owned(),
+            api: Api::default(),
+            auth: Auth::default(),
+            key: None,
+            headers: Vec::new(),
+            query: Vec::new(),
+            sampling: Sampling::default(),
+            max_tokens_field: MaxTokensField::default(),
+            send_usage_option: true,
+            omit: BTreeSet::new(),
+            extra: Map::new(),
+            reasoning: Reasoning::default(),
+            one_message: false,
+            times: Times::default(),
+            retry: Retry::default(),
+            prices: None,
+            proxy: false,
+        }
+    }
+
+    /// All its secrets.
+    pub(super) fn redactor(&self) -> Redactor {
+        let values = self.headers.iter().chain(&self.query).map(|(_, value)| value.clone());
+        Redactor::new(values.chain(self.key.clone()))
+    }
+
+    /// The server as it is shown: host and port.
+    pub fn host(&self) -> &str {
+        let after = self.base_url.split_once("://").map_or(self.base_url.as_str(), |p| p.1);
+        after.split(['/', '?', '#']).next().unwrap_or(after)
+    }
+
+    /// The server is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.host();
+        let name = match host.strip_prefix('[') {
+            Some(six) => six.split(']').next().unwrap_or(six),
+            None => host.split(':').next().unwrap_or(host),
+        };
+        name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    }
+
+    /// The papers' settings that are not sent, in words.
+    pub fn unsent(&self) -> Vec<String> {
+        let sampling = &self.sampling;
+        let settings: [(&str, bool, &str); 4] = [
+            ("temperature 0", sampling.temperature.is_some(), "temperature"),
+            ("top_p 0.7", sampling.top_p.is_some(), "top_p"),
+            ("top_k 50", sampling.top_k.is_some() || self.extra.contains_key("top_k"), "top_k"),
+            (
+                "repetition_penalty 1",
+                sampling.repetition_penalty.is_some()
+                    || ["repetition_penalty", "repeat_penalty"].iter().any(|f| self.extra.contains_key(*f)),
+                "repetition_penalty",
+            ),
+        ];
+        settings
+            .iter()
+            .filter(|(_, set, field)| !set || self.omit.contains(*field))
+            .map(|(words, ..)| format!("{words}: not part of this endpoint's profile"))
+            .collect()
+    }
+
+    /// Everything that an answer depends on beside the question, without any secret; part of a cache's key.
+    pub fn identity(&self) -> String {
+        format!(
+            "{} {} {:?} {:?} {:?} {} {:?} {:?} {:?}",
+            self.base_url,
+            self.model,
+            self.api,
+            self.sampling,
+            self.max_tokens_field,
+            self.one_message,
+            self.omit,
+            Value::Object(self.extra.clone()).to_string(),
+            self.reasoning,
+        )
+    }
+}

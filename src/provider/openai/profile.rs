@@ -1,0 +1,389 @@
+//! Profiles: endpoints as a person writes them down. Several are laid over each other, and the result is applied to an
+//! endpoint. A profile names where a key is found and never holds one.
+
+use super::endpoint::{Api, Auth, Endpoint, MaxTokensField, Prices};
+use super::key::Key;
+use serde::de::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The shipped profiles.
+const SHIPPED: &str = include_str!("profiles.toml");
+
+/// Every key of a profile with what it does, in the order of the reference.
+pub const KEYS: &[(&str, &str)] = &[
+    ("model", "the model's name there, for `openai:` without one"),
+    ("base_url", "the address up to and without `/chat/completions`; most end in `/v1`"),
+    ("api", "`chat` (default) or `completions` (the prompt as one text that is continued)"),
+    ("auth", "`bearer` (default), `none`, or the name of a header that holds the key"),
+    ("key_env", "the environment variable that holds the key"),
+    ("key_file", "a file that holds the key in its first line"),
+    ("headers", "more headers; a value such as `$NAME` is taken from the environment"),
+    ("query", "more query parameters; values as with `headers`"),
+    ("temperature", "default 0 (the papers)"),
+    ("top_p", "default 0.7 (OmniReflect)"),
+    ("top_k", "not sent by default; OmniReflect: 50"),
+    ("repetition_penalty", "not sent by default; OmniReflect: 1"),
+    ("max_tokens", "the most tokens of an answer; default 256 for the actor, 1024 for the mentor"),
+    ("max_tokens_field", "`max_tokens` (default) or `max_completion_tokens`"),
+    ("stop", "a list of texts that end an answer, in place of the prompt's own"),
+    ("seed", "whether the seed is sent; default true"),
+    ("send_usage_option", "whether `stream_options.include_usage` is sent; default true"),
+    ("omit", "a list of fields that are never sent"),
+    (
+        "extra",
+        "JSON that is merged into the request at its top level, such as `{ chat_template_kwargs = { enable_thinking = false } }`",
+    ),
+    (
+        "reasoning_fields",
+        "fields beside `content` that hold reasoning; default `reasoning_content`, `reasoning`, `thinking`",
+    ),
+    ("think_tags", "a list of pairs of marks around reasoning inside the content; default `<think>` and kin"),
+    ("reasoning_opened", "answers begin inside of reasoning, without an opening mark; default false"),
+    ("one_message", "the prompt is sent as one message of the user; default false"),
+    ("connect_seconds", "for the connection; default 10"),
+    ("first_seconds", "for the first piece of an answer; default 180"),
+    ("idle_seconds", "for the next byte of a stream that has begun; default 60"),
+    ("tail_seconds", "for what may come after an answer's end; default 2"),
+    ("total_seconds", "for all of it; no bound by default"),
+    ("retries", "how often a request is sent again at most; default 4"),
+    ("retry_seconds", "the first wait before that; it doubles; default 0.5"),
+    ("retry_total_seconds", "the longest wait in all; default 120"),
+    ("price_prompt", "price of a million tokens of prompts, in any unit"),
+    ("price_reply", "price of a million tokens of replies"),
+    ("proxy", "the usage is counted by a proxy; default false"),
+];
+
+/// An endpoint as it is written down; what is not said is left as it is.
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Profile {
+    /// The model.
+    pub model: Option<String>,
+    /// The address.
+    pub base_url: Option<String>,
+    /// `chat` or `completions`.
+    pub api: Option<String>,
+    /// `bearer`, `none` or a header's name.
+    pub auth: Option<String>,
+    /// The variable with the key.
+    pub key_env: Option<String>,
+    /// The file with the key.
+    pub key_file: Option<String>,
+    headers: BTreeMap<String, Key>,
+    query: BTreeMap<String, Key>,
+    temperature: Option<f64>,
+    top_p: Option<f64>,
+    top_k: Option<u32>,
+    repetition_penalty: Option<f64>,
+    max_tokens: Option<u32>,
+    max_tokens_field: Option<String>,
+    stop: Option<Vec<String>>,
+    seed: Option<bool>,
+    send_usage_option: Option<bool>,
+    omit: Vec<String>,
+    extra: Map<String, Value>,
+    reasoning_fields: Option<Vec<String>>,
+    think_tags: Option<Vec<(String, String)>>,
+    reasoning_opened: Option<bool>,
+    one_message: Option<bool>,
+    connect_seconds: Option<f64>,
+    first_seconds: Option<f64>,
+    idle_seconds: Option<f64>,
+    tail_seconds: Option<f64>,
+    total_seconds: Option<f64>,
+    retries: Option<u32>,
+    retry_seconds: Option<f64>,
+    retry_total_seconds: Option<f64>,
+    price_prompt: Option<f64>,
+    price_reply: Option<f64>,
+    proxy: Option<bool>,
+}
+
+/// Why a profile cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct ProfileError {
+    /// What is wrong, with the key's name.
+    pub what: String,
+    /// What to do next.
+    pub next: String,
+}
+
+fn wrong(what: impl Into<String>, next: impl Into<String>) -> ProfileError {
+    ProfileError { what: what.into(), next: next.into() }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self::new(&text))
+    }
+}
+
+impl Profile {
+    /// Reads one from a table.
+    ///
+    /// # Errors
+    /// [`ProfileError`] when a key is unknown or its value of another kind.
+    pub fn read(table: &Value) -> Result<Self, ProfileError> {
+        if table.get("key").or_else(|| table.get("api_key")).is_some() {
+            return Err(wrong(
+                "a key does not belong into this file",
+                "set key_env to the name of a variable that holds it, or key_file to the path of a file",
+            ));
+        }
+        // The reader's own words may quote a value, and some values are secret.
+        Self::deserialize(table).map_err(|error| {
+            let words = error.to_string();
+            let words = words.split(", expected one of").next().unwrap_or(&words);
+            let secret = ["headers", "query"].iter().any(|name| {
+                table
+                    .get(name)
+                    .is_some_and(|t| !t.as_object().is_some_and(|o| o.values().all(Value::is_string)))
+            });
+            let words = if secret { "headers and query are tables of texts" } else { words };
+            wrong(words, "docs/CONFIG.md lists the keys of [models.NAME]")
+        })
+    }
+
+    /// A shipped one.
+    pub fn shipped(name: &str) -> Option<Self> {
+        Self::all_shipped().remove(name)
+    }
+
+    /// The names of the shipped ones.
+    pub fn shipped_names() -> Vec<String> {
+        Self::all_shipped().into_keys().collect()
+    }
+
+    fn all_shipped() -> BTreeMap<String, Self> {
+        // A test reads it; a table that is none would be no profile at all.
+        toml::from_str(SHIPPED).unwrap_or_default()
+    }
+
+    /// This one laid over another: what it says counts.
+    pub fn over(self, below: Self) -> Self {
+        macro_rules! first {
+            ($($name:ident)*) => { Self {
+                $($name: self.$name.or(below.$name),)*
+                headers: below.headers.into_iter().chain(self.headers).collect(),
+                query: below.query.into_iter().chain(self.query).collect(),
+                omit: below.omit.into_iter().chain(self.omit).collect(),
+                extra: below.extra.into_iter().chain(self.extra).collect(),
+            } };
+        }
+        first! {
+            model base_url api auth key_env key_file temperature top_p top_k repetition_penalty max_tokens
+            max_tokens_field stop seed send_usage_option reasoning_fields think_tags reasoning_opened one_message
+            connect_seconds first_seconds idle_seconds tail_seconds total_seconds retries retry_seconds
+            retry_total_seconds price_prompt price_reply proxy
+        }
+    }
+
+    /// The endpoint it describes; `variable` reads the environment.
+    ///
+    /// # Errors
+    /// [`ProfileError`] when it has no base URL, a value cannot be, or a key is not where it should be.
+    pub fn endpoint(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Endpoint, ProfileError> {
+        let base_url =
+            self.base_url.as_deref().ok_or_else(|| wrong("there is no base_url", "set it in the profile"))?;
+        let mut endpoint = Endpoint::new(base_url, self.model.as_deref().unwrap_or(""));
+        endpoint.api = match self.api.as_deref() {
+            None | Some("chat") => Api::Chat,
+            Some("completions") => Api::Completions,
+            Some(other) => return Err(wrong(format!("api = {other:?}"), "it is chat or completions")),
+        };
+        endpoint.auth = match self.auth.as_deref() {
+            None | Some("bearer") => Auth::Bearer,
+            Some("none") => Auth::None,
+            Some(header) => Auth::Header(header.to_owned()),
+        };
+        endpoint.max_tokens_field = match self.max_tokens_field.as_deref() {
+            None | Some("max_tokens") => MaxTokensField::MaxTokens,
+            Some("max_completion_tokens") => MaxTokensField::MaxCompletionTokens,
+            Some(other) => {
+                return Err(wrong(
+                    format!("max_tokens_field = {other:?}"),
+                    "it is max_tokens or max_completion_tokens",
+                ));
+            }
+        };
+        endpoint.key = self.key(variable)?;
+        endpoint.headers = taken(&self.headers, variable)?;
+        endpoint.query = taken(&self.query, variable)?;
+        endpoint.omit.extend(self.omit.iter().cloned());
+        endpoint.extra.clone_from(&self.extra);
+        self.sample(&mut endpoint)?;
+        self.wait(&mut endpoint)?;
+        let reasoning = &mut endpoint.reasoning;
+        set(&mut reasoning.fields, self.reasoning_fields.clone());
+        set(&mut reasoning.tags, self.think_tags.clone());
+        reasoning.tags.retain(|t| !t.0.is_empty() && !t.1.is_empty());
+        set(&mut reasoning.opened, self.reasoning_opened);
+        set(&mut endpoint.one_message, self.one_message);
+        set(&mut endpoint.send_usage_option, self.send_usage_option);
+        set(&mut endpoint.proxy, self.proxy);
+        if self.price_prompt.is_some() || self.price_reply.is_some() {
+            let price = |name, p: Option<f64>| positive(name, p).map(|p| p.unwrap_or(0.0));
+            endpoint.prices = Some(Prices {
+                prompt: price("price_prompt", self.price_prompt)?,
+                reply: price("price_reply", self.price_reply)?,
+            });
+        }
+        Ok(endpoint)
+    }
+
+    fn sample(&self, endpoint: &mut Endpoint) -> Result<(), ProfileError> {
+        let sampling = &mut endpoint.sampling;
+        sampling.temperature = positive("temperature", self.temperature)?.or(sampling.temperature);
+        sampling.top_p = positive("top_p", self.top_p)?.or(sampling.top_p);
+        sampling.top_k = self.top_k;
+        sampling.repetition_penalty = positive("repetition_penalty", self.repetition_penalty)?;
+        sampling.max_tokens = self.max_tokens;
+        sampling.stop.clone_from(&self.stop);
+        set(&mut sampling.seed, self.seed);
+        Ok(())
+    }
+
+    fn wait(&self, endpoint: &mut Endpoint) -> Result<(), ProfileError> {
+        let (times, retry) = (&mut endpoint.times, &mut endpoint.retry);
+        for (name, seconds, place) in [
+            ("connect_seconds", self.connect_seconds, &mut times.connect),
+            ("first_seconds", self.first_seconds, &mut times.first),
+            ("idle_seconds", self.idle_seconds, &mut times.idle),
+            ("tail_seconds", self.tail_seconds, &mut times.tail),
+            ("retry_seconds", self.retry_seconds, &mut retry.first),
+            ("retry_total_seconds", self.retry_total_seconds, &mut retry.total),
+        ] {
+            if let Some(seconds) = seconds {
+                *place = duration(name, seconds)?;
+            }
+        }
+        times.total = self.total_seconds.map(|s| duration("total_seconds", s)).transpose()?;
+        set(&mut retry.times, self.retries);
+        retry.after_500 = retry.after_500.min(retry.times);
+        Ok(())
+    }
+
+    fn key(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Key>, ProfileError> {
+        if let Some(name) = &self.key_env {
+            let found = variable(name).filter(|v| !v.trim().is_empty());
+            let found = found.ok_or_else(|| {
+                wrong(format!("the key is to be in ${name}, which is not set"), format!("export {name}=..."))
+            })?;
+            return Ok(Some(Key::new(&found)));
+        }
+        let Some(path) = &self.key_file else { return Ok(None) };
+        let text = std::fs::read_to_string(path).map_err(|e| {
+            wrong(format!("{path}: the key could not be read: {e}"), "check key_file and its permissions")
+        })?;
+        let line = text.lines().next().unwrap_or("").trim();
+        if line.is_empty() {
+            return Err(wrong(format!("{path}: no key is in its first line"), "write the key there"));
+        }
+        Ok(Some(Key::new(line)))
+    }
+}
+
+/// Values, those that name a variable taken from it.
+fn taken(
+    table: &BTreeMap<String, Key>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<(String, Key)>, ProfileError> {
+    let value = |(name, value): (&String, &Key)| {
+        let Some(of) = value.expose().strip_prefix('$') else { return Ok((name.clone(), value.clone())) };
+        match variable(of) {
+            Some(found) => Ok((name.clone(), Key::new(&found))),
+            None => Err(wrong(
+                format!("{name} is to be taken from a variable that is not set"),
+                format!("export {of}=..."),
+            )),
+        }
+    };
+    table.iter().map(value).collect()
+}
+
+fn set<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}
+
+fn positive(name: &str, value: Option<f64>) -> Result<Option<f64>, ProfileError> {
+    match value {
+        Some(number) if !number.is_finite() || number < 0.0 => {
+            Err(wrong(format!("{name} = {number}"), "it is a number from 0 on"))
+        }
+        other => Ok(other),
+    }
+}
+
+fn duration(name: &str, seconds: f64) -> Result<Duration, ProfileError> {
+    let wait = Duration::try_from_secs_f64(seconds).ok().filter(|d| !d.is_zero() && d.as_secs() < 1 << 30);
+    wait.ok_or_else(|| wrong(format!("{name} = {seconds}"), "it is a number of seconds above 0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const NONE: &dyn Fn(&str) -> Option<String> = &|_| None;
+
+    fn somewhere() -> Profile {
+        Profile { base_url: Some("http://h".to_owned()), ..Profile::default() }
+    }
+
+    #[test]
+    fn every_shipped_profile_is_one_and_every_key_is_described() {
+        let all: BTreeMap<String, Profile> = toml::from_str(SHIPPED).unwrap();
+        assert!(all.contains_key("paper") && all.len() > 8);
+        for (name, profile) in &all {
+            let endpoint =
+                profile.clone().over(somewhere()).endpoint(&|_| Some("secret-key".to_owned())).unwrap();
+            assert!(!format!("{endpoint:?}{profile:?}").contains("secret-key"), "{name}");
+        }
+        let full = Profile::shipped("paper").unwrap().over(Profile::shipped("ollama").unwrap());
+        let endpoint = full.endpoint(NONE).unwrap();
+        assert_eq!(
+            (endpoint.sampling.top_k, endpoint.base_url.as_str()),
+            (Some(50), "http://127.0.0.1:11434/v1")
+        );
+        assert!(endpoint.unsent().is_empty());
+        assert_eq!(somewhere().endpoint(NONE).unwrap().unsent().len(), 2);
+        assert!(Profile::default().endpoint(NONE).is_err());
+        // The reader lists the keys it knows when it meets one it does not know.
+        let words = serde_json::from_value::<Profile>(json!({"?": 1})).unwrap_err().to_string();
+        let mut known: Vec<&str> = words.split('`').skip(3).step_by(2).collect();
+        let mut described: Vec<&str> = KEYS.iter().map(|k| k.0).collect();
+        known.sort_unstable();
+        described.sort_unstable();
+        assert_eq!(known, described);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_profile_is_said_without_its_secrets() {
+        let cases = [
+            (json!({"key": "sk-secret"}), "a key does not belong into this file"),
+            (json!({"modle": "m"}), "unknown field `modle`"),
+            (json!({"headers": {"x": 7, "y": "sk-secret"}}), "headers and query are tables of texts"),
+            (json!({"api": "responses"}), "api = \"responses\""),
+            (json!({"idle_seconds": 0.0}), "idle_seconds = 0"),
+            (json!({"idle_seconds": -1.0}), "idle_seconds = -1"),
+            (json!({"temperature": -1.0}), "temperature = -1"),
+            (json!({"key_env": "NOPE"}), "the key is to be in $NOPE, which is not set"),
+            (json!({"key_file": "/nowhere/key"}), "/nowhere/key: the key could not be read"),
+            (
+                json!({"headers": {"x-api-key": "$NOPE"}}),
+                "x-api-key is to be taken from a variable that is not set",
+            ),
+        ];
+        for (table, want) in cases {
+            let read = Profile::read(&table);
+            let error = read.and_then(|p| p.over(somewhere()).endpoint(NONE).map(drop)).unwrap_err();
+            assert!(error.what.starts_with(want), "{}", error.what);
+            assert!(!format!("{error:?}").contains("sk-secret"));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! When a failed request is sent again, and how long is waited before. No clock and no chance: a server's date is compared
+//! with its own, and the jitter comes from the request's seed.
+
+use super::endpoint::Retry;
+use crate::domain::hex;
+use sha2::{Digest as _, Sha256};
+use std::time::Duration;
+
+/// The headers of an answer that have a say, by their names in small letters.
+pub(super) type Headers<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
+
+/// Whether a request with this answer may be sent again at all.
+pub(super) fn may(status: u16, header: Headers<'_>) -> bool {
+    match status {
+        408 | 409 | 429 | 500 | 502 | 503 | 504 => header("x-should-retry") != Some("false"),
+        _ => false,
+    }
+}
+
+/// How long the server asks to wait.
+pub(super) fn asked(header: Headers<'_>) -> Option<Duration> {
+    let seconds = |text: &str| {
+        let number: f64 = text.trim().trim_end_matches('s').parse().ok()?;
+        (number >= 0.0).then(|| Duration::try_from_secs_f64(number).unwrap_or(Duration::MAX))
+    };
+    if let Some(millis) = header("retry-after-ms").and_then(seconds) {
+        return Some(millis / 1000);
+    }
+    let named = ["retry-after", "llm_provider-retry-after"];
+    let text = named.iter().find_map(|name| header(name))?;
+    seconds(text).or_else(|| {
+        // A date is meant by the server's clock, which stands in the answer too; ours is not asked.
+        let until = jiff::fmt::rfc2822::parse(text.trim()).ok()?;
+        let now = jiff::fmt::rfc2822::parse(header("date")?.trim()).ok()?;
+        let wait = until.timestamp().as_second() - now.timestamp().as_second();
+        Some(Duration::from_secs(u64::try_from(wait).unwrap_or(0)))
+    })
+}
+
+/// The wait before try number `attempt` (the first repetition is 1), of what the server asks and our own; none when it
+/// would exceed what is left of all waiting.
+pub(super) fn wait(
+    policy: &Retry,
+    seed: u64,
+    attempt: u32,
+    asked: Option<Duration>,
+    waited: Duration,
+) -> Option<Duration> {
+    let doubled = policy.first.saturating_mul(1_u32 << attempt.saturating_sub(1).min(16)).min(policy.longest);
+    let own = doubled.mul_f64(0.5 + jitter(seed, attempt) / 2.0);
+    let wait = asked.map_or(own, |asked| asked.max(own));
+    (wait.saturating_add(waited) <= policy.total).then_some(wait)
+}
+
+/// A number from 0 to 1 that belongs to this request and try.
+fn jitter(seed: u64, attempt: u32) -> f64 {
+    let mut hash = Sha256::new();
+    hash.update(seed.to_le_bytes());
+    hash.update(attempt.to_le_bytes());
+    let digits = hex(&hash.finalize()[..4]);
+    u32::from_str_radix(&digits, 16).map_or(0.5, |n| f64::from(n) / f64::from(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_a_wait_is_read() {
+        let date = ("date", "Sun, 06 Nov 1994 08:49:30 GMT");
+        type Sent<'a> = &'a [(&'a str, &'a str)];
+        let cases: &[(Sent<'_>, Option<u64>)] = &[
+            (&[("retry-after", "60")], Some(60_000)),
+            (&[("retry-after", "1.5")], Some(1_500)),
+            (&[("retry-after", "7s")], Some(7_000)),
+            (&[("retry-after-ms", "250"), ("retry-after", "9")], Some(250)),
+            (&[("llm_provider-retry-after", "60")], Some(60_000)),
+            (&[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"), date], Some(7_000)),
+            (&[("retry-after", "Sun, 06 Nov 1994 08:49:00 GMT"), date], Some(0)),
+            (&[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")], None),
+            (&[("retry-after", "soon")], None),
+            (&[("retry-after", "-3")], None),
+            (&[("retry-after", "NaN")], None),
+            (&[], None),
+        ];
+        for (headers, want) in cases {
+            let header = |name: &str| headers.iter().find(|h| h.0 == name).map(|h| h.1);
+            assert_eq!(asked(&header), want.map(Duration::from_millis), "{headers:?}");
+        }
+        assert!(asked(&|_| Some("1e300")).is_some());
+    }
+
+    #[test]
+    fn only_what_may_pass_is_sent_again() {
+        for status in 100..600 {
+            let known = [408, 409, 429, 500, 502, 503, 504].contains(&status);
+            assert_eq!(may(status, &|_| None), known, "{status}");
+            assert!(!may(status, &|name| (name == "x-should-retry").then_some("false")));
+            assert_eq!(may(status, &|_| Some("true")), known, "a 400 is not sent again, whatever is said");
+        }
+    }
+
+    #[test]
+    fn waits_grow_within_bounds_and_belong_to_the_request() {
+        let policy = Retry::default();
+        let own = |seed, attempt| wait(&policy, seed, attempt, None, Duration::ZERO).unwrap();
+        for seed in 0..50 {
+            for attempt in 1..40 {
+                let most = policy.first.saturating_mul(1 << (attempt - 1).min(16)).min(policy.longest);
+                let wait = own(seed, attempt);
+                assert!(wait >= most / 2 && wait <= most, "{wait:?} of {most:?}");
+            }
+        }
+        assert_eq!(own(3, 2), own(3, 2));
+        assert_ne!(own(3, 2), own(4, 2));
+        let minute = Some(Duration::from_secs(60));
+        assert_eq!(wait(&policy, 0, 1, minute, Duration::ZERO), minute);
+        assert_eq!(wait(&policy, 0, 1, minute, Duration::from_secs(61)), None);
+        assert_eq!(wait(&policy, 0, 1, Some(Duration::MAX), Duration::ZERO), None);
+    }
+}

@@ -1,0 +1,264 @@
+//! Tells reasoning from the answer where a server leaves both in one text, and ends the answer at its stop texts.
+
+use super::endpoint::Reasoning;
+use super::key::beginning_of;
+
+/// A piece of an answer after it was told apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Text(String),
+    Reasoning(String),
+    /// All text so far was reasoning: a closing mark came without an opening one.
+    WasReasoning,
+}
+
+/// Splits a text that comes in pieces.
+#[derive(Clone, Debug)]
+pub(super) struct Splitter {
+    tags: Vec<(String, String)>,
+    /// The closing mark that is waited for; any of them where no opening one was seen.
+    inside: Option<Vec<String>>,
+    /// Began inside of reasoning without a mark.
+    assumed: bool,
+    held: String,
+    /// White space before the answer's first word is left away.
+    fresh: bool,
+    /// All that an answer that began inside was taken for.
+    reasoned: String,
+    said: bool,
+}
+
+impl Splitter {
+    /// A splitter; `opened` says that answers begin inside of reasoning.
+    pub(super) fn new(reasoning: &Reasoning, opened: bool) -> Self {
+        let closing = || reasoning.tags.iter().map(|t| t.1.clone()).collect();
+        Self {
+            tags: reasoning.tags.clone(),
+            inside: opened.then(closing),
+            assumed: opened,
+            held: String::new(),
+            fresh: true,
+            reasoned: String::new(),
+            said: false,
+        }
+    }
+
+    /// Reasoning is open, or was all there was.
+    pub(super) fn inside(&self) -> bool {
+        self.inside.is_some()
+    }
+
+    /// Takes a piece.
+    pub(super) fn push(&mut self, piece: &str) -> Vec<Part> {
+        self.held.push_str(piece);
+        let mut parts = Vec::new();
+        while self.step(&mut parts) {}
+        parts
+    }
+
+    /// The text is over; `whole` says that it came to its own end.
+    pub(super) fn end(&mut self, whole: bool) -> Vec<Part> {
+        let rest = std::mem::take(&mut self.held);
+        let mut parts = Vec::new();
+        if self.inside.is_some() {
+            self.reason(&rest, &mut parts);
+            if self.assumed && whole && !self.said && !self.reasoned.trim().is_empty() {
+                // It was thought to begin inside of reasoning, and no mark came: then it did not reason this time.
+                let words = std::mem::take(&mut self.reasoned).trim_start().to_owned();
+                parts.push(Part::Text(words));
+            }
+        } else {
+            self.say(&rest, &mut parts);
+        }
+        parts
+    }
+
+    /// Does the next bit of work; false when more text is needed.
+    fn step(&mut self, parts: &mut Vec<Part>) -> bool {
+        if self.inside.is_some() {
+            let closing: Vec<&str> = self.inside.iter().flatten().map(String::as_str).collect();
+            let found = closing.iter().filter_map(|c| self.held.find(c).map(|at| (at, c.len()))).min();
+            let open = beginning_of(&self.held, closing.into_iter());
+            if let Some((at, length)) = found {
+                let rest = self.held.split_off(at + length);
+                let before = std::mem::replace(&mut self.held, rest);
+                self.reason(before.get(..at).unwrap_or(""), parts);
+                self.inside = None;
+                self.assumed = false;
+                self.fresh = true;
+                return true;
+            }
+            let open = self.held.split_off(self.held.len() - open);
+            let before = std::mem::replace(&mut self.held, open);
+            self.reason(&before, parts);
+            return false;
+        }
+        let opening = self.tags.iter().filter_map(|t| self.held.find(&t.0).map(|at| (at, true, &t.0, &t.1)));
+        let stray = self.tags.iter().filter_map(|t| self.held.find(&t.1).map(|at| (at, false, &t.1, &t.1)));
+        let first = opening
+            .chain(stray)
+            .min_by_key(|f| f.0)
+            .map(|(at, opens, mark, close)| (at, opens, mark.len(), close.clone()));
+        if let Some((at, opens, length, close)) = first {
+            let rest = self.held.split_off(at + length);
+            let before = std::mem::replace(&mut self.held, rest);
+            let before = before.get(..at).unwrap_or("");
+            if opens {
+                self.say(before, parts);
+                self.inside = Some(vec![close]);
+            } else {
+                if self.said {
+                    parts.push(Part::WasReasoning);
+                    self.said = false;
+                }
+                self.reason(before, parts);
+            }
+            self.fresh = true;
+            return true;
+        }
+        let marks = self.tags.iter().flat_map(|t| [t.0.as_str(), t.1.as_str()]);
+        let open = beginning_of(&self.held, marks);
+        let open = self.held.split_off(self.held.len() - open);
+        let before = std::mem::replace(&mut self.held, open);
+        self.say(&before, parts);
+        false
+    }
+
+    fn reason(&mut self, words: &str, parts: &mut Vec<Part>) {
+        if !words.is_empty() {
+            if self.assumed {
+                self.reasoned.push_str(words);
+            }
+            parts.push(Part::Reasoning(words.to_owned()));
+        }
+    }
+
+    fn say(&mut self, words: &str, parts: &mut Vec<Part>) {
+        let words = if self.fresh { words.trim_start() } else { words };
+        if !words.is_empty() {
+            self.fresh = false;
+            self.said = true;
+            parts.push(Part::Text(words.to_owned()));
+        }
+    }
+}
+
+/// Ends a text that comes in pieces at the first of its stop texts, which servers may ignore.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stopper {
+    stops: Vec<String>,
+    held: String,
+    stopped: bool,
+}
+
+impl Stopper {
+    pub(super) fn new(stops: &[String]) -> Self {
+        let stops = stops.iter().filter(|s| !s.is_empty()).cloned().collect();
+        Self { stops, ..Self::default() }
+    }
+
+    /// Takes a piece; what belongs to the answer.
+    pub(super) fn push(&mut self, piece: &str) -> String {
+        if self.stopped {
+            return String::new();
+        }
+        self.held.push_str(piece);
+        if let Some(at) = self.stops.iter().filter_map(|s| self.held.find(s.as_str())).min() {
+            self.stopped = true;
+            self.held.truncate(at);
+            return std::mem::take(&mut self.held);
+        }
+        let open = beginning_of(&self.held, self.stops.iter().map(String::as_str));
+        let open = self.held.split_off(self.held.len() - open);
+        std::mem::replace(&mut self.held, open)
+    }
+
+    /// What was held back, at the end.
+    pub(super) fn end(&mut self) -> String {
+        std::mem::take(&mut self.held)
+    }
+
+    /// A stop text has come: nothing more belongs to the answer.
+    pub(super) fn stopped(&self) -> bool {
+        self.stopped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Text and reasoning in the end.
+    fn split(text: &str, size: usize, opened: bool, whole: bool) -> (String, String) {
+        let mut splitter = Splitter::new(&Reasoning::default(), opened);
+        let letters: Vec<char> = text.chars().collect();
+        let mut parts = Vec::new();
+        for piece in letters.chunks(size) {
+            parts.extend(splitter.push(&piece.iter().collect::<String>()));
+        }
+        parts.extend(splitter.end(whole));
+        let (mut said, mut reasoned) = (String::new(), String::new());
+        for part in parts {
+            match part {
+                Part::Text(words) => said.push_str(&words),
+                Part::Reasoning(words) => reasoned.push_str(&words),
+                Part::WasReasoning => reasoned.push_str(&std::mem::take(&mut said)),
+            }
+        }
+        (said, reasoned)
+    }
+
+    #[test]
+    fn reasoning_is_told_apart_however_the_text_is_cut() {
+        #[rustfmt::skip]
+        let cases: &[(&str, bool, bool, &str, &str)] = &[
+            ("go to desk 1", false, true, "go to desk 1", ""),
+            (" > go\n", false, true, "> go\n", ""),
+            ("<think>hm\nwell</think>\n\ngo <up>", false, true, "go <up>", "hm\nwell"),
+            ("\n<think></think>go", false, true, "go", ""),
+            ("<thinking>a</thinking>b<think>c</think> d", false, true, "bd", "ac"),
+            ("[THINK]a[/THINK]b", false, true, "b", "a"),
+            ("<think>never ends", false, true, "", "never ends"),
+            ("<think>a</thinking>b", false, true, "", "a</thinking>b"),
+            // Without the opening mark: by surprise, and where it is known.
+            ("let me see</think>go", false, true, "go", "let me see"),
+            ("let me see</think>\ngo", true, true, "go", "let me see"),
+            ("let me", true, false, "", "let me"),
+            // Known to begin inside, but it did not reason this time.
+            ("go", true, true, "go", "go"),
+            ("a < b <thin k> </ think>", false, true, "a < b <thin k> </ think>", ""),
+            ("é<think>ü</think>ñ", false, true, "éñ", "ü"),
+            ("", true, true, "", ""),
+        ];
+        for (text, opened, whole, said, reasoned) in cases {
+            for size in 1..=text.chars().count().max(1) {
+                let got = split(text, size, *opened, *whole);
+                assert_eq!(got, ((*said).to_owned(), (*reasoned).to_owned()), "{text:?} in pieces of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_ends_at_its_stop_text_however_it_is_cut() {
+        let cases: &[(&str, &[&str], &str)] = &[
+            ("go\nback", &["\n"], "go"),
+            ("go STO STOP on", &["STOP", "xx"], "go STO "),
+            ("no stop STO", &["STOP"], "no stop STO"),
+            ("any", &[""], "any"),
+            ("ab", &["b", "ab"], ""),
+        ];
+        for (text, stops, want) in cases {
+            let stops: Vec<String> = stops.iter().map(|s| (*s).to_owned()).collect();
+            for size in 1..=text.len() {
+                let mut stopper = Stopper::new(&stops);
+                let mut got = String::new();
+                for piece in text.as_bytes().chunks(size) {
+                    got.push_str(&stopper.push(std::str::from_utf8(piece).unwrap()));
+                }
+                got.push_str(&stopper.end());
+                // A stop text that begins later may end earlier; what was passed on is not taken back.
+                assert!(got == *want || (*text == "ab" && got == "a"), "{text:?} by {size}: {got:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Plays every golden PDDL episode and compares observation, valid actions, progress, done, won, validity, the action that a
+//! text was taken for, and the state's hash at every step; also goals and first observations of the 60 published tasks.
+//!
+//! Ends with `N passed, N failed, N skipped` (traces) and the number of steps compared. The episodes lie in `../shared`; where that
+//! is absent they are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
+
+#![expect(clippy::print_stdout, reason = "a test target of its own reports to the terminal")]
+
+use flate2::read::GzDecoder;
+use retrospect::env::Environment;
+use retrospect::env::pddl::{Game, Joining, Playing, Source, World};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+#[derive(Deserialize)]
+struct Episode {
+    id: String,
+    domain: String,
+    source: String,
+    problem_file: String,
+    goal: String,
+    initial: Initial,
+    traces: Vec<Trace>,
+}
+
+#[derive(Deserialize)]
+struct Initial {
+    observation: String,
+    valid: Vec<String>,
+    state_hash: String,
+}
+
+#[derive(Deserialize)]
+struct Trace {
+    kind: String,
+    steps: Vec<Step>,
+}
+
+#[derive(Deserialize)]
+struct Step {
+    action: String,
+    parsed: Option<String>,
+    observation: String,
+    valid: Vec<String>,
+    progress: f64,
+    done: bool,
+    won: bool,
+    action_is_valid: bool,
+    state_hash: String,
+}
+
+#[derive(Deserialize)]
+struct Label {
+    domain: String,
+    problem_file: String,
+    goal: String,
+    initial_observation: String,
+    goal_as_agentboard_code_prints_it: String,
+}
+
+#[derive(Default)]
+struct Outcome {
+    traces: usize,
+    steps: usize,
+    tasks: usize,
+    skipped: usize,
+    failures: Vec<String>,
+    by_domain: BTreeMap<String, usize>,
+}
+
+fn main() -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/pddl");
+    let mut outcome = Outcome::default();
+    if root.is_dir() {
+        if let Err(reason) = compare(&root, &mut outcome) {
+            outcome.failures.push(reason);
+        }
+    } else {
+        println!("the golden PDDL traces are not here ({})", root.display());
+        outcome.skipped = 1;
+    }
+    for failure in outcome.failures.iter().take(20) {
+        println!("{failure}");
+    }
+    let failed = outcome.failures.len();
+    println!("{:?}", outcome.by_domain);
+    println!("{} traces, {} tasks, {} steps compared", outcome.traces, outcome.tasks, outcome.steps);
+    println!(
+        "{} passed, {failed} failed, {} skipped",
+        (outcome.traces + outcome.tasks).saturating_sub(failed),
+        outcome.skipped
+    );
+    let required = std::env::var("RETROSPECT_GOLDEN").is_ok_and(|value| value == "required");
+    if failed == 0 && !(required && outcome.skipped > 0) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn compare(root: &Path, outcome: &mut Outcome) -> Result<(), String> {
+    let file = fs::File::open(root.join("episodes.jsonl.gz")).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    GzDecoder::new(file).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    for line in text.lines() {
+        let episode: Episode = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        // Test problems and extra problems share names; the source says which are meant.
+        let folder = if episode.source.contains("test split") { "problems" } else { "problems_extra" };
+        let problem = root.join(folder).join(&episode.problem_file);
+        let problem = if problem.is_file() { problem } else { sought(root, &episode)? };
+        let game =
+            load(root, &episode.domain, &problem).map_err(|error| format!("{}: {error}", episode.id))?;
+        let before = outcome.steps;
+        for trace in &episode.traces {
+            outcome.traces += 1;
+            if let Err(difference) = play(&game, &episode, trace, &mut outcome.steps) {
+                outcome.failures.push(format!("{}, {}: {difference}", episode.id, trace.kind));
+            }
+        }
+        *outcome.by_domain.entry(episode.domain).or_default() += outcome.steps - before;
+    }
+    let labels = fs::read_to_string(root.join("testsplit_tasks.jsonl")).map_err(|error| error.to_string())?;
+    for line in labels.lines() {
+        let label: Label = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        outcome.tasks += 1;
+        let game = load(root, &label.domain, &root.join("problems").join(&label.problem_file))?;
+        let told = (game.goal_text(Joining::Comma), game.goal_text(Joining::Blank));
+        let first = World::new(Arc::clone(&game)).begin().to_owned();
+        // Labels were stripped of their last blank here and there.
+        let blank = told.1.trim_end() == label.goal.trim_end();
+        if told.0 != label.goal_as_agentboard_code_prints_it || !blank || first != label.initial_observation {
+            outcome.failures.push(format!("{}: {told:?}, expected {:?}", label.problem_file, label.goal));
+        }
+    }
+    Ok(())
+}
+
+/// A problem file by its name alone.
+fn sought(root: &Path, episode: &Episode) -> Result<PathBuf, String> {
+    let name = Path::new(&episode.problem_file).file_name().unwrap_or_default();
+    ["problems_extra", "problems"]
+        .map(|folder| root.join(folder).join(&episode.domain).join(name))
+        .into_iter()
+        .find(|path| path.is_file())
+        .ok_or_else(|| format!("{}: no file {}", episode.id, episode.problem_file))
+}
+
+fn load(root: &Path, domain: &str, problem: &Path) -> Result<Arc<Game>, String> {
+    let rules = root.join("domains").join(format!("{domain}.pddl"));
+    let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+    let (domain, text) = (read(&rules)?, read(problem)?);
+    let source = Source {
+        domain_label: &rules.display().to_string(),
+        domain: &domain,
+        problem_label: &problem.display().to_string(),
+        problem: &text,
+    };
+    Game::load(&source).map_err(|error| error.to_string())
+}
+
+/// Plays one trace in both ways: lean, and through the trait.
+fn play(game: &Arc<Game>, episode: &Episode, trace: &Trace, steps: &mut usize) -> Result<(), String> {
+    let mut world = World::new(Arc::clone(game));
+    let mut playing = Playing::new(Arc::clone(game), Joining::Comma, None);
+    let first = playing.reset().map_err(|error| error.to_string())?;
+    let start = &episode.initial;
+    same("goal", &first.shown["goal"], &serde_json::json!(episode.goal))?;
+    same("first observation", &world.begin(), &start.observation.as_str())?;
+    same("first observation of the trait", &first.observation, &start.observation)?;
+    same(
+        "first valid actions",
+        &world.valid().collect::<Vec<_>>(),
+        &start.valid.iter().map(String::as_str).collect(),
+    )?;
+    same("first hash", &format!("{:016x}", world.state_hash()), &start.state_hash)?;
+    let mut middle = None;
+    for (at, step) in trace.steps.iter().enumerate() {
+        let said = |what: &str| format!("step {} ({:?}): {what}", at + 1, step.action);
+        let reply = world.play(&step.action);
+        same(&said("observation"), &reply.observation, &step.observation.as_str())?;
+        same(&said("validity"), &reply.valid, &step.action_is_valid)?;
+        same(&said("taken for"), &world.taken(), &step.parsed)?;
+        let ours: Vec<&str> = world.valid().collect();
+        same(&said("valid actions"), &ours, &step.valid.iter().map(String::as_str).collect())?;
+        let turn = playing.step(&step.action).map_err(|error| error.to_string())?;
+        same(&said("observation of the trait"), &turn.observation, &step.observation)?;
+        same(&said("validity of the trait"), &turn.valid, &step.action_is_valid)?;
+        same(&said("done"), &turn.done, &step.done)?;
+        same(&said("won"), &turn.won, &step.won)?;
+        if (turn.progress - step.progress).abs() > 1e-9 || turn.reward.to_bits() != turn.progress.to_bits() {
+            return Err(said(&format!("progress {}, expected {}", turn.progress, step.progress)));
+        }
+        let admissible = playing.admissible().map_err(|error| error.to_string())?;
+        same(&said("admissible"), &admissible, &step.valid)?;
+        same(&said("hash"), &playing.peek()["state_hash"], &serde_json::json!(step.state_hash))?;
+        *steps += 1;
+        if at == trace.steps.len() / 2 {
+            middle = playing.snapshot();
+        }
+    }
+    // Back to the middle, and on from there once more.
+    if let Some(snapshot) = middle {
+        playing.restore(&snapshot).map_err(|error| error.to_string())?;
+        for step in &trace.steps[trace.steps.len() / 2 + 1..] {
+            let turn = playing.step(&step.action).map_err(|error| error.to_string())?;
+            let admissible = playing.admissible().map_err(|error| error.to_string())?;
+            same("observation after a return", &turn.observation, &step.observation)?;
+            same("valid actions after a return", &admissible, &step.valid)?;
+            same("end after a return", &turn.won, &step.won)?;
+        }
+    }
+    Ok(())
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, expected: &T) -> Result<(), String> {
+    if ours == expected { Ok(()) } else { Err(format!("{what} {ours:?}, expected {expected:?}")) }
+}

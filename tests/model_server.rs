@@ -1,0 +1,272 @@
+//! Whole runs of the real program against a model server that fails: nothing is lost, and no key is seen.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may stop where it is wrong"
+)]
+
+#[path = "serving/server.rs"]
+mod server;
+
+use serde_json::{Value, json};
+use server::{Act, Server, chunked, good, plain, reasons, says, stream};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+const KEY: &str = "sk-whole-run-0123456789-never-to-be-seen";
+
+fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(test);
+}
+
+/// The program in a home of its own.
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    async fn says(&self, args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_retrospect"));
+        command.args(args).current_dir(self.0.path()).env_clear().env("HOME", self.path("home"));
+        command
+            .env("RETROSPECT_CONFIG_DIR", self.path("config"))
+            .env("RETROSPECT_SESSIONS", self.path("sessions"));
+        command
+            .env("RETROSPECT_CACHE_DIR", self.path("cache"))
+            .env("OPENAI_API_KEY", KEY)
+            .envs(variables.iter().copied());
+        command.stdin(std::process::Stdio::null());
+        let done: Output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+        let said =
+            format!("{}{}", String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap());
+        assert!(!said.contains(KEY), "the key is on the screen: {said}");
+        (done.status.code().unwrap_or(-1), said)
+    }
+
+    /// The files of the run, none of which holds the key.
+    fn files(&self) -> Vec<(PathBuf, String)> {
+        let mut all = Vec::new();
+        gather(self.0.path(), &mut all);
+        for (path, text) in &all {
+            assert!(!text.contains(KEY), "the key is in {}", path.display());
+        }
+        all
+    }
+}
+
+fn gather(folder: &Path, all: &mut Vec<(PathBuf, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            gather(&path, all);
+        } else {
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            all.push((path, text));
+        }
+    }
+}
+
+/// Every way to fail, once, each followed by nothing: the error policy decides.
+fn failures() -> Vec<Vec<Act>> {
+    let echo = json!({"error": {"message": format!("Incorrect API key provided: {KEY}"), "param": null}})
+        .to_string();
+    let cut =
+        chunked(&[says(&format!("go {KEY}")).as_bytes()], false).into_iter().chain([Act::Reset]).collect();
+    vec![
+        plain(401, "", &echo),
+        plain(402, "", r#"{"error":{"message":"no credit","code":402}}"#),
+        plain(404, "", KEY),
+        plain(307, &format!("location: http://x/{KEY}\r\n"), ""),
+        stream(format!("data: {}\n\n", json!({"error": {"message": KEY, "code": 400}})).as_bytes()),
+        cut,
+        stream(format!("{}{}", reasons("reasoning", KEY), says(KEY)).as_bytes()),
+        // Nothing in a stream, and the reason outside of it: two requests.
+        chunked(&[], true),
+        plain(
+            400,
+            "",
+            r#"{"error":{"message":"This model's maximum context length is 512 tokens.","code":"context_length_exceeded"}}"#,
+        ),
+        plain(200, "", &format!("<html><title>{KEY}</title></html>")),
+    ]
+}
+
+#[test]
+fn with_skip_task_every_failure_ends_its_episode_and_the_run_goes_on() {
+    run(async {
+        let count = failures().len() - 1;
+        let server = Server::start(failures().into_iter().chain([good("look")]).collect()).await;
+        let home = Home::new();
+        // One task more than there are failures: the last one is played.
+        let tasks = format!("easy/put/1-{}", count + 1);
+        let args = [
+            "run",
+            "--tasks",
+            &tasks,
+            "--method",
+            "react",
+            "--actor",
+            "openai:tiny",
+            "--base-url",
+            &server.base,
+            "--max-steps",
+            "3",
+            "--headless",
+            "--json",
+            "--on-error",
+            "skip-task",
+            "--cache",
+            "read-write",
+        ];
+        let (code, said) = home.says(&args, &[]).await;
+        assert_eq!(code, 0, "{said}");
+        let ends: Vec<Value> = said
+            .lines()
+            .filter_map(|l| serde_json::from_str::<Value>(l).ok())
+            .filter(|l| l["type"] == "episode_end")
+            .collect();
+        let reasons: Vec<&str> = ends.iter().map(|e| e["reason"].as_str().unwrap()).collect();
+        assert_eq!(reasons.len(), count + 1, "{said}");
+        assert!(
+            reasons[..count].iter().all(|r| *r == "error") && reasons[count] == "step_limit",
+            "{reasons:?}"
+        );
+        assert!(server.asked().iter().all(|a| a.headers["authorization"] == format!("Bearer {KEY}")));
+        let files = home.files();
+        assert!(files.iter().any(|f| f.1.contains("[hidden]")), "what was hidden is marked");
+        assert!(files.iter().any(|f| f.0.starts_with(home.path("cache"))), "answers are kept");
+    });
+}
+
+#[test]
+fn a_run_that_stopped_goes_on_where_it_was() {
+    run(async {
+        let ok = |text: &str| good(text);
+        let scripts = vec![
+            ok("look"),
+            chunked(&[says("inven").as_bytes()], false).into_iter().chain([Act::Reset]).collect(),
+            plain(401, "", r#"{"detail":"Invalid API key"}"#),
+            ok("inventory"),
+            ok("look"),
+        ];
+        let server = Server::start(scripts).await;
+        let home = Home::new();
+        let args = [
+            "run",
+            "--task",
+            "easy/put/1",
+            "--method",
+            "react",
+            "--actor",
+            "openai:tiny",
+            "--base-url",
+            &server.base,
+            "--max-steps",
+            "3",
+            "--headless",
+        ];
+        let (code, said) = home.says(&args, &[]).await;
+        assert_eq!(code, 3, "{said}");
+        assert!(said.contains("broke off") && said.contains("it had said: inven"), "{said}");
+        // The address is on this machine and in the journal; the key is read anew.
+        let (code, said) =
+            home.says(&["resume", "--last", "--headless"], &[("OPENAI_API_KEY", "sk-another-key")]).await;
+        assert_eq!(code, 3, "{said}");
+        assert!(said.contains("401: Invalid API key") && !said.contains("sk-another-key"), "{said}");
+        let (code, said) = home.says(&["resume", "--last", "--headless"], &[]).await;
+        assert_eq!(code, 0, "{said}");
+        assert!(said.contains("3 steps"), "no step is lost: {said}");
+        let keys: Vec<bool> =
+            server.asked().iter().map(|a| a.headers["authorization"].ends_with(KEY)).collect();
+        assert_eq!(keys, [true, true, false, true, true]);
+        let journal = home.files().into_iter().find(|f| f.0.ends_with("branches/trunk.jsonl")).unwrap().1;
+        assert!(journal.contains("\"actor.base_url\"") && journal.contains("\"actor.unsent\""));
+    });
+}
+
+#[test]
+fn a_second_try_and_a_refused_setting_are_told() {
+    run(async {
+        let scripts = vec![
+            plain(
+                422,
+                "connection: close\r\n",
+                r#"{"detail":"Unexpected fields in the request: {'top_k'}"}"#,
+            ),
+            plain(503, "connection: close\r\nretry-after-ms: 1\r\n", "busy"),
+            good("look"),
+        ];
+        let server = Server::start(scripts).await;
+        let home = Home::new();
+        let args = [
+            "run",
+            "--task",
+            "easy/put/1",
+            "--method",
+            "react",
+            "--actor",
+            "openai:tiny",
+            "--base-url",
+            &server.base,
+            "--profile",
+            "paper",
+            "--max-steps",
+            "1",
+            "--headless",
+        ];
+        let (code, said) = home.says(&args, &[]).await;
+        assert_eq!(code, 0, "{said}");
+        assert!(said.contains("refused top_k") && said.contains("asking again in"), "{said}");
+    });
+}
+
+#[test]
+fn the_doctor_looks_at_a_server() {
+    run(async {
+        let models = plain(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
+        let think = chunked(
+            &[format!("{}{}{}", reasons("reasoning", "hm"), says("one two"), server::ends("stop"))
+                .as_bytes()],
+            true,
+        );
+        let server = Server::start(vec![models, think]).await;
+        let home = Home::new();
+        let (code, said) =
+            home.says(&["doctor", "--actor", "openai:tiny", "--base-url", &server.base], &[]).await;
+        assert_eq!(code, 0, "{said}");
+        for words in [
+            "has tiny",
+            "one token",
+            "streaming",
+            "it wrote on after the stop text",
+            "sampling seems to be without effect",
+            "the model reasons, and temperature is 0",
+        ] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        let missing = plain(404, "connection: close\r\n", r#"{"detail":"Not Found"}"#);
+        let models = plain(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
+        let server = Server::start(vec![missing, models]).await;
+        let base = server.base.trim_end_matches("/v1").to_owned();
+        let (code, said) = home.says(&["doctor", "--actor", "openai:tiny", "--base-url", &base], &[]).await;
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains(&format!("add /v1 to the base URL: {base}/v1")), "{said}");
+        let (code, said) = home.says(&["doctor", "--base-url", "http://127.0.0.1:1/v1", "--json"], &[]).await;
+        assert!(code == 1 && said.contains("cannot be reached"), "{said}");
+        home.files();
+    });
+}

@@ -1,0 +1,101 @@
+//! Asks a provider and collects what it says.
+
+#![allow(dead_code, reason = "every target takes what it needs")]
+
+use futures_util::StreamExt as _;
+use retrospect::domain::{Asked, Label, Origin, Prompt, Segment, Speaker, Usage};
+use retrospect::provider::openai::{Endpoint, Key, Memory, OpenAi, Retry, Times};
+use retrospect::provider::{Delta, Phase, Provider, ProviderError, Request};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) const KEY: &str = "sk-test-0123456789-never-to-be-seen";
+
+/// All of an answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) reasoning: String,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) notices: Vec<String>,
+    pub(crate) phases: Vec<Phase>,
+    pub(crate) pieces: usize,
+    pub(crate) error: Option<ProviderError>,
+}
+
+/// An endpoint with a key, patient but for retries, which are quick.
+pub(crate) fn endpoint(base: &str) -> Endpoint {
+    let mut endpoint = Endpoint::new(base, "tiny");
+    endpoint.key = Some(Key::new(KEY));
+    endpoint.times = Times {
+        connect: Duration::from_secs(20),
+        first: Duration::from_secs(20),
+        idle: Duration::from_secs(20),
+        tail: Duration::from_millis(200),
+        total: None,
+    };
+    endpoint.retry = Retry {
+        first: Duration::from_millis(1),
+        longest: Duration::from_millis(4),
+        total: Duration::from_secs(10),
+        ..Retry::default()
+    };
+    endpoint
+}
+
+/// A provider with a memory of its own: ports come again, and what one server refused another may want.
+pub(crate) fn provider(endpoint: Endpoint) -> OpenAi {
+    OpenAi::with_memory(endpoint, Arc::new(Memory::default()))
+}
+
+pub(crate) fn request() -> Request {
+    let segment = |speaker, text: &str| Segment {
+        label: Label::Task,
+        origin: Origin::Task,
+        speaker,
+        text: Arc::from(text),
+    };
+    let segments = vec![
+        segment(Speaker::System, "You are in a kitchen."),
+        segment(Speaker::User, "Put a clean mug on the desk."),
+        segment(Speaker::User, "\n>"),
+    ];
+    Request {
+        asked: Asked::Actor,
+        prompt: Arc::new(Prompt { segments }),
+        seed: 7,
+        stop: vec!["\n".to_owned()],
+        ..Request::default()
+    }
+}
+
+/// Asks and waits for the end, which must come.
+pub(crate) async fn ask(provider: &dyn Provider, request: Request) -> Answer {
+    tokio::time::timeout(Duration::from_secs(60), collect(provider, request)).await.expect("it hangs")
+}
+
+async fn collect(provider: &dyn Provider, request: Request) -> Answer {
+    let mut answer = Answer::default();
+    let mut stream = provider.stream(request);
+    while let Some(delta) = stream.next().await {
+        assert!(answer.error.is_none(), "nothing comes after a failure");
+        match delta {
+            Ok(Delta::Text(words)) => {
+                answer.text.push_str(&words);
+                answer.pieces += 1;
+            }
+            Ok(Delta::Reasoning(words)) => answer.reasoning.push_str(&words),
+            Ok(Delta::WasReasoning) => answer.reasoning.push_str(&std::mem::take(&mut answer.text)),
+            Ok(Delta::Usage(usage)) => {
+                assert!(answer.usage.is_none(), "usage comes once");
+                answer.usage = Some(usage);
+            }
+            Ok(Delta::Notice(words)) => answer.notices.push(words),
+            Ok(Delta::Phase(phase)) => answer.phases.push(phase),
+            Err(error) => answer.error = Some(error),
+        }
+    }
+    let all = format!("{answer:?}");
+    assert!(!all.contains(KEY), "the key is seen: {all}");
+    answer
+}

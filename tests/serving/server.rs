@@ -1,0 +1,227 @@
+//! A model server on this machine that does what a script says, byte by byte, and remembers what it was asked.
+
+#![allow(dead_code, reason = "every target takes what it needs")]
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// One thing the server does on a connection.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    /// Sends these bytes.
+    Send(Vec<u8>),
+    /// Sends these bytes again and again, with a pause, as long as somebody listens.
+    Forever(Vec<u8>, Duration),
+    /// Waits.
+    Wait(Duration),
+    /// Says nothing more and keeps the connection open.
+    Hang,
+    /// Breaks the connection with a reset.
+    Reset,
+    /// Reads the next request on the same connection; what stands before the first of these is sent without a request.
+    Read,
+}
+
+/// What was asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) line: String,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: Value,
+}
+
+pub(crate) struct Server {
+    pub(crate) base: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    gone: Arc<Mutex<u32>>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Server {
+    /// A server whose connection number n follows script n, and the last script from then on. A script without
+    /// [`Act::Read`] begins with one.
+    pub(crate) async fn start(scripts: Vec<Vec<Act>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}/v1", listener.local_addr().unwrap());
+        let (asked, gone) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
+        let (seen, left) = (asked.clone(), gone.clone());
+        let task = tokio::spawn(async move {
+            let mut number = 0;
+            while let Ok((stream, _)) = listener.accept().await {
+                let script = scripts[number.min(scripts.len() - 1)].clone();
+                number += 1;
+                let (seen, left) = (seen.clone(), left.clone());
+                tokio::spawn(async move {
+                    if !follow(stream, script, &seen).await {
+                        *left.lock().unwrap() += 1;
+                    }
+                });
+            }
+        });
+        Self { base, asked, gone, task }
+    }
+
+    /// All that was asked so far.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// How often the other side was seen to go before the script was over.
+    pub(crate) fn gone(&self) -> u32 {
+        *self.gone.lock().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Whether the script came to its end.
+async fn follow(mut stream: TcpStream, mut script: Vec<Act>, seen: &Mutex<Vec<Asked>>) -> bool {
+    if !script.iter().any(|a| matches!(a, Act::Read)) {
+        script.insert(0, Act::Read);
+    }
+    for act in script {
+        let done = match act {
+            Act::Read => match read(&mut stream).await {
+                Some(asked) => {
+                    seen.lock().unwrap().push(asked);
+                    true
+                }
+                None => false,
+            },
+            Act::Send(bytes) => stream.write_all(&bytes).await.is_ok(),
+            Act::Forever(bytes, pause) => {
+                while stream.write_all(&bytes).await.is_ok() {
+                    tokio::time::sleep(pause).await;
+                }
+                false
+            }
+            Act::Wait(time) => {
+                tokio::time::sleep(time).await;
+                true
+            }
+            Act::Hang => {
+                // Ends when the other side goes.
+                let mut rest = [0; 256];
+                while matches!(stream.read(&mut rest).await, Ok(n) if n > 0) {}
+                false
+            }
+            Act::Reset => {
+                let _ = stream.set_zero_linger();
+                return true;
+            }
+        };
+        if !done {
+            return false;
+        }
+    }
+    let _ = stream.shutdown().await;
+    true
+}
+
+/// One request with its body.
+async fn read(stream: &mut TcpStream) -> Option<Asked> {
+    let mut bytes = Vec::new();
+    let head = loop {
+        if let Some(at) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {
+            break at;
+        }
+        let mut piece = [0; 4096];
+        match stream.read(&mut piece).await {
+            Ok(n) if n > 0 => bytes.extend_from_slice(&piece[..n]),
+            _ => return None,
+        }
+    };
+    let text = String::from_utf8_lossy(&bytes[..head]).into_owned();
+    let mut lines = text.lines();
+    let line = lines.next().unwrap_or("").to_owned();
+    let headers: BTreeMap<String, String> = lines
+        .filter_map(|l| l.split_once(':'))
+        .map(|(n, v)| (n.to_ascii_lowercase(), v.trim().to_owned()))
+        .collect();
+    assert!(!headers.contains_key("transfer-encoding"), "a body comes with its length");
+    let length: usize = headers.get("content-length").map_or(0, |l| l.parse().unwrap());
+    let mut body = bytes.split_off(head + 4);
+    while body.len() < length {
+        let mut piece = [0; 4096];
+        match stream.read(&mut piece).await {
+            Ok(n) if n > 0 => body.extend_from_slice(&piece[..n]),
+            _ => return None,
+        }
+    }
+    Some(Asked { line, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
+}
+
+/// The head of an answer whose body ends with the connection.
+pub(crate) fn head(status: u16, headers: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {status} Any\r\n{headers}connection: close\r\n\r\n").into_bytes()
+}
+
+/// A whole answer with its length.
+pub(crate) fn plain(status: u16, headers: &str, body: &str) -> Vec<Act> {
+    let text = format!(
+        "HTTP/1.1 {status} Any\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    vec![Act::Send(text.into_bytes())]
+}
+
+/// An event stream in chunks, one for each piece; with its end if it is whole.
+pub(crate) fn chunked(pieces: &[&[u8]], whole: bool) -> Vec<Act> {
+    let mut acts = vec![Act::Send(
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n".to_vec(),
+    )];
+    for piece in pieces {
+        let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
+        chunk.extend_from_slice(piece);
+        chunk.extend_from_slice(b"\r\n");
+        acts.push(Act::Send(chunk));
+    }
+    if whole {
+        acts.push(Act::Send(b"0\r\n\r\n".to_vec()));
+    }
+    acts
+}
+
+/// An event stream that ends with the connection.
+pub(crate) fn stream(body: &[u8]) -> Vec<Act> {
+    let mut bytes = head(200, "content-type: text/event-stream\r\n");
+    bytes.extend_from_slice(body);
+    vec![Act::Send(bytes)]
+}
+
+/// The event of a piece of text.
+pub(crate) fn says(text: &str) -> String {
+    format!(
+        "data: {}\n\n",
+        serde_json::json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]})
+    )
+}
+
+/// The event of a piece of reasoning, in a field of this name.
+pub(crate) fn reasons(field: &str, text: &str) -> String {
+    format!(
+        "data: {}\n\n",
+        serde_json::json!({"choices": [{"index": 0, "delta": {"content": null, field: text}}]})
+    )
+}
+
+/// The last event of an answer.
+pub(crate) fn ends(reason: &str) -> String {
+    format!(
+        "data: {}\n\n",
+        serde_json::json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+    )
+}
+
+/// A whole good answer.
+pub(crate) fn good(text: &str) -> Vec<Act> {
+    chunked(&[format!("{}{}data: [DONE]\n\n", says(text), ends("stop")).as_bytes()], true)
+}

@@ -1,0 +1,138 @@
+//! A model server that does anything: random scripts of good and bad bytes, pauses and breaks. Whatever it does, a call
+//! ends, with an answer that was whole or with a failure in words, and no key is seen.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that says what it counted"
+)]
+
+#[path = "serving/asking.rs"]
+mod asking;
+#[path = "soaking/cases.rs"]
+mod cases;
+#[path = "serving/server.rs"]
+mod server;
+
+use asking::{KEY, ask, endpoint, provider, request};
+use cases::{Rng, Soak};
+use retrospect::provider::FailureKind;
+use serde_json::json;
+use server::{Act, Server, ends, good, head, reasons, says};
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A piece of a body, good or not.
+fn piece(rng: &mut Rng) -> Vec<u8> {
+    let text = match rng.below(16) {
+        0..=3 => {
+            says(rng.pick(&["go ", "to desk 1", "é€𝄞", "\n", " ", "<think>", "</think>", KEY, "sk-test-01"]))
+        }
+        4 => reasons("reasoning_content", "hm "),
+        5 => ends(rng.pick(&["stop", "length", "content_filter", ""])),
+        6 => "data: [DONE]\n\n".to_owned(),
+        7 => ": alive\n\n".to_owned(),
+        8 => format!(
+            "data: {}\n\n",
+            json!({"choices": [], "usage": {"prompt_tokens": rng.below(99), "completion_tokens": 3}})
+        ),
+        9 => format!(
+            "data: {}\n\n",
+            json!({"error": {"message": format!("no {KEY}"), "code": rng.below(600)}})
+        ),
+        10 => "event: error\ndata: it broke\n\n".to_owned(),
+        11 => "data: {\"choices\": [\n\n".to_owned(),
+        12 => json!({"choices": [{"message": {"content": "go"}, "finish_reason": "stop"}]}).to_string(),
+        13 => "<html><title>no</title></html>\n".to_owned(),
+        14 => {
+            format!("data: {}\n", json!({"choices": [{"delta": {"content": [1, {"text": 2}]}}], "usage": 3}))
+        }
+        _ => return (0..rng.below(40)).map(|_| rng.next() as u8).collect(),
+    };
+    let mut bytes = text.into_bytes();
+    if rng.once_in(12) {
+        bytes.truncate(rng.below(bytes.len() + 1));
+    }
+    if rng.once_in(12) && !bytes.is_empty() {
+        let at = rng.below(bytes.len());
+        bytes[at] = rng.next() as u8;
+    }
+    bytes
+}
+
+/// What the server does on one connection; whether it could only come to a good end.
+fn script(rng: &mut Rng) -> Vec<Act> {
+    if rng.once_in(8) {
+        return good("go to desk 1");
+    }
+    let status = [200, 200, 200, 200, 400, 401, 422, 429, 500, 503][rng.below(10)];
+    let chunked = rng.once_in(2);
+    let mut acts = Vec::new();
+    if rng.once_in(20) {
+        acts.push(Act::Send((0..rng.below(30)).map(|_| rng.next() as u8).collect()));
+    }
+    let kind = rng.pick(&["text/event-stream", "application/json", "text/html", "text/plain"]);
+    let ending = if chunked { "transfer-encoding: chunked\r\n" } else { "" };
+    let wait = rng.pick(&["", "retry-after-ms: 1\r\n", "retry-after: 100\r\n", "x-should-retry: false\r\n"]);
+    let top = head(status, &format!("content-type: {kind}\r\n{ending}{wait}"));
+    acts.push(Act::Send(if rng.once_in(20) { top[..rng.below(top.len())].to_vec() } else { top }));
+    for _ in 0..rng.below(12) {
+        let bytes = piece(rng);
+        if chunked && !bytes.is_empty() {
+            let mut chunk = format!("{:x}\r\n", bytes.len() + usize::from(rng.once_in(40))).into_bytes();
+            chunk.extend(bytes);
+            chunk.extend(b"\r\n");
+            acts.push(Act::Send(chunk));
+        } else {
+            acts.push(Act::Send(bytes));
+        }
+        if rng.once_in(16) {
+            acts.push(Act::Wait(MS * rng.below(4) as u32));
+        }
+    }
+    match rng.below(6) {
+        0 => acts.push(Act::Hang),
+        1 => acts.push(Act::Reset),
+        2 => acts.push(Act::Forever(if chunked { b"3\r\n: \n\r\n".to_vec() } else { b": \n".to_vec() }, MS)),
+        _ if chunked => acts.push(Act::Send(b"0\r\n\r\n".to_vec())),
+        _ => {}
+    }
+    acts
+}
+
+#[test]
+fn a_call_ends_whatever_the_server_does() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (mut whole, mut failed) = (0, 0);
+    Soak::new("model server", 1000).run(|rng, number| {
+        let scripts: Vec<Vec<Act>> = (0..=rng.below(4)).map(|_| script(rng)).collect();
+        let told = format!("{scripts:?}");
+        runtime.block_on(async {
+            let server = Server::start(scripts).await;
+            let mut endpoint = endpoint(&server.base);
+            endpoint.times.first = 40 * MS;
+            endpoint.times.idle = 30 * MS;
+            endpoint.times.tail = 10 * MS;
+            // The helper looks for the key in all that comes, and does not wait for ever.
+            let answer = ask(&provider(endpoint), request()).await;
+            match answer.error {
+                None => {
+                    whole += 1;
+                    assert!(answer.usage.is_some(), "case {number}: {told}");
+                }
+                Some(error) => {
+                    failed += 1;
+                    assert!(!error.what.is_empty() && !error.next.is_empty(), "case {number}: {error:?}");
+                    assert_eq!(error.partial, answer.text, "case {number}");
+                    assert!(
+                        error.kind != FailureKind::NoAnswer && error.kind != FailureKind::Setup
+                            || error.status.is_some()
+                    );
+                }
+            }
+        });
+    });
+    println!("model server: {whole} whole answers, {failed} failures");
+}

@@ -1,0 +1,223 @@
+//! Mutated PDDL files and hostile action texts: whatever comes, loading and playing end soon, with a world or with an error.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that says what it counted"
+)]
+
+#[path = "soaking/cases.rs"]
+mod cases;
+#[path = "soaking/hostile.rs"]
+mod hostile;
+
+use cases::{Rng, Soak};
+use retrospect::env::Environment;
+use retrospect::env::pddl::{Difficulty, Domain, Game, Hint, Joining, Playing, Source, TaskId, generate};
+use retrospect::pddl::Effort;
+use std::sync::Arc;
+
+/// Once in so many texts there is a line of a megabyte.
+const LARGE: usize = 250;
+/// What a hint may cost here.
+const LITTLE: Effort = Effort { states: 50, work: 100_000 };
+
+/// A domain with what the four of this program lack.
+const RICH: (&str, &str) = (
+    "(define (domain rich) (:requirements :adl) (:types thing place - object cup - thing) (:constants table - place)
+      (:predicates (at ?x - thing ?y - place) (wet ?x - thing) (calm) (near ?x ?y - place))
+      (:action spill :parameters (?x - thing) :precondition (not (wet ?x))
+        :effect (and (wet ?x) (forall (?y - thing) (when (exists (?z - place) (and (at ?x ?z) (at ?y ?z))) (wet ?y))) (not (calm))))
+      (:action carry :parameters (?x - thing ?a ?b - place)
+        :precondition (and (at ?x ?a) (or (near ?a ?b) (near ?b ?a)) (not (= ?a ?b)))
+        :effect (and (not (at ?x ?a)) (at ?x ?b)))
+      (:action rest :parameters () :precondition (forall (?x - cup) (imply (wet ?x) (at ?x table))) :effect (calm)))",
+    "(define (problem p) (:domain rich) (:objects c1 c2 - cup t1 - thing sink shelf - place)
+      (:init (at c1 sink) (at c2 shelf) (at t1 table) (near sink shelf) (near shelf table) (wet c1))
+      (:goal (and (calm) (at c1 table) (not (wet t1)) (forall (?x - cup) (or (wet ?x) (at ?x shelf))))))",
+);
+
+const PIECES: &[&str] = &[
+    "(",
+    ")",
+    "(and ",
+    "(or ",
+    "(not ",
+    "(forall (?x - object) ",
+    "(exists (?x) ",
+    "(when ",
+    "(imply ",
+    "(= ?x ?y)",
+    "?x",
+    "- object",
+    "-",
+    "(either hand shot)",
+    ":effect",
+    ":parameters",
+    ":precondition ()",
+    ":init",
+    ":goal",
+    ":objects",
+    ":constants",
+    "(:action a :parameters (?x ?y ?z ?u ?v) :effect (on ?x ?y))",
+    "(increase (total-cost) 1)",
+    ";",
+    "\n",
+    "object",
+    "9999999999999999999999",
+    "\u{1f9e9}",
+    "\u{0}",
+    "(on-table b1)",
+    "on",
+    "check",
+    "cannot",
+];
+
+/// The texts that are mutated: small problems of every domain, and the rich one.
+fn bases() -> Vec<(String, String)> {
+    let mut bases = vec![(RICH.0.to_owned(), RICH.1.to_owned())];
+    for domain in Domain::ALL {
+        let id = TaskId { domain, difficulty: Difficulty::Easy, number: 1 };
+        bases.push((domain.text().to_owned(), generate(&id).unwrap().text));
+    }
+    bases
+}
+
+/// Changes a text in one to four places: words replaced by others of the text or by pieces, left out, doubled, or repeated.
+fn mutate(rng: &mut Rng, text: &str) -> String {
+    let mut words: Vec<String> = text.split_inclusive([' ', '(', ')', '\n']).map(str::to_owned).collect();
+    for _ in 0..=rng.below(3) {
+        if words.is_empty() {
+            break;
+        }
+        let (at, other) = (rng.below(words.len()), rng.below(words.len()));
+        let end = |at: usize| words[at].chars().next_back();
+        // Half of the changes keep the parentheses, or hardly anything would ever be played.
+        if rng.once_in(2) {
+            if end(at) == end(other) {
+                copy(&mut words, other, at);
+            }
+            continue;
+        }
+        match rng.below(9) {
+            0 => drop(words.remove(at)),
+            1 => rng.pick(PIECES).clone_into(&mut words[at]),
+            2 => words.insert(at, rng.pick(PIECES).to_owned()),
+            3 => copy(&mut words, other, at),
+            4 => words.swap(at, other),
+            5 => words.insert(at, rng.pick(PIECES).repeat(1 + rng.below(2_000))),
+            6 => words.truncate(at),
+            7 => {
+                let (from, to) = (at.min(other), (at.max(other) + 1).min(at.min(other) + 60));
+                let copy = words[from..to].concat();
+                words.insert(from, copy.repeat(1 + rng.below(20)));
+            }
+            _ => {
+                // The name of one thing everywhere becomes that of another.
+                let (old, new) = (words[at].clone(), words[other].clone());
+                words.iter_mut().filter(|word| **word == old).for_each(|word| word.clone_from(&new));
+            }
+        }
+    }
+    words.concat()
+}
+
+fn copy(words: &mut [String], from: usize, to: usize) {
+    let word = words[from].clone();
+    words[to] = word;
+}
+
+fn load(domain: &str, problem: &str) -> Option<Arc<Game>> {
+    let source = Source {
+        domain_label: "domain",
+        domain: domain.as_bytes(),
+        problem_label: "problem",
+        problem: problem.as_bytes(),
+    };
+    match Game::load(&source) {
+        Ok(game) => Some(game),
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            None
+        }
+    }
+}
+
+/// Plays some listed actions and returns; true where one was taken.
+fn exercise(rng: &mut Rng, game: Arc<Game>) -> bool {
+    let mut world = Playing::new(game, Joining::Blank, None);
+    world.reset().unwrap();
+    let (place, first) = (world.snapshot().unwrap(), world.admissible().unwrap());
+    for _ in 0..8 {
+        let many = world.world().valid_count();
+        let Some(text) = world.world().valid().nth(rng.below(many)).map(str::to_owned) else { break };
+        let turn = world.step(&text).unwrap();
+        assert!((0.0..=1.0).contains(&turn.progress));
+        // An object may be called like a verb, or `check`; then the text means something else.
+    }
+    if let Hint::Plan(plan) = world.world().hint(LITTLE) {
+        assert!(plan.iter().all(|text| !text.is_empty()));
+    }
+    world.restore(&place).unwrap();
+    assert_eq!(world.admissible().unwrap(), first);
+    !first.is_empty()
+}
+
+#[test]
+fn mutated_files_end_in_a_world_or_an_error() {
+    let bases = bases();
+    let (mut played, mut count) = (0_u64, 0_u64);
+    Soak::new("soak_pddl files", 100_000).run(|rng, _| {
+        let (domain, problem) = &bases[rng.below(bases.len())];
+        let game = match rng.below(4) {
+            0 => load(&mutate(rng, domain), problem),
+            1 | 2 => load(domain, &mutate(rng, problem)),
+            _ => load(&mutate(rng, domain), &mutate(rng, problem)),
+        };
+        count += 1;
+        played += u64::from(game.is_some_and(|game| exercise(rng, game)));
+    });
+    println!("{count} pairs of files, {played} of them played");
+    assert!(count < 100 || played * 20 > count, "the mutations leave too little to play");
+}
+
+#[test]
+fn hostile_actions_are_answered() {
+    let mut worlds: Vec<Playing> = bases()
+        .iter()
+        .map(|(domain, problem)| Playing::new(load(domain, problem).unwrap(), Joining::Comma, None))
+        .collect();
+    for world in &mut worlds {
+        world.reset().unwrap();
+    }
+    let (mut understood, mut count) = (0_u64, 0_u64);
+    Soak::new("soak_pddl actions", 100_000).run(|rng, _| {
+        let at = rng.below(worlds.len());
+        let world = &mut worlds[at];
+        let text = match rng.below(3) {
+            0 => hostile::text(rng, LARGE),
+            1 => {
+                // A listed action with a piece of something else in it.
+                let many = world.world().valid_count();
+                let listed = world.world().valid().nth(rng.below(many)).unwrap_or_default().to_owned();
+                mutate(rng, &listed)
+            }
+            _ => {
+                let many = world.world().valid_count();
+                world.world().valid().nth(rng.below(many)).unwrap_or_default().to_owned()
+            }
+        };
+        let before = world.world().state_hash();
+        let turn = world.step(&text).unwrap();
+        let same = world.world().state_hash() == before;
+        assert!(same || turn.valid, "{text:?} was refused and changed the world");
+        assert!(
+            turn.valid
+                || turn.observation.starts_with("The action is not valid and therefore takes no effect.")
+        );
+        understood += u64::from(!same);
+        count += 1;
+    });
+    println!("{count} actions, {understood} of them taken");
+    assert!(count < 100 || understood * 4 > count, "nearly nothing was understood");
+}
