@@ -1285,7 +1285,7 @@ fn an_episode_played_again_begins_with_its_lessons_and_goes_as_it_went() {
     assert_eq!(steps(&again, 1), steps(&first, 2));
     assert_eq!(again[0]["settings"]["from.session"]["value"], name);
     assert_eq!(again[0]["settings"]["from.episode"]["value"], 2);
-    home.run(&["verify", &again[0]["name"].as_str().unwrap()]).ok();
+    home.run(&["verify", again[0]["name"].as_str().unwrap()]).ok();
     let none = home.run(&["rerun", &format!("{name}#3")]);
     assert!(none.code == 2 && none.err.contains("there is no episode 3; it has 2"), "{}", none.err);
 }

@@ -1,4 +1,5 @@
 //! The numbers by hand, their bounds, and that order changes nothing.
+#![allow(clippy::float_cmp, reason = "worked out by hand, and exact")]
 
 use super::aggregate::{iqm, median};
 use super::*;
@@ -77,7 +78,6 @@ fn three() -> Gathered {
     )
 }
 
-#[allow(clippy::float_cmp, reason = "by hand, and exact")]
 fn one(sessions: Vec<Gathered>) -> Metrics {
     let mut all = Metrics::of(sessions);
     assert_eq!(all.len(), 1);

@@ -60,7 +60,7 @@ impl Runs {
         if let Some(m) = made.as_ref().filter(|m| m.of == state.past.len() && m.wanted == self.wanted) {
             return m.list.clone();
         }
-        let list = Arc::new(List::of(state, &self.wanted));
+        let list = Arc::new(List::of(state, self.wanted));
         *made = Some(Made { of: state.past.len(), wanted: self.wanted, list: list.clone() });
         list
     }

@@ -67,7 +67,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub(super) fn title(&self, state: &State, list: &List) -> String {
+    pub(super) fn title(self, state: &State, list: &List) -> String {
         let what = match (self.grouped, self.failed) {
             (true, _) => format!("{} failed, by cause", list.episodes()),
             (_, true) => format!("{} failed", list.episodes()),
@@ -112,7 +112,7 @@ pub(super) struct List {
 
 impl List {
     /// Goes through all ended episodes once.
-    pub(super) fn of(state: &State, wanted: &Wanted) -> Self {
+    pub(super) fn of(state: &State, wanted: Wanted) -> Self {
         let mut list = Self { to_come: to_come(state), ..Self::default() };
         let mut places: Vec<(usize, &EpisodeSummary)> = Vec::new();
         for (place, past) in state.past.iter().enumerate() {

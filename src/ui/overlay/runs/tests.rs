@@ -122,7 +122,7 @@ fn ten_thousand_episodes_are_grouped_and_counted() {
     let one = run.tasks[0].clone();
     run.tasks.extend((0..90).map(|n| Task { id: format!("more/{n}"), ..one.clone() }));
     state.run = Some(Arc::new(run));
-    let list = List::of(&state, &Wanted { grouped: true, ..Wanted::default() });
+    let list = List::of(&state, Wanted { grouped: true, ..Wanted::default() });
     let groups: Vec<_> = list
         .rows
         .iter()
