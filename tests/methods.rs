@@ -101,7 +101,7 @@ fn one_run_learns_first_and_is_tested_then() {
 fn a_run_directory_of_reflexion_is_written_and_gone_on_with() {
     let home = Home(tempfile::tempdir().unwrap());
     let run =
-        ["run", "--env", "household", "--method", "reflexion", "--max-steps", "18", "--json", "--trials"];
+        ["run", "--env", "household", "--method", "reflexion", "--max-steps", "14", "--json", "--trials"];
     let tasks = ["--tasks", "easy/*/1-1", "--only", "3"];
     let (lines, _) = home.lines(&[&run[..], &["3"], &tasks].concat());
     let ended: Vec<(&str, u64, bool)> = of(&lines, "episode_end")

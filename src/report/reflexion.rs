@@ -1,7 +1,7 @@
 //! A session as the run directory of Reflexion's public code (methods.md 2.2): `env_results_trial_N.json`, `trial_N.log`,
 //! `world.log`. Trials and environments are counted from 0 there.
 
-use crate::domain::{Asked, EpisodeRole, Kind, Label, LessonStatus, Origin, ShownAs, Task};
+use crate::domain::{Asked, EpisodeRole, Kind, Label, Lesson, LessonStatus, Origin, ShownAs, Task};
 use crate::engine::{Envelope, Episode, Event, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -120,12 +120,12 @@ fn told(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) -> Opti
 /// The plans about a task from its first so many trials, and those the run began with.
 fn memory(state: &State, task: &Task, trials: u32) -> Vec<String> {
     let key = task.key();
-    let about = |lesson: &&crate::domain::Lesson| match &lesson.about {
-        Some(about) => **about == *key,
-        None => {
-            let past = (lesson.learnt_at.0 as usize).checked_sub(1).and_then(|at| state.past.get(at));
-            past.is_some_and(|p| p.task.key() == key && p.trial <= trials)
+    let about = |lesson: &&Lesson| {
+        if let Some(about) = lesson.about.as_deref() {
+            return *about == *key;
         }
+        let past = (lesson.learnt_at.0 as usize).checked_sub(1).and_then(|at| state.past.get(at));
+        past.is_some_and(|p| p.task.key() == key && p.trial <= trials)
     };
     let plans = state.pool.all().filter(|l| l.kind == Kind::Plan && l.status != LessonStatus::Retired);
     plans.filter(about).map(|l| l.text().text.clone()).collect()
