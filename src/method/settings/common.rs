@@ -159,15 +159,6 @@ pub(super) const LIST: &[SettingSpec] = &[
         origin: SettingOrigin::Ours,
     },
     SettingSpec {
-        name: "pickup_alias",
-        meaning: "babyai: `pick up X`, the verb of AgentBoard's prompt, is sent as `pickup X`, the verb of its world",
-        methods: &[],
-        default: Fixed::Switch(false),
-        code: None,
-        range: NO_NUMBER,
-        origin: SettingOrigin::Ours,
-    },
-    SettingSpec {
         name: "action_rule",
         meaning: "what is mended in an action before the world is sent it: nothing, or what FCRF's public code mends (`>` is deleted, `in` and `on` that stand alone become `in/on`)",
         methods: &[],
