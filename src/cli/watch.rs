@@ -11,6 +11,10 @@ use crate::report::At;
 use std::path::Path;
 use std::sync::Arc;
 
+/// What is said of a driver that has ended without having been told to.
+pub(super) const BROKEN: &str =
+    "the part of this program that drives the session broke (a panic); what was written is whole";
+
 /// How it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
@@ -125,7 +129,7 @@ async fn watch(
     }
     let head = handle.store.head();
     if !head.over && head.divergence.is_none() {
-        handle.ask(go.clone()).await.map_err(refused)?;
+        go_on(handle, &go).await?;
     }
     loop {
         if let Some(held) = tell_news(handle, teller, breaks)? {
@@ -150,7 +154,7 @@ async fn watch(
                     };
                     handle.ask(wish).await.map_err(refused)?;
                     if state_stands(&handle.store.head()) {
-                        handle.ask(go.clone()).await.map_err(refused)?;
+                        go_on(handle, &go).await?;
                     }
                     continue;
                 }
@@ -160,7 +164,7 @@ async fn watch(
             if breaks.is_empty() {
                 return Ok(Ended::Stopped("the run stands still and waits for a person".to_owned()));
             }
-            handle.ask(go.clone()).await.map_err(refused)?;
+            go_on(handle, &go).await?;
             continue;
         }
         tokio::select! {
@@ -169,11 +173,25 @@ async fn watch(
             changed = news.changed() => {
                 if changed.is_err() || handle.store.live().health == Health::Ended {
                     tell_news(handle, teller, breaks)?;
-                    return Ok(if teller.state.over { Ended::Finished } else { Ended::Stopped("the session was closed".to_owned()) });
+                    return Ok(match (teller.state.over, teller.state.closed) {
+                        (true, _) => Ended::Finished,
+                        (false, true) => Ended::Stopped("the session was closed".to_owned()),
+                        (false, false) => Ended::Stopped(BROKEN.to_owned()),
+                    });
                 }
             }
         }
     }
+}
+
+/// Lets the run go on. What failed since it was last looked at refuses that, and is dealt with like any other failure.
+async fn go_on(handle: &Handle, go: &Command) -> Result<(), Fault> {
+    let Err(refusal) = handle.ask(go.clone()).await else { return Ok(()) };
+    let head = handle.store.head();
+    if head.trouble.is_some() || head.divergence.is_some() {
+        return Ok(());
+    }
+    Err(Fault::new(FaultKind::Session, refusal.why, refusal.next))
 }
 
 /// Nothing moves of itself any more.

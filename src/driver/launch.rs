@@ -2,6 +2,7 @@
 
 use super::host::Host;
 use super::keeper::Keeper;
+use super::orders::Orders;
 use super::runner::Runner;
 use super::{Handle, Health, Message, OpenWorld, Render, Signal, Store};
 use crate::domain::RunSpec;
@@ -27,6 +28,8 @@ pub struct Launch {
     pub mentor: Option<Arc<dyn Provider>>,
     /// Opens worlds.
     pub open: OpenWorld,
+    /// How long a world may take for one answer before it is left behind.
+    pub deadline: std::time::Duration,
 }
 
 /// Why a driver could not start.
@@ -72,11 +75,8 @@ pub struct Driver {
     pub(super) unwritten: Vec<Arc<crate::engine::Envelope>>,
     pub(super) last_sync: std::time::Instant,
     pub(super) timer: Option<tokio::task::JoinHandle<()>>,
-    /// Ends a world's call that takes too long.
-    pub(super) deadline: Option<tokio::task::JoinHandle<()>>,
-    /// Rebuilds ordered so far, and whether the last one is still under way or came out otherwise than recorded.
-    pub(super) rebuilds: u64,
-    pub(super) rebuilding: bool,
+    /// What the world was told and has not answered.
+    pub(super) orders: Orders,
     pub(super) quit: bool,
 }
 
@@ -153,7 +153,7 @@ impl Driver {
         begin: &Command,
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let (handle, inbox) = Handle::new(store.clone());
-        let host = Host::start(launch.open.clone(), handle.inbox())?;
+        let host = Host::start(0, launch.open.clone(), handle.inbox())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut driver = Self {
             engine,
@@ -169,9 +169,7 @@ impl Driver {
             unwritten: Vec::new(),
             last_sync: std::time::Instant::now(),
             timer: None,
-            deadline: None,
-            rebuilds: 0,
-            rebuilding: false,
+            orders: Orders::default(),
             quit: false,
         };
         let begun = driver.begin(begin, &runtime);
@@ -239,6 +237,7 @@ impl Driver {
         if let Some(timer) = self.timer.take() {
             timer.abort();
         }
+        self.orders.stop_clock();
         self.sync();
         self.keeper.finish(&self.engine.state, self.writer.whole());
         let bytes = std::fs::metadata(self.session.trunk()).map_or(0, |m| m.len());

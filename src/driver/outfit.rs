@@ -1,5 +1,6 @@
 //! From the words of a run to what its driver needs.
 
+use super::orders::DEADLINE;
 use super::{DriverError, Launch, OpenWorld, open_read_only};
 use crate::domain::{Asked, RunSpec, Seq};
 use crate::engine::Envelope;
@@ -89,7 +90,7 @@ impl Launch {
             },
         };
         let render = Arc::new(move |state: &_, record: &_| desk.render(state, record));
-        Ok(Self { policy, render, actor, mentor, open })
+        Ok(Self { policy, render, actor, mentor, open, deadline: DEADLINE })
     }
 }
 
