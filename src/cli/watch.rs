@@ -4,8 +4,8 @@ use super::args::OnError;
 use super::breaks::Break;
 use super::fault::{Fault, FaultKind, resume_command};
 use super::tell::Teller;
-use crate::domain::EndReason;
-use crate::driver::{HALTED_ADVICE, Handle, Health};
+use crate::domain::{EndReason, Seq};
+use crate::driver::{HALTED_ADVICE, Handle, Health, Store};
 use crate::engine::{Command, Envelope, Event, Pace, State};
 use crate::report::At;
 use std::path::Path;
@@ -226,22 +226,27 @@ pub(super) fn tell_news(
     teller: &mut Teller,
     breaks: &[Break],
 ) -> Result<Option<Break>, Fault> {
-    let fresh = fresh(handle, teller)?;
+    const PIECE: u64 = 1024;
+    let head = handle.store.head().head;
     teller.signals(&handle.store);
     let mut held = None;
-    for envelope in fresh {
-        teller.event(&envelope)?;
-        if held.is_none() && !matches!(envelope.event, Event::Closed) {
-            held = breaks.iter().find(|b| b.holds(&envelope)).cloned();
+    // A long session that is told from its start is never held as a whole.
+    while teller.since() < head {
+        let after = teller.since();
+        for envelope in read(&handle.store, after, head.min(Seq(after.0 + PIECE)))? {
+            teller.event(&envelope)?;
+            if held.is_none() && !matches!(envelope.event, Event::Closed) {
+                held = breaks.iter().find(|b| b.holds(&envelope)).cloned();
+            }
         }
     }
     Ok(held)
 }
 
-/// The events that were not told yet.
-pub(super) fn fresh(handle: &Handle, teller: &Teller) -> Result<Vec<Arc<Envelope>>, Fault> {
-    let timeline = handle.store.timeline();
-    let events = timeline.since(teller.since());
+/// The events above the first number up to and with the second, as far as there are any.
+pub(super) fn read(store: &Store, after: Seq, to: Seq) -> Result<Vec<Arc<Envelope>>, Fault> {
+    let timeline = store.timeline();
+    let events = timeline.between(after, to);
     timeline.fault().map_or(Ok(events), |why| {
         Err(Fault::new(
             FaultKind::Session,

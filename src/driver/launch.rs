@@ -6,7 +6,7 @@ use super::orders::Orders;
 use super::runner::Runner;
 use super::{Handle, Health, Message, OpenWorld, Render, Signal, Store};
 use crate::domain::RunSpec;
-use crate::engine::{Command, Engine, LessonWish, Policy};
+use crate::engine::{Command, Engine, LessonWish, Policy, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
 use crate::provider::Provider;
 use std::collections::VecDeque;
@@ -56,6 +56,8 @@ pub struct Resumed {
     pub session: Session,
     /// What was cut off the end of its file.
     pub torn: Option<String>,
+    /// Its state as it was put down.
+    pub before: Arc<State>,
 }
 
 /// The driver of one session.
@@ -140,7 +142,7 @@ impl Driver {
         let keeper = Keeper::new(checkpoints, writer.events().clone());
         let (handle, thread) =
             Self::spawn(engine, writer, keeper, session.clone(), launch, store, &Command::Reopen)?;
-        Ok(Resumed { handle, thread, session, torn: torn.map(|t| t.what) })
+        Ok(Resumed { handle, thread, session, torn: torn.map(|t| t.what), before: state })
     }
 
     fn spawn(
