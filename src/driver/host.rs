@@ -102,6 +102,7 @@ impl Host {
 }
 
 /// Whom an order's answer is for.
+#[derive(Clone, Copy)]
 enum Whom {
     Call(CallId),
     Rebuild(u64, u32),

@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// Rebuilds a prompt from its record.
 type Render = fn(&State, &PromptRecord) -> Prompt;
 
+/// The role that was asked, and the SHA-256 of its prompt's body.
+type Question = (Asked, [u8; 32]);
+
 /// One question with its answer, by the events that hold them.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
@@ -27,8 +30,8 @@ pub struct Recorded {
     source: String,
     events: Arc<Timeline>,
     render: Render,
-    /// By the role and the SHA-256 of the prompt's body, in the order of the answers.
-    exchanges: Arc<HashMap<(Asked, [u8; 32]), Vec<Exchange>>>,
+    /// In the order of the answers.
+    exchanges: Arc<HashMap<Question, Vec<Exchange>>>,
 }
 
 impl Recorded {
@@ -38,7 +41,7 @@ impl Recorded {
     /// # Errors
     /// Why the session's events cannot be read.
     pub fn of(source: &str, events: Timeline, render: Render) -> Result<Self, String> {
-        let mut exchanges: HashMap<_, Vec<Exchange>> = HashMap::new();
+        let mut exchanges: HashMap<Question, Vec<Exchange>> = HashMap::new();
         let mut open = HashMap::new();
         for envelope in events.walk(Seq(0)) {
             let envelope = envelope?;
@@ -77,17 +80,11 @@ impl Recorded {
         let found = self.exchanges.get(&key)?;
         let exact = found.iter().find(|e| e.seed == request.seed).or(found.first())?;
         let event = self.events.event(exact.reply);
-        Some(match event.as_ref().map(|e| &e.event) {
-            Some(Event::ReplyReceived { text, .. }) => Ok(text.clone()),
-            _ => {
-                let why = self.events.fault().unwrap_or_else(|| "its reply is gone".to_owned());
-                Err(self.refused(format!("{}: event {}: {why}", self.source, exact.reply)))
-            }
-        })
-    }
-
-    fn refused(&self, what: String) -> ProviderError {
-        ProviderError::new(what, "choose another actor with --actor, or take the action yourself")
+        if let Some(Event::ReplyReceived { text, .. }) = event.as_ref().map(|e| &e.event) {
+            return Some(Ok(text.clone()));
+        }
+        let why = self.events.fault().unwrap_or_else(|| "its reply is gone".to_owned());
+        Some(Err(refused(format!("{}: event {}: {why}", self.source, exact.reply))))
     }
 
     /// Where the question leaves the recorded one that is most like it. Goes through the whole session.
@@ -133,6 +130,10 @@ impl Recorded {
     }
 }
 
+fn refused(what: String) -> ProviderError {
+    ProviderError::new(what, "choose another actor with --actor, or take the action yourself")
+}
+
 /// The bytes of a hash in hexadecimal.
 fn digest_of(hexadecimal: &str) -> Option<[u8; 32]> {
     let mut digest = [0; 32];
@@ -161,7 +162,7 @@ impl Provider for Recorded {
             let searched = tokio::task::spawn_blocking(move || own.difference(&asked)).await;
             let what =
                 searched.unwrap_or_else(|_| format!("{} has no answer to this prompt", recorded.source));
-            Err(recorded.refused(what))
+            Err(refused(what))
         };
         stream::iter([Ok(Delta::Phase(Phase::Answering))]).chain(stream::once(answer)).boxed()
     }

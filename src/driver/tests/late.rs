@@ -5,7 +5,7 @@ use crate::domain::{Enumeration, EnvInfo, EpisodeRole, Kind, Purpose, Question, 
 use crate::driver::{Driver, Handle, Launch, Message};
 use crate::engine::{Command, Method, State, Want};
 use crate::env::{EnvError, Environment};
-use crate::provider::{Delta, Provider, ProviderError, Request};
+use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -257,7 +257,8 @@ impl Provider for Silent {
     }
     fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        stream::pending().boxed()
+        // A sign of life wakes whoever waits for the question to be asked.
+        stream::iter([Ok(Delta::Phase(Phase::Waiting))]).chain(stream::pending()).boxed()
     }
 }
 
