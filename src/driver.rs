@@ -9,6 +9,7 @@ mod commit;
 mod host;
 mod keeper;
 mod launch;
+mod orders;
 mod outfit;
 mod runner;
 mod store;

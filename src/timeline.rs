@@ -20,6 +20,9 @@ const CHECKPOINTS: usize = 1024;
 /// Newest events held at least; twice as many at most.
 const RECENT: usize = 4096;
 
+/// Events held at once while all are gone through.
+const PIECE: u64 = 1024;
+
 /// Fetches the events above the first number up to and with the second, in order; or says why they cannot be had.
 pub type Fetch = Arc<dyn Fn(Seq, Seq) -> Result<Vec<Arc<Envelope>>, String> + Send + Sync>;
 
@@ -154,6 +157,22 @@ impl Timeline {
         };
         events.extend(self.held(after, to));
         events
+    }
+
+    /// Goes through the events with numbers above `after`, a piece at a time: a long branch is never held as a whole. Where
+    /// some cannot be fetched any more, the last item says why.
+    pub fn walk(&self, after: Seq) -> impl Iterator<Item = Result<Arc<Envelope>, String>> + '_ {
+        let mut after = after.0;
+        let pieces = std::iter::from_fn(move || {
+            let piece = self.between(Seq(after), Seq(after.saturating_add(PIECE)));
+            if let Some(why) = self.fault() {
+                after = u64::MAX;
+                return Some(vec![Err(why)]);
+            }
+            after = piece.last()?.seq.0;
+            Some(piece.into_iter().map(Ok).collect())
+        });
+        pieces.flatten()
     }
 
     /// The state after an event: the nearest checkpoint before it, and the events since folded onto it.

@@ -62,25 +62,13 @@ pub(super) struct Opened {
     pub(super) at: Option<At>,
 }
 
-/// Events that are held at once while all are gone through.
-const PIECE: u64 = 1024;
-
 impl Opened {
     /// Goes through all events; a long session is never held as a whole.
     pub(super) fn each(
         &self,
         mut event: impl FnMut(&Arc<Envelope>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let mut after = 0;
-        loop {
-            let piece = self.timeline.between(Seq(after), Seq(after + PIECE));
-            if let Some(why) = self.timeline.fault() {
-                return Err(lost(why));
-            }
-            let Some(last) = piece.last() else { return Ok(()) };
-            after = last.seq.0;
-            piece.iter().try_for_each(&mut event)?;
-        }
+        self.timeline.walk(Seq(0)).try_for_each(|read| event(&read.map_err(lost)?))
     }
 
     /// All events.

@@ -8,7 +8,7 @@ use super::breaks::Break;
 use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::tell::{Teller, Voice};
-use super::watch::{interrupted, runtime, tell_news};
+use super::watch::{BROKEN, interrupted, runtime, tell_news};
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
 use crate::engine::{Command, Pace, State};
@@ -43,13 +43,18 @@ pub(super) fn interact(
         }
         Left::Interrupted => Err(Fault::new(FaultKind::Interrupted, "interrupted", resume)),
         Left::Ended(why) => Err(Fault::new(FaultKind::File, why, resume)),
+        Left::Broken => Err(Fault::new(FaultKind::Session, BROKEN, resume)),
     }
 }
 
+#[derive(Debug, PartialEq, Eq)]
 enum Left {
     Quit,
     Interrupted,
+    /// Nothing can be written any more.
     Ended(String),
+    /// The driver ended of itself.
+    Broken,
 }
 
 struct Talk {
@@ -91,10 +96,16 @@ impl Talk {
                 self.handle.send(Command::Pause);
                 self.line(&format!("stopped: the condition {held} held"))?;
             }
-            if let Health::Halted(why) = self.handle.store.live().health {
-                return Ok(Left::Ended(format!("the journal could not be written: {why}")));
+            match self.handle.store.live().health {
+                Health::Halted(why) => {
+                    return Ok(Left::Ended(format!("the journal could not be written: {why}")));
+                }
+                // Whoever quits has left this loop.
+                Health::Ended => return Ok(Left::Broken),
+                Health::Running | Health::Reading => {}
             }
             let state = self.teller.state.clone();
+            running &= !undecided(&state);
             if running && !breaks.is_empty() && stands(&state) && !state.over {
                 self.handle.send(Command::Step);
             }
@@ -234,9 +245,12 @@ impl Talk {
 /// Nothing more comes of itself: a person's word is due.
 fn settled(state: &State, running: bool) -> bool {
     let over = state.over && state.open_episode().is_none();
-    // Nothing goes on before these are decided on, at whatever pace.
-    let undecided = state.divergence.is_some() || state.trouble.is_some();
-    over || (state.waits() && (undecided || !(running && state.pace == Pace::Running)))
+    over || (state.waits() && (undecided(state) || !(running && state.pace == Pace::Running)))
+}
+
+/// Nothing goes on before this is decided on, at whatever pace.
+fn undecided(state: &State) -> bool {
+    state.divergence.is_some() || state.trouble.is_some()
 }
 
 fn stands(state: &State) -> bool {
@@ -268,4 +282,24 @@ fn lines() -> mpsc::Receiver<std::io::Result<String>> {
         }
     });
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Store;
+
+    /// A driver that panicked was not noticed: a pipe waited for ever.
+    #[test]
+    fn a_driver_that_ended_of_itself_is_noticed() {
+        let store = Arc::new(Store::default());
+        let (handle, inbox) = Handle::new(store.clone());
+        drop(inbox);
+        store.edit_live(|live| live.health = Health::Ended);
+        let out = Arc::new(Mutex::new(Out::new()));
+        let teller = Teller::new(Voice::Silent, out.clone(), Path::new("s"), None, WorldOptions::default());
+        let mut talk = Talk { handle, teller, out, heard: 0, told_mode: String::new() };
+        let left = runtime().unwrap().block_on(talk.run(&[])).unwrap();
+        assert_eq!(left, Left::Broken);
+    }
 }

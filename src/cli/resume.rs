@@ -9,6 +9,7 @@ use super::setup::{launch, same_templates, world_options};
 use super::tell::{Teller, Voice};
 use super::watch::{self, Shown, run_to_end};
 use super::{place, plain, run, screen, terminal};
+use crate::domain::Seq;
 use crate::driver::{Driver, DriverError, Resumed, TYPING};
 use crate::engine::Command;
 use crate::report::{Tally, summary_line};
@@ -92,17 +93,12 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     };
     let shared = Arc::new(Mutex::new(out));
     let mut teller = Teller::new(voice, shared.clone(), &dir, None, worlds);
-    // What stood in the journal before is not told again, but for the run itself.
-    let before = watch::fresh(&resumed.handle, &teller)?;
-    let reopened = before
-        .iter()
-        .rposition(|e| matches!(e.event, crate::engine::Event::Reopened))
-        .unwrap_or(before.len());
-    let (first, old) = before[..reopened].split_at(usize::from(reopened > 0));
-    for envelope in first {
-        teller.event(envelope)?;
+    // What stood in the journal before is not told again, but for the run itself; nor is it read again.
+    let (store, before) = (resumed.handle.store.clone(), resumed.before);
+    for envelope in watch::read(&store, Seq(0), Seq(1))? {
+        teller.event(&envelope)?;
     }
-    teller.catch_up(old);
+    teller.go_on_from(&before, |after, to| watch::read(&store, after, to))?;
     let ended = run_to_end(&resumed.handle, resumed.thread, &mut teller, &breaks, run::policy(&config))?;
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let path = dir.display().to_string();

@@ -262,15 +262,14 @@ pub(super) fn launch(
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
     let mut unfound = None;
-    let find =
-        |name: &str| match place::open(config, Some(name)).and_then(|o| Ok((o.events()?, o.meta.session))) {
-            Ok((events, session)) => Ok((session, events)),
-            Err(fault) => {
-                let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
-                unfound = Some(fault);
-                Err(refused)
-            }
-        };
+    let find = |name: &str| match place::open(config, Some(name)) {
+        Ok(opened) => Ok((opened.meta.session, opened.timeline)),
+        Err(fault) => {
+            let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
+            unfound = Some(fault);
+            Err(refused)
+        }
+    };
     let mut unserved = None;
     let serve = |asked, model: &str| {
         models::provider(config, asked, model, Some(&spec.settings)).map_err(|fault| {

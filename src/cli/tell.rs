@@ -62,16 +62,26 @@ impl Teller {
         }
     }
 
-    /// Takes events in that nobody needs to hear of again: those before a resume.
-    pub(super) fn catch_up(&mut self, events: &[Arc<Envelope>]) {
-        for envelope in events {
-            self.state.apply(envelope);
-            if self.voice == Voice::Json {
-                self.shadow.follow(envelope);
+    /// Goes on from this state: what came before it is not told again. The events of the open episode up to there are
+    /// fetched (those above the first number up to and with the second) where a second copy of the world has to follow.
+    pub(super) fn go_on_from(
+        &mut self,
+        state: &State,
+        mut fetch: impl FnMut(Seq, Seq) -> Result<Vec<Arc<Envelope>>, Fault>,
+    ) -> Result<(), Fault> {
+        const PIECE: u64 = 1024;
+        self.state = state.clone();
+        self.transcript = Transcript::at(state);
+        let Some(episode) = state.open_episode().filter(|_| self.voice == Voice::Json) else { return Ok(()) };
+        let mut after = episode.first_seq.0.saturating_sub(1);
+        while after < state.head.0 {
+            let to = state.head.0.min(after + PIECE);
+            for envelope in fetch(Seq(after), Seq(to))? {
+                self.shadow.follow(&envelope);
             }
-            // The transcript keeps count of what was told.
-            let _ = self.transcript.event(envelope, &self.state);
+            after = to;
         }
+        Ok(())
     }
 
     /// Tells one event.

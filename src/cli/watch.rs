@@ -4,12 +4,16 @@ use super::args::OnError;
 use super::breaks::Break;
 use super::fault::{Fault, FaultKind, resume_command};
 use super::tell::Teller;
-use crate::domain::EndReason;
-use crate::driver::{HALTED_ADVICE, Handle, Health};
+use crate::domain::{EndReason, Seq};
+use crate::driver::{HALTED_ADVICE, Handle, Health, Store};
 use crate::engine::{Command, Envelope, Event, Pace, State};
 use crate::report::At;
 use std::path::Path;
 use std::sync::Arc;
+
+/// What is said of a driver that has ended without having been told to.
+pub(super) const BROKEN: &str =
+    "the part of this program that drives the session broke (a panic); what was written is whole";
 
 /// How it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +129,7 @@ async fn watch(
     }
     let head = handle.store.head();
     if !head.over && head.divergence.is_none() {
-        handle.ask(go.clone()).await.map_err(refused)?;
+        go_on(handle, &go).await?;
     }
     loop {
         if let Some(held) = tell_news(handle, teller, breaks)? {
@@ -150,7 +154,7 @@ async fn watch(
                     };
                     handle.ask(wish).await.map_err(refused)?;
                     if state_stands(&handle.store.head()) {
-                        handle.ask(go.clone()).await.map_err(refused)?;
+                        go_on(handle, &go).await?;
                     }
                     continue;
                 }
@@ -160,7 +164,7 @@ async fn watch(
             if breaks.is_empty() {
                 return Ok(Ended::Stopped("the run stands still and waits for a person".to_owned()));
             }
-            handle.ask(go.clone()).await.map_err(refused)?;
+            go_on(handle, &go).await?;
             continue;
         }
         tokio::select! {
@@ -169,11 +173,25 @@ async fn watch(
             changed = news.changed() => {
                 if changed.is_err() || handle.store.live().health == Health::Ended {
                     tell_news(handle, teller, breaks)?;
-                    return Ok(if teller.state.over { Ended::Finished } else { Ended::Stopped("the session was closed".to_owned()) });
+                    return Ok(match (teller.state.over, teller.state.closed) {
+                        (true, _) => Ended::Finished,
+                        (false, true) => Ended::Stopped("the session was closed".to_owned()),
+                        (false, false) => Ended::Stopped(BROKEN.to_owned()),
+                    });
                 }
             }
         }
     }
+}
+
+/// Lets the run go on. What failed since it was last looked at refuses that, and is dealt with like any other failure.
+async fn go_on(handle: &Handle, go: &Command) -> Result<(), Fault> {
+    let Err(refusal) = handle.ask(go.clone()).await else { return Ok(()) };
+    let head = handle.store.head();
+    if head.trouble.is_some() || head.divergence.is_some() {
+        return Ok(());
+    }
+    Err(Fault::new(FaultKind::Session, refusal.why, refusal.next))
 }
 
 /// Nothing moves of itself any more.
@@ -208,22 +226,27 @@ pub(super) fn tell_news(
     teller: &mut Teller,
     breaks: &[Break],
 ) -> Result<Option<Break>, Fault> {
-    let fresh = fresh(handle, teller)?;
+    const PIECE: u64 = 1024;
+    let head = handle.store.head().head;
     teller.signals(&handle.store);
     let mut held = None;
-    for envelope in fresh {
-        teller.event(&envelope)?;
-        if held.is_none() && !matches!(envelope.event, Event::Closed) {
-            held = breaks.iter().find(|b| b.holds(&envelope)).cloned();
+    // A long session that is told from its start is never held as a whole.
+    while teller.since() < head {
+        let after = teller.since();
+        for envelope in read(&handle.store, after, head.min(Seq(after.0 + PIECE)))? {
+            teller.event(&envelope)?;
+            if held.is_none() && !matches!(envelope.event, Event::Closed) {
+                held = breaks.iter().find(|b| b.holds(&envelope)).cloned();
+            }
         }
     }
     Ok(held)
 }
 
-/// The events that were not told yet.
-pub(super) fn fresh(handle: &Handle, teller: &Teller) -> Result<Vec<Arc<Envelope>>, Fault> {
-    let timeline = handle.store.timeline();
-    let events = timeline.since(teller.since());
+/// The events above the first number up to and with the second, as far as there are any.
+pub(super) fn read(store: &Store, after: Seq, to: Seq) -> Result<Vec<Arc<Envelope>>, Fault> {
+    let timeline = store.timeline();
+    let events = timeline.between(after, to);
     timeline.fault().map_or(Ok(events), |why| {
         Err(Fault::new(
             FaultKind::Session,

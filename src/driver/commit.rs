@@ -1,17 +1,15 @@
 //! From input to acknowledged event: decide, write, apply, show, act.
 
-use super::host::{Host, Order, Rebuild, Rebuilt, failed};
+use super::host::Order;
+use super::orders::Awaited;
 use super::{Driver, Health, Message, Signal};
 use crate::domain::{CallId, Seq};
 use crate::engine::{Cause, Command, Effect, Envelope, Event, Input, Refusal, Reply, effect_of};
-use crate::env::EnvError;
 use crate::provider::Delta;
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a world may take for one answer.
-const DEADLINE: Duration = Duration::from_secs(60);
 /// What a person at a running session can do about a failed write; stands at the end of [`Health::Halted`].
 pub const HALTED_ADVICE: &str =
     "free some space, then retry; nothing goes on until the write succeeds, and nothing is lost";
@@ -21,8 +19,9 @@ impl Driver {
     pub(super) fn take(&mut self, message: Message) {
         match message {
             Message::Delta(call, delta) => self.delta(call, delta),
-            Message::Admissible(tell) => self.host.order(Order::Admissible(tell)),
-            Message::Hint(tell) => self.host.order(Order::Hint(tell)),
+            Message::Admissible(tell) => self.list(tell),
+            Message::Hint(tell) => self.hint(tell),
+            Message::World(told) => self.heard(told),
             Message::RetryWrite => self.retry_write(),
             Message::Quit => {
                 // With a failed write there is nothing to close: the session is left as after a crash.
@@ -42,7 +41,7 @@ impl Driver {
                 }
             }
             Message::Rebuilt(rebuilt) => self.rebuilt(rebuilt),
-            Message::Late(call) => self.late(call),
+            Message::Late(tick) => self.late(tick),
             Message::Reply(reply) => {
                 self.settle_live(&reply);
                 if let Ok(events) = self.engine.decide(&Input::Reply(reply)) {
@@ -169,6 +168,8 @@ impl Driver {
                 match call.and_then(|c| self.engine.state.calls.get(&c)).cloned() {
                     // A failed world is never stepped again: it is built anew first.
                     Some(Effect::StepWorld { .. }) => self.rebuild(),
+                    // There is no world to accept: bringing it back is what is tried again.
+                    _ if self.orders.lost => self.rebuild(),
                     Some(effect) => self.issue(&effect),
                     // The difference is accepted: what waited for it goes on.
                     None => self.issue_all(),
@@ -188,21 +189,21 @@ impl Driver {
 
     fn issue(&mut self, effect: &Effect) {
         // While the world is brought back every call waits; all in flight are made when it stands.
-        if self.rebuilding && !matches!(effect, Effect::Cancel { .. }) {
+        if self.orders.rebuilding && !matches!(effect, Effect::Cancel { .. }) {
             return;
         }
         match effect {
             Effect::ResetWorld { call, task } => {
-                self.host.order(Order::Reset(*call, (**task).clone()));
-                self.start_deadline(*call);
+                self.orders.lost = false;
+                self.order(Order::Reset(*call, (**task).clone()), Awaited::Call(*call));
             }
             Effect::StepWorld { call, action, list } => {
-                self.host.order(if *list {
+                let order = if *list {
                     Order::List(*call, self.engine.state.standing_turn())
                 } else {
                     Order::Step(*call, action.clone())
-                });
-                self.start_deadline(*call);
+                };
+                self.order(order, Awaited::Call(*call));
             }
             Effect::Ask { call, prompt } => self.ask(*call, prompt),
             Effect::Cancel { call } => {
@@ -218,75 +219,10 @@ impl Driver {
     }
 
     /// Makes all calls in flight (again).
-    fn issue_all(&mut self) {
+    pub(super) fn issue_all(&mut self) {
         let calls: Vec<Effect> = self.engine.state.calls.values().cloned().collect();
         for effect in &calls {
             self.issue(effect);
-        }
-    }
-
-    /// Brings the world of the open episode to where the journal says it is; the calls in flight wait for it.
-    fn rebuild(&mut self) {
-        let episode = self.engine.state.open_episode();
-        let Some((episode, reset)) = episode.and_then(|e| e.reset.as_ref().map(|r| (e, r))) else {
-            return self.issue_all();
-        };
-        let taken = episode
-            .steps
-            .iter()
-            .filter(|step| step.reached_world)
-            .filter_map(|step| {
-                let (done, answer) = (step.executed.as_ref()?, step.answer.as_ref()?);
-                Some((step.number, done.sent.clone().unwrap_or_else(|| done.action.clone()), answer.clone()))
-            })
-            .collect();
-        self.rebuilds += 1;
-        self.rebuilding = true;
-        self.host.order(Order::Rebuild(Rebuild {
-            number: self.rebuilds,
-            episode: episode.number,
-            task: episode.task.clone(),
-            first: reset.clone(),
-            taken,
-        }));
-    }
-
-    /// A rebuild that is not the last one ordered is stale. A difference is decided on before anything is taken.
-    fn rebuilt(&mut self, rebuilt: Rebuilt) {
-        if rebuilt.number != self.rebuilds || !self.rebuilding {
-            return;
-        }
-        self.rebuilding = false;
-        if let Some(difference) = rebuilt.difference {
-            self.take(Message::Reply(difference));
-        }
-        // A difference of an episode that has ended meanwhile concerns nobody.
-        if self.engine.state.divergence.is_none() {
-            self.issue_all();
-        }
-    }
-
-    /// A world that does not answer is left behind with its thread, and a new one takes its place.
-    fn late(&mut self, call: CallId) {
-        if !self.engine.state.calls.contains_key(&call) {
-            return;
-        }
-        match Host::start(self.launch.open.clone(), self.handle.inbox()) {
-            Ok(host) => self.host = host,
-            Err(error) => self.store.signal(Signal::Said(format!("no thread for another world: {error}"))),
-        }
-        let late = EnvError::TimedOut { millis: DEADLINE.as_millis() as u64 };
-        self.take(Message::Reply(failed(call, &late)));
-    }
-
-    fn start_deadline(&mut self, call: CallId) {
-        let inbox = self.handle.inbox();
-        let clock = tokio::spawn(async move {
-            tokio::time::sleep(DEADLINE).await;
-            let _ = inbox.send(Message::Late(call));
-        });
-        if let Some(before) = self.deadline.replace(clock) {
-            before.abort();
         }
     }
 
@@ -333,11 +269,6 @@ impl Driver {
     }
 
     fn settle_live(&mut self, reply: &Reply) {
-        if let Reply::World { .. } = reply
-            && let Some(deadline) = self.deadline.take()
-        {
-            deadline.abort();
-        }
         if let Reply::Model { call, .. } | Reply::Failed { call, .. } = reply {
             self.runner.answered(*call);
             self.store.edit_live(|live| live.calls.retain(|c| c.call != *call));

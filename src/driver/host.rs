@@ -8,7 +8,6 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc;
 use std::thread;
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::sync::oneshot;
 
 /// What the world is told.
 pub(super) enum Order {
@@ -19,9 +18,9 @@ pub(super) enum Order {
     /// Answer a step with the admissible actions; the world does not move.
     List(CallId, Turn),
     /// Only list, for a person.
-    Admissible(oneshot::Sender<Vec<String>>),
+    Admissible,
     /// Look for a way to the goal, for a person.
-    Hint(oneshot::Sender<Option<String>>),
+    Hint,
     /// Bring the world of an episode to where the journal says it is, comparing each observation.
     Rebuild(Rebuild),
 }
@@ -40,10 +39,31 @@ pub(super) struct Rebuild {
     pub(super) taken: Vec<(u32, String, Seen)>,
 }
 
-/// How a rebuild went: where the world first answered otherwise, if it did.
+/// How a rebuild went: where the world first answered otherwise, if it did, and whether a world stands there now.
 pub struct Rebuilt {
     pub(super) number: u64,
     pub(super) difference: Option<Reply>,
+    pub(super) stands: bool,
+}
+
+/// What a world's thread says, and which world it is: one that was left behind is not listened to.
+pub struct Told {
+    pub(super) world: u64,
+    pub(super) answer: Answer,
+}
+
+/// The words of a world's thread.
+pub(super) enum Answer {
+    /// To a call of the engine.
+    Reply(CallId, Reply),
+    /// To a rebuild.
+    Rebuilt(Rebuilt),
+    /// All before this step has been taken again, and the world is being asked to take it: no answer, a sign of life.
+    Taking(u32),
+    /// To a person: what the world would accept; empty where that is not to be had.
+    Listed(Vec<String>),
+    /// To a person: a way to the goal, where the world knows one.
+    Hinted(Option<String>),
 }
 
 /// The driver's end of the world's thread.
@@ -52,32 +72,25 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// Starts the thread. It ends when the host is dropped.
-    pub(super) fn start(open: OpenWorld, inbox: UnboundedSender<Message>) -> std::io::Result<Self> {
+    /// Starts the thread of the world with this number. It ends when the host is dropped.
+    pub(super) fn start(
+        number: u64,
+        open: OpenWorld,
+        inbox: UnboundedSender<Message>,
+    ) -> std::io::Result<Self> {
         let (orders, received) = mpsc::channel::<Order>();
         thread::Builder::new().name("world".to_owned()).spawn(move || {
+            let say = |answer| inbox.send(Message::World(Told { world: number, answer })).is_ok();
             let mut world: Option<Box<dyn Environment>> = None;
             while let Ok(order) = received.recv() {
-                let call = order.call();
+                let whom = order.whom();
                 // A world that panics has died; its thread, and whoever waits for an answer, must not.
-                let obeyed = panic::catch_unwind(AssertUnwindSafe(|| obey(&open, &mut world, order)));
+                let obeyed = panic::catch_unwind(AssertUnwindSafe(|| obey(&open, &mut world, order, &say)));
                 let answer = obeyed.unwrap_or_else(|_| {
                     world = None;
-                    let died = EnvError::Died { what: "its own program broke (a panic)".to_owned() };
-                    match call {
-                        Named::Call(call) => Some(Message::Reply(failed(call, &died))),
-                        Named::Rebuild(number, episode) => {
-                            let now = died.to_string();
-                            let difference =
-                                Some(Reply::Diverged { episode, step: 0, recorded: String::new(), now });
-                            Some(Message::Rebuilt(Rebuilt { number, difference }))
-                        }
-                        Named::Nobody => None,
-                    }
+                    died(whom)
                 });
-                if let Some(answer) = answer
-                    && inbox.send(answer).is_err()
-                {
+                if !say(answer) {
                     break;
                 }
             }
@@ -93,59 +106,80 @@ impl Host {
 }
 
 /// Whom an order's answer is for.
-enum Named {
+#[derive(Clone, Copy)]
+enum Whom {
     Call(CallId),
     Rebuild(u64, u32),
-    Nobody,
+    /// A person who wants the list.
+    Person,
+    /// A person who wants a hint.
+    Asker,
 }
 
 impl Order {
-    fn call(&self) -> Named {
+    fn whom(&self) -> Whom {
         match self {
-            Self::Reset(call, _) | Self::Step(call, _) | Self::List(call, _) => Named::Call(*call),
-            Self::Rebuild(rebuild) => Named::Rebuild(rebuild.number, rebuild.episode),
-            Self::Admissible(_) | Self::Hint(_) => Named::Nobody,
+            Self::Reset(call, _) | Self::Step(call, _) | Self::List(call, _) => Whom::Call(*call),
+            Self::Rebuild(rebuild) => Whom::Rebuild(rebuild.number, rebuild.episode),
+            Self::Admissible => Whom::Person,
+            Self::Hint => Whom::Asker,
         }
     }
 }
 
-fn obey(open: &OpenWorld, world: &mut Option<Box<dyn Environment>>, order: Order) -> Option<Message> {
-    let reply = match order {
+/// What is answered for a world that panicked.
+fn died(whom: Whom) -> Answer {
+    let died = EnvError::Died { what: "its own program broke (a panic)".to_owned() };
+    match whom {
+        Whom::Call(call) => Answer::Reply(call, failed(call, &died)),
+        Whom::Rebuild(number, episode) => {
+            let now = died.to_string();
+            let difference = Some(Reply::Diverged { episode, step: 0, recorded: String::new(), now });
+            Answer::Rebuilt(Rebuilt { number, difference, stands: false })
+        }
+        Whom::Person => Answer::Listed(Vec::new()),
+        Whom::Asker => Answer::Hinted(None),
+    }
+}
+
+fn obey(
+    open: &OpenWorld,
+    world: &mut Option<Box<dyn Environment>>,
+    order: Order,
+    say: &dyn Fn(Answer) -> bool,
+) -> Answer {
+    let answer = |call, turn: Result<(Turn, Vec<String>), EnvError>| {
+        let reply = match turn {
+            Ok((turn, admissible)) => Reply::World { call, turn: Box::new(turn), admissible },
+            Err(error) => failed(call, &error),
+        };
+        Answer::Reply(call, reply)
+    };
+    match order {
         Order::Reset(call, task) => {
             // A world that was left half-way is never used again.
             *world = None;
-            match opened(open, &task) {
-                Ok((fresh, turn)) => {
-                    *world = Some(fresh);
-                    Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
-                }
-                Err(error) => failed(call, &error),
-            }
+            let reset = opened(open, &task).map(|(fresh, turn)| {
+                *world = Some(fresh);
+                (turn, Vec::new())
+            });
+            answer(call, reset)
         }
-        Order::Step(call, action) => match asked(world, |w| w.step(&action)) {
-            Ok(turn) => Reply::World { call, turn: Box::new(turn), admissible: Vec::new() },
-            Err(error) => failed(call, &error),
-        },
-        Order::List(call, turn) => match asked(world, |w| w.admissible()) {
-            Ok(admissible) => Reply::World { call, turn: Box::new(turn), admissible },
-            Err(error) => failed(call, &error),
-        },
-        Order::Admissible(tell) => {
-            let actions = world.as_mut().and_then(|w| w.admissible().ok()).unwrap_or_default();
-            // Whoever asked may have gone.
-            let _ = tell.send(actions);
-            return None;
+        Order::Step(call, action) => {
+            answer(call, asked(world, |w| w.step(&action)).map(|turn| (turn, Vec::new())))
         }
-        Order::Hint(tell) => {
-            let _ = tell.send(world.as_mut().and_then(|w| w.hint()));
-            return None;
+        Order::List(call, turn) => {
+            answer(call, asked(world, |w| w.admissible()).map(|admissible| (turn, admissible)))
         }
+        Order::Admissible => {
+            Answer::Listed(world.as_mut().and_then(|w| w.admissible().ok()).unwrap_or_default())
+        }
+        Order::Hint => Answer::Hinted(world.as_mut().and_then(|w| w.hint())),
         Order::Rebuild(past) => {
-            let difference = rebuild(open, world, &past);
-            return Some(Message::Rebuilt(Rebuilt { number: past.number, difference }));
+            let difference = rebuild(open, world, &past, say);
+            Answer::Rebuilt(Rebuilt { number: past.number, difference, stands: world.is_some() })
         }
-    };
-    Some(Message::Reply(reply))
+    }
 }
 
 fn opened(open: &OpenWorld, task: &Task) -> Result<(Box<dyn Environment>, Turn), EnvError> {
@@ -170,7 +204,12 @@ fn asked<T>(
 }
 
 /// Takes an episode again from its start; the first answer that is not the recorded one, if there is one.
-fn rebuild(open: &OpenWorld, world: &mut Option<Box<dyn Environment>>, past: &Rebuild) -> Option<Reply> {
+fn rebuild(
+    open: &OpenWorld,
+    world: &mut Option<Box<dyn Environment>>,
+    past: &Rebuild,
+    say: &dyn Fn(Answer) -> bool,
+) -> Option<Reply> {
     *world = None;
     let differs = |step: u32, (recorded, now): (String, String)| Reply::Diverged {
         episode: past.episode,
@@ -187,6 +226,8 @@ fn rebuild(open: &OpenWorld, world: &mut Option<Box<dyn Environment>>, past: &Re
     };
     let mut first = difference(&past.first, &turn).map(|d| differs(0, d));
     for (step, sent, recorded) in &past.taken {
+        // The deadline is for one answer, however many there are to be had again.
+        say(Answer::Taking(*step));
         match fresh.step(sent) {
             Ok(turn) if first.is_none() => first = difference(recorded, &turn).map(|d| differs(*step, d)),
             Ok(_) => {}

@@ -2,10 +2,11 @@
 
 use super::host::Host;
 use super::keeper::Keeper;
+use super::orders::Orders;
 use super::runner::Runner;
 use super::{Handle, Health, Message, OpenWorld, Render, Signal, Store};
 use crate::domain::RunSpec;
-use crate::engine::{Command, Engine, LessonWish, Policy};
+use crate::engine::{Command, Engine, LessonWish, Policy, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
 use crate::provider::Provider;
 use std::collections::VecDeque;
@@ -27,6 +28,8 @@ pub struct Launch {
     pub mentor: Option<Arc<dyn Provider>>,
     /// Opens worlds.
     pub open: OpenWorld,
+    /// How long a world may take for one answer before it is left behind.
+    pub deadline: std::time::Duration,
 }
 
 /// Why a driver could not start.
@@ -53,6 +56,8 @@ pub struct Resumed {
     pub session: Session,
     /// What was cut off the end of its file.
     pub torn: Option<String>,
+    /// Its state as it was put down.
+    pub before: Arc<State>,
 }
 
 /// The driver of one session.
@@ -72,11 +77,8 @@ pub struct Driver {
     pub(super) unwritten: Vec<Arc<crate::engine::Envelope>>,
     pub(super) last_sync: std::time::Instant,
     pub(super) timer: Option<tokio::task::JoinHandle<()>>,
-    /// Ends a world's call that takes too long.
-    pub(super) deadline: Option<tokio::task::JoinHandle<()>>,
-    /// Rebuilds ordered so far, and whether the last one is still under way or came out otherwise than recorded.
-    pub(super) rebuilds: u64,
-    pub(super) rebuilding: bool,
+    /// What the world was told and has not answered.
+    pub(super) orders: Orders,
     pub(super) quit: bool,
 }
 
@@ -140,7 +142,7 @@ impl Driver {
         let keeper = Keeper::new(checkpoints, writer.events().clone());
         let (handle, thread) =
             Self::spawn(engine, writer, keeper, session.clone(), launch, store, &Command::Reopen)?;
-        Ok(Resumed { handle, thread, session, torn: torn.map(|t| t.what) })
+        Ok(Resumed { handle, thread, session, torn: torn.map(|t| t.what), before: state })
     }
 
     fn spawn(
@@ -153,7 +155,7 @@ impl Driver {
         begin: &Command,
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let (handle, inbox) = Handle::new(store.clone());
-        let host = Host::start(launch.open.clone(), handle.inbox())?;
+        let host = Host::start(0, launch.open.clone(), handle.inbox())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut driver = Self {
             engine,
@@ -169,9 +171,7 @@ impl Driver {
             unwritten: Vec::new(),
             last_sync: std::time::Instant::now(),
             timer: None,
-            deadline: None,
-            rebuilds: 0,
-            rebuilding: false,
+            orders: Orders::default(),
             quit: false,
         };
         let begun = driver.begin(begin, &runtime);
@@ -239,6 +239,7 @@ impl Driver {
         if let Some(timer) = self.timer.take() {
             timer.abort();
         }
+        self.orders.stop_clock();
         self.sync();
         self.keeper.finish(&self.engine.state, self.writer.whole());
         let bytes = std::fs::metadata(self.session.trunk()).map_or(0, |m| m.len());

@@ -1,12 +1,13 @@
 //! From the words of a run to what its driver needs.
 
+use super::orders::DEADLINE;
 use super::{DriverError, Launch, OpenWorld, open_read_only};
-use crate::domain::{Asked, RunSpec, Seq};
-use crate::engine::Envelope;
+use crate::domain::{Asked, RunSpec};
 use crate::method;
 use crate::prompt::{self, Desk, Templates};
 use crate::provider::rules::Rules;
 use crate::provider::{Provider, Recorded};
+use crate::timeline::Timeline;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +21,8 @@ const ACTORS: &str = "openai:MODEL, rules (built in), human, and recorded:SESSIO
 /// The mentors of this version, for messages.
 const MENTORS: &str = "openai:MODEL, symbolic (rules), recorded:SESSION and none";
 
-/// A recorded session: its name and its events.
-pub type Recording = (String, Vec<Arc<Envelope>>);
+/// A recorded session: its name and its timeline.
+pub type Recording = (String, Timeline);
 
 impl Launch {
     /// Outfits a run: its method with these templates, its actor and mentor by name, and a way to open its worlds.
@@ -38,13 +39,7 @@ impl Launch {
     ) -> Result<Self, DriverError> {
         let find = |folder: &str| {
             let (session, timeline, _) = open_read_only(Path::new(folder))?;
-            let events = timeline.since(Seq(0));
-            match timeline.fault() {
-                None => Ok((session.meta.session, events)),
-                Some(why) => {
-                    Err(DriverError::Refused(why, "name a session whose files are whole".to_owned()))
-                }
-            }
+            Ok((session.meta.session, timeline))
         };
         Self::with(spec, templates, open, typing, find, |_, model| {
             Err(DriverError::Refused(
@@ -89,7 +84,7 @@ impl Launch {
             },
         };
         let render = Arc::new(move |state: &_, record: &_| desk.render(state, record));
-        Ok(Self { policy, render, actor, mentor, open })
+        Ok(Self { policy, render, actor, mentor, open, deadline: DEADLINE })
     }
 }
 
@@ -98,8 +93,9 @@ fn recorded(
     name: &str,
     find: &mut impl FnMut(&str) -> Result<Recording, DriverError>,
 ) -> Result<Recorded, DriverError> {
-    let (session, events) = find(name)?;
-    let recorded = Recorded::of(&session, &events, prompt::render);
+    let (session, timeline) = find(name)?;
+    let recorded = Recorded::of(&session, timeline, prompt::render)
+        .map_err(|why| DriverError::Refused(why, "name a session whose files are whole".to_owned()))?;
     if recorded.is_empty() {
         return Err(DriverError::Refused(
             format!("--{role} recorded:{name}: no model answered anything in this session"),

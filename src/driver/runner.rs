@@ -19,7 +19,7 @@ pub(super) struct Runner {
 }
 
 impl Runner {
-    /// Asks a provider; its pieces and its answer come into the inbox.
+    /// Asks a provider; its pieces and its answer come into the inbox. A call that is under way is not made twice.
     pub(super) fn ask(
         &mut self,
         provider: Arc<dyn Provider>,
@@ -29,6 +29,9 @@ impl Runner {
         inbox: UnboundedSender<Message>,
     ) {
         let call = record.call;
+        if self.calls.contains_key(&call) {
+            return;
+        }
         let began = Instant::now();
         store.edit_live(|live| {
             live.calls.push(LiveCall {
@@ -50,7 +53,6 @@ impl Runner {
             // One line is a step; a mentor may take as many as it needs.
             stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
             wish: warmer(record.rung),
-            ..Request::default()
         };
         let task = tokio::spawn(async move {
             let reply = match collect(provider.as_ref(), request, &inbox, estimate).await {

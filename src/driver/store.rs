@@ -85,10 +85,12 @@ pub enum Message {
     Quit,
     /// An answer from the outside; only the driver's own runners send it.
     Reply(crate::engine::Reply),
-    /// A world was brought back; only the driver's own host sends it.
+    /// A world was brought back; only the driver sends it to itself.
     Rebuilt(super::host::Rebuilt),
-    /// A world has not answered this call in time; only the driver's own clock sends it.
-    Late(CallId),
+    /// What a world's thread says; only the driver's own host sends it.
+    World(super::host::Told),
+    /// A world has not obeyed its order in time, by the clock with this number; only the driver's own clock sends it.
+    Late(u64),
     /// A piece of an answer under way.
     Delta(CallId, crate::provider::Delta),
 }

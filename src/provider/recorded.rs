@@ -1,66 +1,71 @@
 //! Answers as they were given before: the same question gets the same answer, and no question gets a made-up one.
 
 use super::{Delta, Phase, Provider, ProviderError, Request};
-use crate::domain::{Asked, CallId, Prompt};
-use crate::engine::{Envelope, Event, State};
+use crate::domain::{Asked, Prompt, PromptRecord, Seq};
+use crate::engine::{Event, State};
+use crate::timeline::Timeline;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
-use std::collections::HashMap;
+use sha2::{Digest as _, Sha256};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// One question with its answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Rebuilds a prompt from its record.
+type Render = fn(&State, &PromptRecord) -> Prompt;
+
+/// The role that was asked, and the SHA-256 of its prompt's body.
+type Question = (Asked, [u8; 32]);
+
+/// One question with its answer, by the events that hold them.
+#[derive(Clone, Copy, Debug)]
 struct Exchange {
-    asked: Asked,
     seed: u64,
-    prompt: Prompt,
-    reply: String,
+    sent: Seq,
+    reply: Seq,
 }
 
-/// The answers of a recorded session.
-#[derive(Clone, Debug, Default)]
+/// The answers of a recorded session. The texts stay in its file; what is held is where they are.
+#[derive(Clone)]
 pub struct Recorded {
     source: String,
-    exchanges: Vec<Exchange>,
-    /// Places of the exchanges with a body.
-    bodies: HashMap<(Asked, String), Vec<usize>>,
+    events: Arc<Timeline>,
+    render: Render,
+    /// In the order of the answers.
+    exchanges: Arc<HashMap<Question, Vec<Exchange>>>,
 }
 
 impl Recorded {
-    /// Takes the answers out of a session's events. `render` rebuilds a prompt from its record.
-    pub fn of(
-        source: &str,
-        events: &[Arc<Envelope>],
-        render: fn(&State, &crate::domain::PromptRecord) -> Prompt,
-    ) -> Self {
-        let mut recorded = Self { source: source.to_owned(), ..Self::default() };
-        let mut state = State::default();
-        let mut open: HashMap<CallId, Exchange> = HashMap::new();
-        for envelope in events {
-            state.apply(envelope);
+    /// Finds the answers of a session. `render` rebuilds a prompt from its record; it is asked only for words about a
+    /// prompt that was not recorded.
+    ///
+    /// # Errors
+    /// Why the session's events cannot be read.
+    pub fn of(source: &str, events: Timeline, render: Render) -> Result<Self, String> {
+        let mut exchanges: HashMap<Question, Vec<Exchange>> = HashMap::new();
+        let mut open = HashMap::new();
+        for envelope in events.walk(Seq(0)) {
+            let envelope = envelope?;
             match &envelope.event {
                 Event::PromptSent { prompt } => {
-                    let words = render(&state, prompt);
-                    let (asked, seed) = (prompt.asked, prompt.seed);
-                    open.insert(prompt.call, Exchange { asked, seed, prompt: words, reply: String::new() });
+                    let key = (prompt.asked, digest_of(&prompt.sha256));
+                    open.insert(prompt.call, (key, prompt.seed, envelope.seq));
                 }
-                Event::ReplyReceived { call, text, .. } => {
-                    if let Some(mut exchange) = open.remove(call) {
-                        exchange.reply.clone_from(text);
-                        let key = (exchange.asked, exchange.prompt.body());
-                        recorded.bodies.entry(key).or_default().push(recorded.exchanges.len());
-                        recorded.exchanges.push(exchange);
+                Event::ReplyReceived { call, .. } => {
+                    if let Some(((asked, Some(hash)), seed, sent)) = open.remove(call) {
+                        let exchange = Exchange { seed, sent, reply: envelope.seq };
+                        exchanges.entry((asked, hash)).or_default().push(exchange);
                     }
                 }
                 _ => {}
             }
         }
-        recorded
+        let (events, exchanges) = (Arc::new(events), Arc::new(exchanges));
+        Ok(Self { source: source.to_owned(), events, render, exchanges })
     }
 
     /// How many answers there are.
     pub fn len(&self) -> usize {
-        self.exchanges.len()
+        self.exchanges.values().map(Vec::len).sum()
     }
 
     /// There is no answer at all.
@@ -68,36 +73,47 @@ impl Recorded {
         self.exchanges.is_empty()
     }
 
-    /// The answer to a question: of those with the same words the one with the same seed, else the first.
-    fn answer(&self, request: &Request) -> Result<String, ProviderError> {
-        let key = (request.asked, request.prompt.body());
-        let found = self.bodies.get(&key).map_or(&[][..], Vec::as_slice);
-        let exact = found.iter().find(|n| self.exchanges[**n].seed == request.seed).or(found.first());
-        match exact {
-            Some(place) => Ok(self.exchanges[*place].reply.clone()),
-            None => Err(ProviderError::new(
-                self.difference(request),
-                "choose another actor with --actor, or take the action yourself",
-            )),
+    /// The answer to a question: of those with the same words the one with the same seed, else the first. None where
+    /// there is no such question.
+    fn answer(&self, request: &Request) -> Option<Result<String, ProviderError>> {
+        let key = (request.asked, Sha256::digest(request.prompt.body()).into());
+        let found = self.exchanges.get(&key)?;
+        let exact = found.iter().find(|e| e.seed == request.seed).or(found.first())?;
+        let event = self.events.event(exact.reply);
+        if let Some(Event::ReplyReceived { text, .. }) = event.as_ref().map(|e| &e.event) {
+            return Some(Ok(text.clone()));
         }
+        let why = self.events.fault().unwrap_or_else(|| "its reply is gone".to_owned());
+        Some(Err(refused(format!("{}: event {}: {why}", self.source, exact.reply))))
     }
 
-    /// Where the question leaves the recorded one that is most like it.
+    /// Where the question leaves the recorded one that is most like it. Goes through the whole session.
     fn difference(&self, request: &Request) -> String {
         let now = &request.prompt.segments;
-        let shared = |e: &Exchange| {
-            e.prompt
-                .segments
-                .iter()
-                .zip(now)
-                .take_while(|(a, b)| a.label == b.label && a.text == b.text)
-                .count()
-        };
-        let nearest = self.exchanges.iter().filter(|e| e.asked == request.asked).max_by_key(|e| shared(e));
-        let Some(nearest) = nearest else {
+        let of_role = self.exchanges.iter().filter(|((asked, _), _)| *asked == request.asked);
+        let answered: HashSet<Seq> = of_role.flat_map(|(_, all)| all.iter().map(|e| e.sent)).collect();
+        let mut state = State::default();
+        let mut nearest: Option<(usize, Prompt)> = None;
+        for envelope in self.events.walk(Seq(0)) {
+            let envelope = match envelope {
+                Ok(envelope) => envelope,
+                Err(why) => return format!("{}: {why}", self.source),
+            };
+            state.apply(&envelope);
+            if let Event::PromptSent { prompt } = &envelope.event
+                && answered.contains(&envelope.seq)
+            {
+                let words = (self.render)(&state, prompt);
+                let same = words.segments.iter().zip(now);
+                let shared = same.take_while(|(a, b)| a.label == b.label && a.text == b.text).count();
+                if nearest.as_ref().is_none_or(|(most, _)| shared >= *most) {
+                    nearest = Some((shared, words));
+                }
+            }
+        }
+        let Some((at, nearest)) = nearest else {
             return format!("{} has no answers of this role", self.source);
         };
-        let at = shared(nearest);
         let words = |prompt: &Prompt| {
             prompt.segments.get(at).map_or_else(
                 || "nothing more".to_owned(),
@@ -108,10 +124,26 @@ impl Recorded {
             "{} has no answer to this prompt; segment {} differs first: recorded {}, now {}",
             self.source,
             at + 1,
-            words(&nearest.prompt),
+            words(&nearest),
             words(&request.prompt)
         )
     }
+}
+
+fn refused(what: String) -> ProviderError {
+    ProviderError::new(what, "choose another actor with --actor, or take the action yourself")
+}
+
+/// The bytes of a hash in hexadecimal.
+fn digest_of(hexadecimal: &str) -> Option<[u8; 32]> {
+    let mut digest = [0; 32];
+    if hexadecimal.len() != 64 {
+        return None;
+    }
+    for (n, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(hexadecimal.get(2 * n..2 * n + 2)?, 16).ok()?;
+    }
+    Some(digest)
 }
 
 impl Provider for Recorded {
@@ -120,15 +152,28 @@ impl Provider for Recorded {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        let answer = self.answer(&request).map(Delta::Text);
-        stream::iter([Ok(Delta::Phase(Phase::Answering)), answer]).boxed()
+        let recorded = self.clone();
+        let answer = async move {
+            if let Some(answer) = recorded.answer(&request) {
+                return answer.map(Delta::Text);
+            }
+            // Whoever waits for other things must not wait for a long session to be read.
+            let (own, asked) = (recorded.clone(), request);
+            let searched = tokio::task::spawn_blocking(move || own.difference(&asked)).await;
+            let what =
+                searched.unwrap_or_else(|_| format!("{} has no answer to this prompt", recorded.source));
+            Err(refused(what))
+        };
+        stream::iter([Ok(Delta::Phase(Phase::Answering))]).chain(stream::once(answer)).boxed()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Label, Origin, Segment, Speaker};
+    use crate::domain::{CallId, Label, Origin, Segment, Speaker, Usage};
+    use crate::engine::{Cause, Envelope};
+    use crate::journal::fold;
 
     fn prompt(words: &[&str]) -> Prompt {
         let segment = |text: &&str| Segment {
@@ -140,15 +185,28 @@ mod tests {
         Prompt { segments: words.iter().map(segment).collect() }
     }
 
+    /// A session with these questions, seeds and answers; the words of a question are in the text its record is about.
     fn recorded(exchanges: &[(&[&str], u64, &str)]) -> Recorded {
-        let mut recorded = Recorded { source: "s1".to_owned(), ..Recorded::default() };
-        for (words, seed, reply) in exchanges {
-            let prompt = prompt(words);
-            recorded.bodies.entry((Asked::Actor, prompt.body())).or_default().push(recorded.exchanges.len());
-            let reply = (*reply).to_owned();
-            recorded.exchanges.push(Exchange { asked: Asked::Actor, seed: *seed, prompt, reply });
+        let mut events = Vec::new();
+        let mut write = |event| {
+            let (seq, at) = (Seq(events.len() as u64 + 1), jiff::Timestamp::UNIX_EPOCH);
+            events.push(Arc::new(Envelope { seq, at, cause: Cause::Policy, more: false, event }));
+        };
+        for (n, (words, seed, reply)) in exchanges.iter().enumerate() {
+            let call = CallId(n as u64);
+            write(Event::MemorySet { value: serde_json::json!(words) });
+            let hash = Sha256::digest(prompt(words).body());
+            let sha256 = hash.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+            let record = PromptRecord { call, seed: *seed, sha256, ..PromptRecord::default() };
+            write(Event::PromptSent { prompt: Arc::new(record) });
+            let (text, reasoning) = ((*reply).to_owned(), String::new());
+            write(Event::ReplyReceived { call, text, reasoning, usage: Usage::default() });
         }
-        recorded
+        let render = |state: &State, _: &PromptRecord| {
+            let words: Vec<String> = serde_json::from_value(state.memory.clone()).unwrap();
+            prompt(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        Recorded::of("s1", fold(events), render).unwrap()
     }
 
     fn ask(recorded: &Recorded, words: &[&str], seed: u64) -> Result<String, String> {
@@ -159,7 +217,13 @@ mod tests {
             seed,
             ..Request::default()
         };
-        recorded.answer(&request).map_err(|e| e.what)
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let deltas: Vec<_> = runtime.block_on(recorded.stream(request).collect());
+        match deltas.into_iter().last().unwrap() {
+            Ok(Delta::Text(text)) => Ok(text),
+            Ok(other) => Err(format!("{other:?}")),
+            Err(error) => Err(error.what),
+        }
     }
 
     #[test]

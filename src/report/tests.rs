@@ -1,7 +1,7 @@
 //! The exports on a small session that has a person, a mistake, a reflection and hostile text in it.
 
 use super::*;
-use crate::engine::Envelope;
+use crate::engine::{Envelope, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -52,6 +52,28 @@ fn a_transcript_tells_every_word_once_and_no_control_sequence() {
     let told = transcript(&events());
     insta::assert_snapshot!(told);
     assert!(!told.contains('\u{1b}'));
+}
+
+/// Whoever goes on from a state tells the same as whoever told everything before it.
+#[test]
+fn a_transcript_can_be_taken_up_at_any_event() {
+    let events = events();
+    let mut states = vec![State::default()];
+    for envelope in &events {
+        let mut state = states.last().unwrap().clone();
+        state.apply(envelope);
+        states.push(state);
+    }
+    let rest = |mut told: Transcript, from: usize| -> String {
+        (from..events.len()).map(|n| told.event(&events[n], &states[n + 1])).collect()
+    };
+    for cut in 0..events.len() {
+        let mut whole = Transcript::default();
+        for n in 0..cut {
+            whole.event(&events[n], &states[n + 1]);
+        }
+        assert_eq!(rest(Transcript::at(&states[cut]), cut), rest(whole, cut), "from event {cut}");
+    }
 }
 
 #[test]

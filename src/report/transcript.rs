@@ -31,6 +31,17 @@ pub fn transcript(events: &[Arc<Envelope>]) -> String {
 }
 
 impl Transcript {
+    /// A transcript that goes on from a state: what came before it has been told elsewhere.
+    pub fn at(state: &State) -> Self {
+        let open = state.open_episode();
+        let fresh = open.is_some_and(|e| e.reset.is_none());
+        Self {
+            begun: state.past.len() + usize::from(open.is_some() && !fresh) > 0,
+            progress: state.standing_turn().progress,
+            headless: fresh,
+        }
+    }
+
     /// What an event adds; `after` is the state after it. Empty for events that a reader need not know of, else whole
     /// lines, each with its line break.
     pub fn event(&mut self, envelope: &Envelope, after: &State) -> String {

@@ -134,6 +134,11 @@ impl<'a> Look<'a> {
         self.moment.live.health == Health::Reading
     }
 
+    /// The driver has ended without having been told to: nothing will ever move here again.
+    pub fn broken(&self) -> bool {
+        self.moment.live.health == Health::Ended && !self.moment.head.closed
+    }
+
     /// Why nothing moves and nothing can be saved, if it is so.
     pub fn halted(&self) -> Option<&'a str> {
         match &self.moment.live.health {

@@ -21,9 +21,7 @@ impl Engine {
             Command::Close => Ok(vec![Event::Closed]),
             Command::Step => self.step(),
             Command::StepStage => self.stage(),
-            // A running session takes its proposals itself, unless somebody has to agree.
-            Command::Run if state.autonomy == Autonomy::Auto => Ok(vec![Event::Resumed]),
-            Command::Run => Ok(self.with_approval(vec![Event::Resumed])),
+            Command::Run => self.run(),
             Command::Pause => Ok(match state.pace {
                 Pace::Paused if state.grant.is_none() => Vec::new(),
                 _ if state.calls.is_empty() => vec![Event::Paused { reason: PauseReason::Person }],
@@ -132,6 +130,13 @@ impl Engine {
                 self.with_approval(vec![Event::Paused { reason: PauseReason::StepDone }, Event::StepGranted])
             }
         })
+    }
+
+    /// A running session takes its proposals itself, unless somebody has to agree.
+    fn run(&self) -> Result<Vec<Event>, Refusal> {
+        self.untroubled()?;
+        let resumed = vec![Event::Resumed];
+        Ok(if self.state.autonomy == Autonomy::Auto { resumed } else { self.with_approval(resumed) })
     }
 
     fn stage(&self) -> Result<Vec<Event>, Refusal> {

@@ -218,6 +218,30 @@ fn a_failed_call_pauses_and_can_be_tried_again() {
     assert!(bench.state().waits());
 }
 
+/// Running on was accepted where stepping was refused, and then nothing went on.
+#[test]
+fn a_run_does_not_go_on_while_something_is_undecided() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room."));
+    let (call, _) = bench.call().unwrap();
+    let failure =
+        Failure { what: "no answer".to_owned(), place: "actor".to_owned(), next: "retry".to_owned() };
+    bench.reply(Reply::Failed { call, failure });
+    let refused = bench.wish(Command::Run).unwrap_err();
+    assert_eq!(bench.wish(Command::Step).unwrap_err(), refused);
+    assert!(refused.why.contains("no answer"), "{refused:?}");
+    bench.wish(Command::Retry).unwrap();
+    bench.wish(Command::Run).unwrap();
+    let (recorded, now) = ("A room.".to_owned(), "A hall.".to_owned());
+    bench.reply(Reply::Diverged { episode: 1, step: 0, recorded, now });
+    let refused = bench.wish(Command::Run).unwrap_err();
+    assert_eq!(bench.wish(Command::Step).unwrap_err(), refused);
+    assert!(refused.why.contains("rebuilt world"), "{refused:?}");
+    bench.wish(Command::Retry).unwrap();
+    bench.wish(Command::Run).unwrap();
+}
+
 #[test]
 fn limits_end_the_episode() {
     /// (steps, moves, loop detector, actions, reason, steps at the end)

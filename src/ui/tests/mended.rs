@@ -337,3 +337,12 @@ fn where_nothing_may_move_no_mark_turns_and_an_answer_comes_line_by_line() {
     assert_eq!(still.len(), 1, "nothing moved: {}", still.join("\n"));
     assert!(still[0].contains("… answering") && !still[0].contains("think: the apple"), "{}", still[0]);
 }
+
+/// A driver that had ended by a panic left a screen that seemed to wait for somebody.
+#[test]
+fn a_driver_that_broke_is_told() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    stage.fixture.store.edit_live(|live| live.health = Health::Ended);
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("BROKEN") && shown.contains("retrospect resume"), "{shown}");
+}

@@ -24,6 +24,15 @@ pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>)
         told(&words, Role::Danger, area, canvas);
         return;
     }
+    if look.broken() {
+        let key = look.keymap.label(Action::Quit).unwrap_or_default();
+        let words = format!(
+            "this session's driver broke (a panic); what was written is whole: leave with {key}, then take it up again \
+             with `retrospect resume`"
+        );
+        told(&words, Role::Danger, area, canvas);
+        return;
+    }
     if let Some(notice) = &model.notice {
         let role = match notice.tone {
             Tone::Told => Role::Text,

@@ -104,6 +104,9 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
     if look.halted().is_some() {
         return (format!("HALTED {dot} nothing is saved"), Role::Danger);
     }
+    if look.broken() {
+        return (format!("BROKEN {dot} nothing goes on"), Role::Danger);
+    }
     if look.moment.past() {
         let all = look.episode().map_or(0, |e| e.steps.len());
         return (format!("PAST turn {} of {all}", look.moment.chosen()), Role::ModePast);
