@@ -7,6 +7,7 @@ use crate::method::fixture::{House, Play, spec};
 use proptest::prelude::*;
 use std::sync::Arc;
 
+mod fate;
 mod interfaces;
 
 const TASK: (&str, &str) = ("kitchen-1", "pick_heat_then_place_in_recep");
