@@ -247,3 +247,24 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
     assert!(picture(&chooser, 80, 24).contains("< my 2/prompts > (you)"), "{}", picture(&chooser, 80, 24));
     assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/heat/7", &[("run.prompts", "my 2/prompts")]));
 }
+
+/// "lettuce" found a spray bottle that is to be put into a toilet.
+#[test]
+fn a_search_finds_tasks_that_have_its_words() {
+    let mut start = model();
+    let goals =
+        ["put a spraybottle in toilet", "put a chilled lettuce in diningtable", "put a lettuce in fridge"];
+    start.worlds[0].tasks = goals
+        .iter()
+        .enumerate()
+        .map(|(n, goal)| TaskRow { id: format!("normal/x/{n}"), goal: (*goal).into(), kind: "x".into() })
+        .collect();
+    let found = |query: &str| {
+        let mut chooser = Chooser::new(start.clone());
+        chooser.paste(query);
+        chooser.fitting.clone()
+    };
+    assert_eq!(found("lettuce"), [1, 2]);
+    assert_eq!(found("Lettuce fridge"), [2]);
+    assert_eq!(found("letuce"), [0; 0]);
+}

@@ -2,7 +2,7 @@
 //! rows, the mistake and what to do instead.
 
 use super::frame;
-use crate::domain::{Kind, Lesson, LessonOrigin, LessonStatus};
+use crate::domain::{Kind, Lesson, LessonOrigin, LessonStatus, LessonText};
 use crate::engine::State;
 use crate::text::{one_line, truncate, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
@@ -12,6 +12,7 @@ use crate::ui::model::{Focus, Model, lane_title};
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Draws one lane, or the chosen lane with the others as tabs.
@@ -32,6 +33,7 @@ pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'
     let rows = window(look, kind, picked, block.body);
     if rows.is_empty() && block.body.height > 0 {
         let words = match kind {
+            _ if state.pool.all().any(|l| l.kind == kind) => "none is left: all were deleted",
             Kind::Abstract => "nothing learnt yet",
             Kind::Error => "no mistake noted yet",
             Kind::Progress => "no progress noted yet",
@@ -49,6 +51,21 @@ pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'
         let y = block.body.y + place as u16;
         let at = Rect { y, height: 1, ..block.body };
         draw_row(row, focused && Some(row.lesson) == picked, at, canvas);
+    }
+    let numbers: Vec<u32> = newest_first(state, kind).map(|l| l.number).collect();
+    more(&numbers, &rows, block.body, canvas);
+}
+
+/// At the right edge a mark where lessons stand above or below what is to be seen.
+fn more(all: &[u32], rows: &[Row], area: Rect, canvas: &mut Canvas<'_>) {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
+    let (x, style) = (area.right().saturating_sub(1), canvas.style(Role::Dim));
+    let [above, below] = canvas.glyphs.beyond;
+    if all.first() != Some(&first.lesson) {
+        canvas.put(x, area.y, 1, above, style);
+    }
+    if all.last() != Some(&last.lesson) {
+        canvas.put(x, area.y + rows.len() as u16 - 1, 1, below, style);
     }
 }
 
@@ -193,7 +210,7 @@ fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, mo
     let paint = |role| if off { Role::LessonOff } else { role };
     let lead = format!(" {:>digits$}  ", lesson.number);
     let indent = width(&lead);
-    let text = lesson.text();
+    let text = &*still_said(lesson, look.shown());
     let words = text.solution.as_deref().unwrap_or(&text.text);
     let arrow = if text.solution.is_some() { 2 } else { 0 };
     let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
@@ -233,6 +250,21 @@ fn lesson_rows(lesson: &Lesson, look: &Look<'_>, columns: u16, digits: usize, mo
     let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
     rows.extend(rest);
     rows
+}
+
+/// The words of a lesson without what comes next, where the rules wrote them of an episode that is over.
+fn still_said<'a>(lesson: &'a Lesson, state: &State) -> Cow<'a, LessonText> {
+    let ended = state.episode.as_ref().is_some_and(|e| e.outcome.is_some());
+    let text = lesson.text();
+    match text.text.split_once("Next: ") {
+        Some((so_far, _))
+            if ended && lesson.kind == Kind::Progress && lesson.origin == LessonOrigin::Symbolic =>
+        {
+            let so_far = so_far.trim_end();
+            Cow::Owned(LessonText::plain(if so_far.is_empty() { "The episode is over." } else { so_far }))
+        }
+        _ => Cow::Borrowed(text),
+    }
 }
 
 /// The words of a lesson in at least one and at most so many lines.
