@@ -260,7 +260,7 @@ fn a_lane_marks_that_there_is_more() {
         let mut fixture = Fixture::new();
         fixture.begin();
         for n in 1..=lessons {
-            fixture.lesson(Kind::Abstract, LessonText::plain(&format!("Rule {n}.")), LessonOrigin::Person);
+            fixture.lesson(Kind::Abstract, LessonText::plain(format!("Rule {n}.")), LessonOrigin::Person);
         }
         let mut stage = Stage::new(fixture, 120, 36);
         stage.draw();
