@@ -91,6 +91,7 @@ fn verb(mut cli: Cli) -> Result<(), Fault> {
     config.flag("sessions", path(&cli.common.sessions).as_deref())?;
     config.flag("data", path(&cli.common.data).as_deref())?;
     let mut out = Out::new();
+    before_the_verb(&mut cli)?;
     if let Some((look, alone)) = look(&mut cli) {
         screen::check_theme(&config, look)?;
         let term = std::env::var("TERM").unwrap_or_default();
@@ -121,6 +122,24 @@ fn verb(mut cli: Cli) -> Result<(), Fault> {
         Some(Verb::Man(args)) => manual::man(&args, &mut out),
         Some(Verb::Config(args)) => config::show(&config, &args, &mut out),
     }
+}
+
+/// `--theme` and `--plain` count before the verb as behind it, where the later one wins.
+fn before_the_verb(cli: &mut Cli) -> Result<(), Fault> {
+    let before = cli.screen.clone();
+    if cli.verb.is_none() || (before.theme.is_none() && !before.plain) {
+        return Ok(());
+    }
+    let Some((look, _)) = look(cli) else {
+        let flag = if before.plain { "--plain" } else { "--theme" };
+        return Err(Fault::usage(
+            format!("{flag}: this verb shows no screen"),
+            "leave it out; run, resume, open and demo take it",
+        ));
+    };
+    look.plain |= before.plain;
+    look.theme = look.theme.take().or(before.theme);
+    Ok(())
 }
 
 /// How a verb would show its screen, and whether its flags say that there is none.

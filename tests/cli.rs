@@ -186,6 +186,8 @@ fn every_error_says_what_where_and_what_next() {
             &["ALFWORLD_DATA is not set"],
         ),
         (&["run", "--theme", "nope", "--headless"], 2, "usage", &["there is no theme \"nope\"", "--theme"]),
+        (&["--theme", "nope", "run", "--headless"], 2, "usage", &["there is no theme \"nope\"", "--theme"]),
+        (&["--plain", "tasks"], 2, "usage", &["shows no screen", "leave it out"]),
         (
             &["run", "--env", "alfworld", "--split", "valid_seen", "--headless"],
             2,

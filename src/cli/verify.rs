@@ -6,6 +6,7 @@
 //! reflections and lessons that the rules of this program would draw otherwise (rules change from version to version).
 
 mod accepted;
+mod differing;
 mod drawn;
 
 use super::config::Config;
@@ -18,7 +19,9 @@ use crate::engine::{Envelope, Event, State, episode_end, request_seed, seeded_ep
 use crate::env::Environment;
 use crate::journal::{Use, branch_path, kept_states};
 use crate::prompt::{body_hash, interface, read, render};
+use crate::text::truncate;
 use accepted::Differences;
+use differing::difference;
 use drawn::Drawn;
 use serde::Serialize;
 use std::sync::Arc;
@@ -363,31 +366,12 @@ impl Check {
             Ok(turn) if turn == *recorded => return None,
             Ok(turn) => difference(recorded, &turn),
             Err(error) => {
-                format!("the world now fails ({error}) where the journal has {:?}", recorded.observation)
+                let was = truncate(&recorded.observation, 200, "...");
+                format!("the world now fails ({error}) where the journal has {was:?}")
             }
         };
         // One difference makes all that follows differ.
         self.world = None;
         Some(what)
     }
-}
-
-/// The first field in which two answers differ, in words.
-fn difference(recorded: &Turn, now: &Turn) -> String {
-    let say = |turn: &Turn| {
-        [
-            ("observation", serde_json::json!(turn.observation)),
-            ("reward", serde_json::json!(turn.reward)),
-            ("progress", serde_json::json!(turn.progress)),
-            ("done", serde_json::json!(turn.done)),
-            ("won", serde_json::json!(turn.won)),
-            ("valid", serde_json::json!(turn.valid)),
-            ("shown", turn.shown.clone()),
-            ("truth", turn.truth.clone()),
-        ]
-    };
-    let first = say(recorded).into_iter().zip(say(now)).find(|(was, is)| was != is);
-    first.map_or_else(String::new, |((name, was), (_, is))| {
-        format!("the world now says {name} = {is} where the journal has {was}")
-    })
 }

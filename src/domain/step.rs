@@ -138,6 +138,10 @@ pub struct Step {
     /// Indexes into the state's reflections written after this step.
     #[serde(default)]
     pub reflections: Vec<u32>,
+    /// It only thought, and the override of the step of this number dropped it: prompts that show that step do not show
+    /// this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped_by: Option<u32>,
     /// Remarks of a person.
     #[serde(default)]
     pub remarks: Vec<String>,

@@ -141,19 +141,24 @@ impl State {
                 self.grant = None;
             }
             Event::Approved { .. } => self.edit_step(seq, |s| s.approved = true),
-            Event::ActionOverridden { action, shown_as, fate, .. } => self.edit_step(seq, |s| {
-                s.approved = true;
-                // A step whose call was broken off has no decision to wait for but this one.
-                s.stage = Stage::Decision;
-                s.executed = Some(Executed {
-                    action: action.clone(),
-                    sent: None,
-                    rule: None,
-                    by: crate::domain::By::Person,
-                    shown_as: *shown_as,
-                    fate: fate.clone(),
+            Event::ActionOverridden { step, action, shown_as, fate, thoughts_from, .. } => {
+                if let Some(from) = *thoughts_from {
+                    self.drop_thoughts(from, *step);
+                }
+                self.edit_step(seq, |s| {
+                    s.approved = true;
+                    // A step whose call was broken off has no decision to wait for but this one.
+                    s.stage = Stage::Decision;
+                    s.executed = Some(Executed {
+                        action: action.clone(),
+                        sent: None,
+                        rule: None,
+                        by: crate::domain::By::Person,
+                        shown_as: *shown_as,
+                        fate: fate.clone(),
+                    });
                 });
-            }),
+            }
             Event::ProposalRejected { was, reason, .. } => self.edit_step(seq, |s| {
                 s.rejections.push((was.clone(), reason.clone()));
                 s.clear_proposal();
@@ -341,8 +346,9 @@ impl State {
     }
 
     /// Episode and step of now, for the source of a lesson.
+    /// Episode and turn as the screen counts them: an open step is a turn.
     fn moment(&self) -> (u32, u32) {
-        self.episode.as_ref().map_or((0, 0), |e| (e.number, e.answered()))
+        self.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32))
     }
 
     fn spend_stage(&mut self) {

@@ -179,6 +179,9 @@ pub enum Event {
         /// What becomes of the thought.
         #[serde(flatten)]
         fate: Fate,
+        /// The first of the steps directly before it that only thought and leave later prompts too; none: all stay.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thoughts_from: Option<u32>,
     },
     /// A person refused the proposal; the step stays open.
     ProposalRejected {

@@ -36,7 +36,7 @@ pub const DOMAIN: &str = include_str!("household/domain.pddl");
 /// How it speaks, in TextWorld's grammar language; `UNKNOWN GOAL` stands for a game's goal sentence.
 pub const GRAMMAR: &str = include_str!("household/grammar.twl2");
 
-/// The task that is offered first. It tells a story: the built-in actor looks for a mug, takes a telephone, and is still
+/// The task that is offered first. It tells a story: the built-in actor looks for a mug, takes a cellphone, and is still
 /// searching when its steps run out; one lesson about where mugs are makes it win (`tests/story.rs`).
 pub const PRESELECTED: TaskId = TaskId { difficulty: Difficulty::Normal, kind: Kind::Heat, seed: 71 };
 

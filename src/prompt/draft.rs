@@ -228,7 +228,7 @@ impl Assembly<'_> {
         let mut room = budget.saturating_sub(self.record.tokens);
         let (mut from, mut tokens) = (newest + 1, 0);
         while from > 1 {
-            let cost = self.cost(from - 1);
+            let cost = self.cost(from - 1, newest);
             // The newest step is always shown: without its observation the question makes no sense.
             if cost > room && from <= newest {
                 break;
@@ -253,25 +253,28 @@ impl Assembly<'_> {
         }
     }
 
-    fn cost(&mut self, step: u32) -> u32 {
+    /// Estimated tokens of a step in a prompt up to the newest one.
+    fn cost(&mut self, step: u32, newest: u32) -> u32 {
         let episode = self.episode;
-        episode.shared_step(step).map_or(0, |step| self.kept.step(episode.number, step).tokens)
+        let step = episode.shared_step(step).filter(|s| forms::shown(s, newest));
+        step.map_or(0, |step| self.kept.step(episode.number, step).tokens)
     }
 
     /// What the steps up to `to` would have cost: counted on from the last prompt, so that a long past is not read again.
     fn dropped_tokens(&mut self, to: u32) -> u32 {
+        let newest = self.episode.answered();
         let last = self.state.prompts.0.as_deref().filter(|p| p.episode == self.episode.number);
         let before =
             last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.asked == Asked::Actor);
         match before {
             Some((1, was, tokens)) if was <= to => {
-                tokens.saturating_add((was + 1..=to).map(|n| self.cost(n)).sum::<u32>())
+                tokens.saturating_add((was + 1..=to).map(|n| self.cost(n, newest)).sum::<u32>())
             }
             // A file that was tampered with may name steps that never were.
-            Some((1, was, tokens)) if was <= self.episode.answered() => {
-                tokens.saturating_sub((to + 1..=was).map(|n| self.cost(n)).sum())
+            Some((1, was, tokens)) if was <= newest => {
+                tokens.saturating_sub((to + 1..=was).map(|n| self.cost(n, newest)).sum())
             }
-            _ => (1..=to).map(|n| self.cost(n)).sum(),
+            _ => (1..=to).map(|n| self.cost(n, newest)).sum(),
         }
     }
 

@@ -58,12 +58,19 @@ pub fn task_text(episode: &Episode) -> String {
 /// An attempt that has ended as one text: the task and the steps from the first to the last number.
 pub fn attempt_text(episode: &Episode, from: u32, to: u32) -> String {
     let mut text = task_text(episode);
-    for step in (from..=to.min(episode.steps.len() as u32)).filter_map(|n| episode.step(n)) {
+    let steps = (from..=to.min(episode.steps.len() as u32)).filter_map(|n| episode.step(n));
+    for step in steps.filter(|s| shown(s, to)) {
         for (_, line) in step_lines(step) {
             text.push_str(&line);
         }
     }
     text
+}
+
+/// Whether prompts whose newest step is `newest` show a step: not where it is a thought that was dropped with the override
+/// of one of theirs. A prompt that is older than that override shows it still, as it did then.
+pub fn shown(step: &Step, newest: u32) -> bool {
+    step.dropped_by.is_none_or(|by| by > newest)
 }
 
 /// The lines of one settled step: thought, action (or a person's edit), observation; each with its label.

@@ -78,7 +78,8 @@ pub(super) fn expand(
             Origin::Steps { from, to } => {
                 // A record names no more steps than there are, but a file may say anything.
                 let last = episode.map_or(0, |e| e.steps.len() as u32).min(*to);
-                for step in (*from..=last).filter_map(|n| episode?.shared_step(n)) {
+                let steps = (*from..=last).filter_map(|n| episode?.shared_step(n));
+                for step in steps.filter(|s| forms::shown(s, *to)) {
                     for (label, line) in &kept.step(record.episode, step).lines {
                         push(*label, Origin::Step(step.number), voice(part.speaker, *label), line.clone());
                     }

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 mod edited;
+mod fate;
 mod interfaces;
 
 const TASK: (&str, &str) = ("kitchen-1", "pick_heat_then_place_in_recep");

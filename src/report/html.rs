@@ -177,6 +177,9 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
             Some(Fate::Rewritten(words)) => {
                 (" <span class=\"soft\">(later prompts have the next line)</span>", Some(words))
             }
+            _ if step.dropped_by.is_some() => {
+                (" <span class=\"soft\">(dropped from later prompts)</span>", None)
+            }
             _ => ("", None),
         };
         let _ = writeln!(out, "<div class=\"think\">{}{note}</div>", escape(thought));
@@ -196,10 +199,11 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
             let _ = writeln!(out, "<div class=\"act\">{}</div>", escape(&done.action));
         }
         if done.by == By::Person {
+            let was = step.wanted().map(|w| format!(" in place of <code>{}</code>", escape(&w)));
             let _ = writeln!(
                 out,
-                "<p class=\"soft\">put in by a person in place of <code>{}</code>, shown as {}</p>",
-                escape(step.proposed.as_deref().unwrap_or("nothing")),
+                "<p class=\"soft\">put in by a person{}, shown as {}</p>",
+                was.unwrap_or_default(),
                 if done.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" }
             );
         }

@@ -5,6 +5,7 @@ use super::record::{EpisodeRecord, FailedCall};
 use crate::domain::{EpisodeSummary, Executed, Lesson, Note, Reflection, RunSpec, Seen, Seq, Step, Usage};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -57,7 +58,9 @@ struct FailureJson<'a> {
 struct StepJson<'a> {
     step: u32,
     thought: Option<&'a str>,
-    proposed: Option<&'a str>,
+    proposed: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped_by: Option<u32>,
     executed: Option<&'a Executed>,
     answer: Option<&'a Seen>,
     notes: &'a [Note],
@@ -132,7 +135,9 @@ fn step(s: &Step) -> StepJson<'_> {
     StepJson {
         step: s.number,
         thought: s.thought.as_deref(),
-        proposed: s.proposed.as_deref(),
+        // What a person put something in the place of, a mere thought too.
+        proposed: if s.by_person() { s.wanted() } else { s.proposed.as_deref().map(Cow::Borrowed) },
+        dropped_by: s.dropped_by,
         executed: s.executed.as_ref(),
         answer: s.answer.as_ref(),
         notes: &s.notes,

@@ -7,6 +7,7 @@ use crate::domain::{
 use crate::engine::{Envelope, Event, State};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// The fields that `play` and `run` share for a step.
@@ -120,7 +121,7 @@ enum Line<'a> {
         admissible: &'a [String],
         world: &'a Value,
         thought: Option<&'a str>,
-        proposed: Option<&'a str>,
+        proposed: Option<Cow<'a, str>>,
         by: By,
     },
     Reflection {
@@ -195,7 +196,11 @@ impl Lines {
                     admissible: &look.admissible,
                     world: &look.world,
                     thought: told.thought.as_deref(),
-                    proposed: told.proposed.as_deref(),
+                    proposed: if told.by_person() {
+                        told.wanted()
+                    } else {
+                        told.proposed.as_deref().map(Cow::Borrowed)
+                    },
                     by: told.executed.as_ref().map_or(By::Actor, |e| e.by),
                 }
             }

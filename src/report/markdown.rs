@@ -99,6 +99,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         let note = match fate {
             Some(Fate::Dropped) => " (dropped from later prompts)",
             Some(Fate::Rewritten(_)) => " (rewritten in later prompts)",
+            _ if step.dropped_by.is_some() => " (dropped from later prompts)",
             _ => "",
         };
         let _ = writeln!(out, "- thought{note}: {}", code(thought));
@@ -116,8 +117,8 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         let _ = writeln!(out, "- action: {}", code(&done.action));
         if done.by == By::Person {
             let shown = if done.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" };
-            let was = step.proposed.as_deref().unwrap_or("nothing");
-            let _ = writeln!(out, "- put in by a person in place of {}, shown as {shown}", code(was));
+            let was = step.wanted().map_or_else(String::new, |w| format!(" in place of {}", code(&w)));
+            let _ = writeln!(out, "- put in by a person{was}, shown as {shown}");
         }
         if let (Some(sent), Some(rule)) = (&done.sent, &done.rule) {
             let _ = writeln!(out, "- sent as {} (rule {})", code(sent), code(rule));

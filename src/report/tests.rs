@@ -250,3 +250,18 @@ fn questions_complaints_given_up_calls_and_parents_are_told() {
     assert_eq!(document["spent"]["mentor_calls"], 2);
     assert_eq!(document["episodes"][0]["steps"][0]["unusable"], 1);
 }
+
+/// An action in the place of a thought was told as one in the place of nothing, with its thought kept.
+#[test]
+fn an_action_in_the_place_of_a_thought_says_so_everywhere() {
+    let session = SESSION
+        .replace(r#","action":"go to stoveburner 1"}"#, "}")
+        .replace(r#""was":"go to stoveburner 1""#, r#""was":"think: hot""#);
+    let record = Record::of(&events_of(&session));
+    let told = json(&record);
+    assert!(told.contains(r#""proposed": "think: "#) && !told.contains(r#""proposed": null"#), "{told}");
+    for page in [markdown(&record), html(&record, At { episode: 1, step: 1 }, &files())] {
+        assert!(page.contains("in place of") && !page.contains("in place of <code>nothing"), "{page}");
+        assert!(!page.contains("in place of `nothing`") && page.contains("dropped from later prompts"));
+    }
+}

@@ -44,8 +44,14 @@ pub struct Hit {
 /// The places in one episode, in order, at most so many.
 pub fn in_episode(episode: &Episode, words: &str, most: usize) -> Vec<Hit> {
     let mut found = Vec::new();
-    for step in &episode.steps {
-        for (part, text) in texts(step) {
+    let first = episode.reset.as_ref().map(|r| (0, Part::Observation, r.seen.as_deref().unwrap_or(&r.raw)));
+    let steps = episode.steps.iter().map(|s| (s.number, texts(s).collect::<Vec<_>>()));
+    let goal =
+        Some(episode.task.goal.as_str()).filter(|g| first.is_none_or(|(_, _, text)| !text.contains(g)));
+    let start = first.into_iter().map(|(_, part, text)| (part, text));
+    let start = start.chain(goal.map(|g| (Part::Observation, g))).collect();
+    for (number, texts) in std::iter::once((0, start)).chain(steps) {
+        for (part, text) in texts {
             let text = one_line(text);
             let places = search(&text, words);
             if places.is_empty() {
@@ -56,7 +62,7 @@ pub fn in_episode(episode: &Episode, words: &str, most: usize) -> Vec<Hit> {
             let room = most.saturating_sub(found.len());
             found.extend(places.into_iter().take(room).map(|at| Hit {
                 episode: episode.number,
-                step: step.number,
+                step: number,
                 part,
                 text: text.clone(),
                 at,

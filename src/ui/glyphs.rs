@@ -21,6 +21,8 @@ pub struct Glyphs {
     pub instead: &'static str,
     /// Something was cut off.
     pub more: &'static str,
+    /// There are rows above, and below, what is to be seen.
+    pub beyond: [&'static str; 2],
     /// Between parts of a line.
     pub dot: &'static str,
     /// A subgoal reached.
@@ -52,6 +54,7 @@ pub const UNICODE: Glyphs = Glyphs {
     new: "•",
     instead: "→",
     more: "…",
+    beyond: ["↑", "↓"],
     dot: "·",
     done: "✓",
     pin: "◆",
@@ -74,6 +77,7 @@ pub const ASCII: Glyphs = Glyphs {
     new: "*",
     instead: ">",
     more: "~",
+    beyond: ["^", "v"],
     dot: "-",
     done: "+",
     pin: "^",

@@ -22,6 +22,7 @@ pub(crate) mod window;
 
 pub use action_box::{ActionBox, SHOWN_AS, THOUGHT};
 pub use details::Details;
+pub(crate) use editor::scope_word;
 pub use editor::{Draft, Editor};
 pub use end_card::EndCard;
 pub(crate) use end_card::task_left;
@@ -115,6 +116,13 @@ pub trait Overlay: Send {
     fn stale(&self, look: &Look<'_>) -> bool {
         let _ = look;
         false
+    }
+
+    /// Rows at the lower edge of the screen, the footer's among them, that it lies on while the panes above are read; 0: it
+    /// lies in the middle. The panes of steps end above them.
+    fn covers(&self, look: &Look<'_>, screen: Rect) -> u16 {
+        let _ = (look, screen);
+        0
     }
 
     /// Draws it over the panes; it chooses its own place in the screen it is given.

@@ -169,6 +169,7 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
 mod ahead;
 mod boxes;
 mod everywhere;
+mod found;
 mod grids;
 mod keys;
 mod mended;

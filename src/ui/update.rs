@@ -86,9 +86,15 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
             }
             other => {
                 let edit = matches!(other, Request::Send(Command::Lesson(_) | Command::Undo | Command::Redo));
-                if edit && look.thinking() {
+                let mut words = match &other {
+                    Request::Send(Command::Lesson(wish)) => lesson::told(wish, look).unwrap_or_default(),
+                    _ => String::new(),
+                };
+                if edit && look.thinking() && words.is_empty() {
                     let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
-                    let words = format!("counts from the next prompt; {key} asks this turn again with it");
+                    words = format!("counts from the next prompt; {key} asks this turn again");
+                }
+                if !words.is_empty() {
                     model.say(words, Tone::Told, look.now);
                 }
                 rest.push(other);
@@ -307,7 +313,15 @@ fn cancel(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
         return vec![Request::Quit];
     }
     model.interrupted = Some(look.now);
-    model.say("cancelled; once more within two seconds quits", Tone::Told, look.now);
+    let state = &look.moment.head;
+    let words = if look.thinking() || !state.calls.is_empty() {
+        "cancelled; once more within two seconds quits"
+    } else if state.pace != Pace::Paused || state.grant.is_some() {
+        "paused; once more within two seconds quits"
+    } else {
+        "nothing is going on; once more within two seconds quits"
+    };
+    model.say(words, Tone::Told, look.now);
     vec![Request::Send(Command::Cancel)]
 }
 

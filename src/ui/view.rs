@@ -82,14 +82,27 @@ pub fn draw(model: &Model, look: &Look<'_>, scratch: &mut Scratch, buffer: &mut 
     frame::draw(&plan, screen, role, &mut canvas);
     scratch.hits.clear();
     scratch.ruler = None;
+    let covered = model.overlays.iter().map(|o| o.covers(look, screen)).max().unwrap_or(0);
     for block in &plan.blocks {
-        pane(model, look, block, scratch, &mut canvas);
+        pane(model, look, &above(*block, screen.bottom() - covered), scratch, &mut canvas);
     }
     footer::draw(model, look, plan.footer, &mut canvas);
     for overlay in &model.overlays {
         overlay.draw(look, screen, &mut canvas);
     }
     scratch.plan = plan;
+}
+
+/// A pane of steps ends above what lies at the lower edge, so that its newest rows are to be seen; where that would leave
+/// next to nothing of it, it stays as it is.
+fn above(block: Block, end: u16) -> Block {
+    const LEAST: u16 = 3;
+    let steps = matches!(block.pane, Pane::Story | Pane::Thoughts | Pane::Observations);
+    let height = end.saturating_sub(block.body.y);
+    if !steps || height < LEAST || height >= block.body.height {
+        return block;
+    }
+    Block { body: Rect { height, ..block.body }, ..block }
 }
 
 fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {

@@ -14,6 +14,19 @@ impl State {
         }
     }
 
+    /// The thoughts from this step on, up to the overridden one, leave later prompts.
+    pub(super) fn drop_thoughts(&mut self, from: u32, overridden: u32) {
+        self.edit_episode(|e| {
+            // A file may name any numbers.
+            let last = overridden.min(e.steps.len() as u32);
+            for number in from..last {
+                if e.step(number).is_some_and(Step::only_thinks) {
+                    e.edit_numbered(number, |s| s.dropped_by = Some(overridden));
+                }
+            }
+        });
+    }
+
     pub(super) fn edit_step(&mut self, seq: Seq, edit: impl FnOnce(&mut Step)) {
         self.edit_episode(|e| {
             let last = e.steps.len() as u32;

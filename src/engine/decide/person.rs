@@ -7,6 +7,7 @@ use crate::domain::{
 use crate::engine::advance::end;
 use crate::engine::state::{Grant, Pace};
 use crate::engine::{Command, Effect, Engine, Event, Heard, LessonWish, PauseReason, Refusal, Want};
+use std::borrow::Cow;
 
 impl Engine {
     pub(super) fn person(&self, command: &Command) -> Result<Vec<Event>, Refusal> {
@@ -184,13 +185,26 @@ impl Engine {
 
     fn override_with(&self, action: &str, shown_as: ShownAs, fate: &Fate) -> Result<Vec<Event>, Refusal> {
         let step = self.proposal("override")?;
-        let action = one_line(action);
+        let refused_thought = step.proposed.is_none() && step.thought.is_some();
+        let episode = self.state.open_episode();
+        let thinks =
+            |n: &u32| episode.and_then(|e| e.step(*n)).is_some_and(|s| s.only_thinks() && !s.by_person());
+        // Words that a person put in the place of the step's own thought say nothing of the thoughts before it.
+        let own = step.proposed.is_some() && step.thought.is_some();
+        let drops = match fate {
+            Fate::Kept => false,
+            Fate::Dropped => true,
+            Fate::Rewritten(_) => !own,
+        };
+        let thoughts_from = (1..step.number).rev().take_while(thinks).last().filter(|_| drops);
         let mut events = vec![Event::ActionOverridden {
             step: step.number,
-            was: step.proposed.clone().or_else(|| step.thought.as_ref().map(|t| format!("think: {t}"))),
-            action,
+            was: step.wanted().map(Cow::into_owned),
+            action: one_line(action),
             shown_as,
-            fate: fate.clone(),
+            // A thought that was itself refused was never said, whatever becomes of the thoughts before it.
+            fate: if refused_thought && *fate == Fate::Kept { Fate::Dropped } else { fate.clone() },
+            thoughts_from,
         }];
         self.grant_from_pause(&mut events);
         Ok(events)
@@ -220,6 +234,7 @@ impl Engine {
                 action: one_line(action),
                 shown_as: ShownAs::Own,
                 fate: Fate::Kept,
+                thoughts_from: None,
             });
             self.grant_from_pause(&mut events);
             return Ok(events);

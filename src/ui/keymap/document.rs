@@ -34,6 +34,17 @@ pub fn document(keymap: &Keymap) -> String {
             let _ = writeln!(page, "| {} | `{}` | {} |", keys.join(" "), row.action.name(), row.desc);
         }
     }
+    page.push_str(
+        "\n## The mouse\n\n\
+         While it belongs to the screen, and nowhere is it needed:\n\n\
+         | where | what it does |\n|---|---|\n\
+         | click on a pane | the pane has the keys |\n\
+         | click on a row of Story, Thoughts or Observations | goes to that row's turn; the first observation is the \
+         moment before turn 1 |\n\
+         | click or drag on the time bar | goes to the turn under it |\n\
+         | click on a row of a list or a card | chooses it |\n\
+         | wheel | scrolls what is under it |\n",
+    );
     let bound = |a: Action| Mode::ALL.iter().any(|m| keymap.rows(*m).any(|r| r.action == a));
     page.push_str(
         "\n## Without a key\n\nThe palette (`:`) offers these by name, and a key can be given to each.\n\n",

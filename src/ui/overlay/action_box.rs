@@ -72,7 +72,7 @@ impl ActionBox {
             only_questions: false,
             gives_up: false,
             field: Field::replaceable(&proposal),
-            thought: step.filter(|s| s.proposed.is_some()).and_then(|s| s.thought.clone()),
+            thought: step.and_then(|s| thought_before(state, s)),
             admissible: None,
             fitting: Vec::new(),
             chosen: None,
@@ -147,8 +147,8 @@ impl ActionBox {
             self.stage = Stage::Shown(shown_question());
             return Reaction::default();
         }
-        let about_thought = self.only_questions || self.thought.is_some();
-        let Some(fate) = self.fate.or((!about_thought).then_some(0)) else {
+        // Both are asked at the first override, whether or not there is a thought this time.
+        let Some(fate) = self.fate else {
             self.stage = Stage::Thought(thought_question());
             return Reaction::default();
         };
@@ -204,6 +204,17 @@ impl ActionBox {
         self.next()
     }
 
+    /// Title and rows.
+    fn frame(&self, screen: Rect) -> (&'static str, u16) {
+        let (title, rows) = match (&self.stage, self.plays) {
+            (Stage::Typing, true) => ("You play: your action", 10),
+            (Stage::Typing, false) => ("Override: what to do instead", 10),
+            (Stage::Words(_), _) => ("Override: the thought in your words", 5),
+            (Stage::Shown(_) | Stage::Thought(_), _) => ("Override: asked once, then a setting", 7),
+        };
+        (title, if screen.height < 20 { rows.min(8) } else { rows })
+    }
+
     fn list(&self, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
         canvas.put(area.x, area.y, 2, look.glyphs.proposal, canvas.style(Role::Proposal));
         let line = Rect { x: area.x + 2, width: area.width.saturating_sub(2), height: 1, ..area };
@@ -231,6 +242,15 @@ impl ActionBox {
             vec![(Role::Proposal, format!("{mark} ")), (role, text)]
         });
     }
+}
+
+/// The thought before the action that is overridden: the step's own, or that of a step before it which only thought. A
+/// proposal that is itself a thought is what is overridden.
+fn thought_before(state: &State, step: &Step) -> Option<String> {
+    let own = step.thought.as_ref().filter(|_| step.proposed.is_some());
+    let before = || state.open_episode()?.step(step.number.checked_sub(1)?);
+    let said = || before().filter(|s| s.only_thinks() && !s.by_person()).and_then(|s| s.thought.as_ref());
+    own.or_else(said).cloned()
 }
 
 fn shown_question() -> Choice {
@@ -349,14 +369,12 @@ impl Overlay for ActionBox {
         Reaction::default()
     }
 
+    fn covers(&self, _: &Look<'_>, screen: Rect) -> u16 {
+        Window::covers(self.frame(screen).1, screen)
+    }
+
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let (title, rows) = match (&self.stage, self.plays) {
-            (Stage::Typing, true) => ("You play: your action", 10),
-            (Stage::Typing, false) => ("Override: what to do instead", 10),
-            (Stage::Words(_), _) => ("Override: the thought in your words", 5),
-            (Stage::Shown(_) | Stage::Thought(_), _) => ("Override: asked once, then a setting", 7),
-        };
-        let rows = if screen.height < 20 { rows.min(8) } else { rows };
+        let (title, rows) = self.frame(screen);
         let window = Window { title, place: Place::Below, rows, columns: 84, mode: self.mode() };
         let inside = window.draw(look, screen, canvas);
         let mut lines: Vec<Line> = Vec::new();

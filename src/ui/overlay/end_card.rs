@@ -2,7 +2,7 @@
 
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph};
 use super::{Overlay, Reaction};
-use crate::domain::{EndReason, EpisodeRole, EpisodeSummary, Task};
+use crate::domain::{EndReason, EpisodeRole, EpisodeSummary, Step, Task};
 use crate::engine::{Episode, State};
 use crate::symbolic::{Goal, Rung, Treatment};
 use crate::ui::canvas::Canvas;
@@ -14,6 +14,8 @@ use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use std::collections::{BTreeMap, HashMap};
 
+/// Columns it would like inside.
+const COLUMNS: u16 = 76;
 /// Steps that are named one by one.
 const NAMED: usize = 8;
 
@@ -29,7 +31,10 @@ const CHOICES: [(Action, &str); 5] = [
 #[derive(Default)]
 pub struct EndCard {
     chosen: usize,
+    /// Of what is told.
     scroll: Scroll,
+    /// Of what can be done, which stands below it.
+    list: Scroll,
 }
 
 /// Why an episode ended, as a sentence.
@@ -82,8 +87,23 @@ fn missing(episode: &Episode) -> Option<String> {
     Some(words)
 }
 
+/// Something came of a step before the next change of place: progress was made.
+fn came_to_something(episode: &Episode, step: &Step, before: f64) -> bool {
+    let after = (step.number + 1..=episode.steps.len() as u32).filter_map(|n| episode.step(n));
+    after
+        .filter(|s| !s.only_thinks())
+        .take_while(|s| !s.action().is_some_and(goes))
+        .any(|s| s.answer.as_ref().is_some_and(|a| a.progress > before))
+}
+
+/// The action only changes the place, for what is to be done there.
+fn goes(action: &str) -> bool {
+    action.trim_start().starts_with("go ")
+}
+
 /// Actions that were taken again and changed nothing, with the steps of the repeats, the most frequent first. A repeat is
-/// for nothing where the world did not accept it, or answered as it did the last time and no progress was made since.
+/// for nothing where the world did not accept it, or answered as it did the last time and no progress was made since; and
+/// a place was not returned to for nothing where progress was made there.
 fn repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
     let mut last: HashMap<&str, (&str, f64)> = HashMap::new();
     let mut vain: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
@@ -91,7 +111,8 @@ fn repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
         let (Some(done), Some(answer)) = (&step.executed, &step.answer) else { continue };
         let before = last.insert(&done.action, (&answer.raw, answer.progress));
         let same = |(raw, progress): (&str, f64)| raw == answer.raw && answer.progress <= progress;
-        if before.is_some_and(|b| !answer.valid || same(b)) {
+        let needed = || goes(&done.action) && came_to_something(episode, step, answer.progress);
+        if before.is_some_and(|b| !answer.valid || (same(b) && !needed())) {
             vain.entry(&done.action).or_default().push(step.number);
         }
     }
@@ -143,7 +164,7 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
                 _ => format!("{action}, again at turns {}", numbers(at)),
             })
             .collect();
-        say("nothing new from", Role::Text, &named.join("; "));
+        say("repeated", Role::Text, &format!("{} (nothing changed)", named.join("; ")));
     }
     let hand = if outcome.assisted { "; with your help" } else { "" };
     say(
@@ -190,21 +211,21 @@ impl EndCard {
         CHOICES.into_iter().filter(|(a, _)| can(*a)).collect()
     }
 
-    fn lines(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
-        let Some((episode, outcome)) = Self::ended(look) else { return Vec::new() };
-        let mut lines = facts(episode, outcome, look, columns);
-        lines.push(Vec::new());
-        for (place, (action, words)) in Self::choices(look).into_iter().enumerate() {
-            let here = place == self.chosen;
-            let (mark, role) = if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
-            let key = look.keymap.label_in(Mode::End, action).unwrap_or_default();
-            lines.push(vec![
-                (Role::Proposal, format!("{mark} ")),
-                (Role::Key, format!("{key:<3}")),
-                (role, words.to_owned()),
-            ]);
-        }
-        lines
+    fn facts(look: &Look<'_>, columns: u16) -> Vec<Line> {
+        Self::ended(look).map_or_else(Vec::new, |(episode, outcome)| facts(episode, outcome, look, columns))
+    }
+
+    fn choice(&self, look: &Look<'_>, place: usize, (action, words): (Action, &str)) -> Line {
+        let here = place == self.chosen;
+        let (mark, role) = if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
+        let key = look.keymap.label_in(Mode::End, action).unwrap_or_default();
+        vec![(Role::Proposal, format!("{mark} ")), (Role::Key, format!("{key:<3}")), (role, words.to_owned())]
+    }
+
+    /// The rows it would like.
+    fn rows(look: &Look<'_>, screen: Rect) -> u16 {
+        let facts = Self::facts(look, COLUMNS.min(screen.width.saturating_sub(4)));
+        (facts.len() + 1 + Self::choices(look).len()) as u16
     }
 }
 
@@ -242,7 +263,7 @@ impl Overlay for EndCard {
 
     fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
         let count = Self::choices(look).len();
-        match self.scroll.pointed_among_last(count, event) {
+        match self.list.pointed(event) {
             Some(Pointed::Row(row)) => self.chosen = row,
             Some(Pointed::Wheel(by)) => {
                 self.chosen = self.chosen.saturating_add_signed(by).min(count.saturating_sub(1));
@@ -256,20 +277,30 @@ impl Overlay for EndCard {
         Self::ended(look).is_none()
     }
 
+    fn covers(&self, look: &Look<'_>, screen: Rect) -> u16 {
+        Window::covers(Self::rows(look, screen), screen)
+    }
+
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let Some((episode, _)) = Self::ended(look) else { return };
-        let columns = 76;
-        let rows = self.lines(look, columns.min(screen.width.saturating_sub(4))).len();
         let title = format!("Episode {} is over", episode.number);
-        let window =
-            Window { title: &title, place: Place::Middle, rows: rows as u16, columns, mode: Mode::End };
+        let window = Window {
+            title: &title,
+            place: Place::Below,
+            rows: Self::rows(look, screen),
+            columns: COLUMNS,
+            mode: Mode::End,
+        };
         let inside = window.draw(look, screen, canvas);
-        let lines = self.lines(look, inside.width);
-        // The chosen row stays in sight where not all fit.
-        let first = lines.len() - Self::choices(look).len().min(lines.len());
-        if lines.len() > usize::from(inside.height) && self.chosen > 0 {
-            self.scroll.show(first + self.chosen, lines.len(), usize::from(inside.height));
-        }
-        self.scroll.draw(&lines, inside, canvas);
+        let (facts, choices) = (Self::facts(look, inside.width), Self::choices(look));
+        // What can be done is there as a whole; what is told scrolls in the rows that are left.
+        let below = (choices.len() as u16).min(inside.height.saturating_sub(1).max(1));
+        let room = inside.height.saturating_sub(below);
+        let gap = u16::from(room > facts.len() as u16);
+        self.scroll.draw(&facts, Rect { height: room - gap, ..inside }, canvas);
+        let list = Rect { y: inside.y + room, height: below.min(inside.height), ..inside };
+        self.list.list(self.chosen, choices.len(), list, canvas, |place| {
+            choices.get(place).map_or_else(Vec::new, |c| self.choice(look, place, *c))
+        });
     }
 }

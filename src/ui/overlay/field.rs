@@ -57,6 +57,9 @@ impl Field {
             let typed = clean(c.encode_utf8(&mut bytes)).into_owned();
             return self.insert(&typed);
         }
+        if key.code == KeyCode::Char('u') && key.modifiers.contains(KeyModifiers::CONTROL) {
+            return self.area.delete_line_by_head();
+        }
         let breaks = matches!(key.code, KeyCode::Enter | KeyCode::Char('j' | 'm' | 'y'));
         if breaks && (self.single || key.code != KeyCode::Enter) {
             return false;

@@ -81,6 +81,10 @@ impl Overlay for LineBox {
         Reaction::default()
     }
 
+    fn covers(&self, _: &Look<'_>, screen: Rect) -> u16 {
+        Window::covers(4, screen)
+    }
+
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let (title, about) = match &self.purpose {
             Purpose::Reject { proposal } => {

@@ -77,7 +77,8 @@ impl Search {
 
     fn go(&self, look: &Look<'_>) -> Reaction {
         let there = self.found.get(self.chosen).and_then(|m| after(look, m.episode, m.step));
-        there.map_or_else(Reaction::default, |c| Reaction::want(Request::Go(c)))
+        // Where nothing is found, it is as before the first letter.
+        Reaction::want(Request::Go(there.unwrap_or(self.from)))
     }
 
     /// It goes away, and nothing is looked for any more.
@@ -118,6 +119,11 @@ impl Search {
             (role, found.text[found.at.end..].chars().take(room).collect()),
         ]
     }
+}
+
+/// Rows inside its window.
+fn rows(screen: Rect) -> u16 {
+    if screen.height >= 20 { 7 } else { 4 }
 }
 
 impl Overlay for Search {
@@ -174,6 +180,10 @@ impl Overlay for Search {
         }
     }
 
+    fn covers(&self, _: &Look<'_>, screen: Rect) -> u16 {
+        Window::covers(rows(screen), screen)
+    }
+
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let more = if self.going_on { ", looking through the other episodes" } else { "" };
         let title = match (self.found.len(), self.field.text().is_empty()) {
@@ -182,9 +192,13 @@ impl Overlay for Search {
             (all, _) => format!("Search: {} of {all}{more}", self.chosen + 1),
         };
         let several = look.moment.head.episode.as_ref().is_some_and(|e| e.number > 1);
-        let rows = if screen.height >= 20 { 7 } else { 4 };
-        let window =
-            Window { title: &title, place: Place::Below, rows, columns: screen.width, mode: self.mode() };
+        let window = Window {
+            title: &title,
+            place: Place::Below,
+            rows: rows(screen),
+            columns: screen.width,
+            mode: self.mode(),
+        };
         let inside = window.draw(look, screen, canvas);
         canvas.put(inside.x, inside.y, 2, "/", canvas.style(Role::Key));
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };

@@ -36,6 +36,11 @@ pub(crate) struct Window<'a> {
 }
 
 impl Window<'_> {
+    /// The rows from its upper edge to the end of the screen, for one that lies below.
+    pub(crate) fn covers(rows: u16, screen: Rect) -> u16 {
+        (rows + 3).min(screen.height)
+    }
+
     /// Empties the place, draws the frame and returns what is inside. Any screen gives a place, possibly an empty one.
     pub(crate) fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) -> Rect {
         // The first row tells goal and mode and stays to be seen where there is room.

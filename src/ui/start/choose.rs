@@ -7,7 +7,6 @@ use crate::text::one_line;
 use crate::ui::keymap::{Action, Keymap, Mode};
 use crate::ui::overlay::choice::around;
 use crate::ui::overlay::field::Field;
-use crate::ui::overlay::fuzzy::rank;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// The setting that chooses the method.
@@ -116,10 +115,14 @@ impl Chooser {
     }
 
     fn filter(&mut self) {
-        let words: Vec<String> =
-            self.tasks().iter().map(|t| format!("{} {} {}", t.goal, t.id, t.kind)).collect();
         let query = self.query.text();
-        self.fitting = rank(&query, words.iter().map(String::as_str));
+        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+        let fits = |t: &TaskRow| {
+            let row = format!("{} {} {}", t.goal, t.id, t.kind).to_lowercase();
+            words.iter().all(|w| row.contains(w))
+        };
+        let fitting = self.tasks().iter().enumerate().filter(|(_, t)| fits(t)).map(|(place, _)| place);
+        self.fitting = fitting.collect();
         self.at =
             if query.is_empty() { self.first_task.min(self.fitting.len().saturating_sub(1)) } else { 0 };
     }

@@ -301,3 +301,24 @@ fn settings_follow_the_method_and_keep_what_was_changed() {
     press(&mut chooser, KeyCode::Right);
     assert!(listed(&chooser).ends_with("memory 1"), "what left with its method is not remembered");
 }
+
+/// "lettuce" found a spray bottle that is to be put into a toilet.
+#[test]
+fn a_search_finds_tasks_that_have_its_words() {
+    let mut start = model();
+    let goals =
+        ["put a spraybottle in toilet", "put a chilled lettuce in diningtable", "put a lettuce in fridge"];
+    start.worlds[0].tasks = goals
+        .iter()
+        .enumerate()
+        .map(|(n, goal)| TaskRow { id: format!("normal/x/{n}"), goal: (*goal).into(), kind: "x".into() })
+        .collect();
+    let found = |query: &str| {
+        let mut chooser = Chooser::new(start.clone());
+        chooser.paste(query);
+        chooser.fitting.clone()
+    };
+    assert_eq!(found("lettuce"), [1, 2]);
+    assert_eq!(found("Lettuce fridge"), [2]);
+    assert_eq!(found("letuce"), [0; 0]);
+}

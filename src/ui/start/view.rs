@@ -1,7 +1,7 @@
 //! The picture of the start screen.
 
-use super::Answers;
 use super::choose::{Chooser, Part};
+use super::{Answers, TaskRow};
 use crate::domain::SettingOrigin;
 use crate::text::{one_line, width, wrap_at_most};
 use crate::ui::app::Options;
@@ -44,6 +44,12 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     for (place, line) in knobs.iter().skip(top).take(room).enumerate() {
         let area = Rect { y: knob_rows.y + 1 + place as u16, height: 1, ..knob_rows };
         put_line(line, area, page.canvas);
+    }
+    let hidden = knobs.len().saturating_sub(top + room);
+    if hidden > 0 && knob_rows.height > 0 {
+        let words = format!(" {} {hidden} more rows below ", page.canvas.glyphs.more);
+        let style = page.canvas.style(Role::Dim);
+        page.canvas.put_right(knob_rows.right() - 1, knob_rows.y, knob_rows.width / 2, &words, style);
     }
 }
 
@@ -117,7 +123,7 @@ fn tasks(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
         let role = if chosen { Role::Chosen } else { Role::Text };
         let goal = if task.goal.is_empty() { &task.id } else { &task.goal };
         let area = row(2 + (place - top) as u16);
-        let aside = if task.goal.is_empty() { String::new() } else { one_line(&task.id).into_owned() };
+        let aside = aside(chooser.tasks(), task, area.width);
         let wide = width(&aside) as u16;
         let room = area.width.saturating_sub(if wide < area.width / 2 { wide + 2 } else { 0 });
         put_line(
@@ -129,6 +135,24 @@ fn tasks(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
             canvas.put_right(area.right() - 1, area.y, wide, &aside, canvas.style(Role::Dim));
         }
     }
+}
+
+/// The id of a task beside its goal. Where it is long, only its end, which tells tasks of equal goals apart.
+fn aside(all: &[TaskRow], task: &TaskRow, columns: u16) -> String {
+    let room = usize::from(columns / 2).saturating_sub(1);
+    if task.goal.is_empty() {
+        return String::new();
+    }
+    let id = one_line(&task.id);
+    if width(&id) <= room {
+        return id.into_owned();
+    }
+    if all.iter().filter(|t| t.goal == task.goal).nth(1).is_none() {
+        return String::new();
+    }
+    let end = id.rsplit('/').next().unwrap_or(&id);
+    let skip = end.chars().count().saturating_sub(room.min(usize::from(columns / 3)));
+    end.chars().skip(skip).collect()
 }
 
 fn sessions(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {

@@ -149,7 +149,7 @@ fn the_end_card_says_why_when_and_what_is_missing_in_plain_words() {
         "Not won: all 50 turns are used up.",
         "50 %, last at turn 22 (take apple 1 from countertop 2)",
         "4 times: turns 4, 13, 24, 25",
-        "nothing new from open fridge 1, again at turns 24, 25",
+        "repeated         open fridge 1, again at turns 24, 25 (nothing changed)",
         "play this task again",
         "go to the last turn that made progress",
         "teach a lesson",
@@ -262,6 +262,7 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_in_what_lies_over_the_panes() {
     // The questions after it.
     let row = at(&mut stage, "as a human edit");
     assert_eq!(stage.tell(mouse(DOWN, 30, row)), []);
+    assert_eq!(stage.press("Enter"), []);
     let wants = stage.press("Enter");
     let over = |w: &Request| match w {
         Request::Send(Command::Override { action, shown_as, .. }) => Some((action.clone(), *shown_as)),

@@ -37,7 +37,7 @@ fn the_end_card_counts_failed_actions_and_vain_repeats_alone() {
     f.end(false, EndReason::StepLimit);
     let card = shown(f, &[], (100, 30));
     assert!(card.contains("nothing happened once, at turn 5"), "{card}");
-    assert!(card.contains("nothing new from open safe 1, again at turn 7"), "{card}");
+    assert!(card.contains("repeated         open safe 1, again at turn 7 (nothing changed)"), "{card}");
     assert!(!card.contains("go to shelf 1, "), "{card}");
 }
 

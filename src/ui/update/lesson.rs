@@ -1,10 +1,12 @@
 //! Keys on the chosen lesson.
 
-use crate::domain::{Kind, Lesson, LessonStatus, Scope};
+use crate::domain::{Kind, Lesson, LessonId, LessonStatus, Scope};
 use crate::engine::{Command, LessonWish};
+use crate::ui::keymap::Action;
 use crate::ui::look::Look;
 use crate::ui::model::{Model, Tone};
 use crate::ui::msg::Request;
+use crate::ui::overlay::scope_word;
 use crate::ui::view::lanes::picked;
 
 /// The lesson that keys act on.
@@ -52,6 +54,32 @@ pub(super) fn rescope(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
         };
         Some(LessonWish::Rescope { id: l.id.clone(), scope })
     })
+}
+
+/// What a change of a lesson's reach or state comes to, in words short enough for the smallest screen.
+pub(super) fn told(wish: &LessonWish, look: &Look<'_>) -> Option<String> {
+    let lesson = |id: &LessonId| look.moment.head.pool.get(id);
+    match wish {
+        LessonWish::Rescope { id, scope } => {
+            Some(format!("lesson {} now reaches {}", lesson(id)?.number, scope_word(*scope)))
+        }
+        LessonWish::Status { id, status } => {
+            let lesson = lesson(id)?;
+            let words = match (status, lesson.status) {
+                (LessonStatus::Pinned, LessonStatus::Off) => "is on again and pinned: only you remove it",
+                (LessonStatus::Pinned, _) => "is pinned: only you remove it",
+                (LessonStatus::Off, _) => "is off: it enters no prompt",
+                (LessonStatus::On, LessonStatus::Pinned) => "is no longer pinned; it stays on",
+                (LessonStatus::On, _) => "is on: it enters the next prompt",
+                (LessonStatus::Retired, _) => {
+                    let key = look.keymap.label(Action::Undo).unwrap_or_default();
+                    return Some(format!("lesson {} is deleted; {key} brings it back", lesson.number));
+                }
+            };
+            Some(format!("lesson {} {words}", lesson.number))
+        }
+        _ => None,
+    }
 }
 
 /// The kind of the chosen lane; where it holds several, that of the chosen lesson.

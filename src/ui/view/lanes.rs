@@ -67,6 +67,7 @@ pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'
     let rows = window(look, lane, picked, body);
     if rows.is_empty() && writing.is_empty() && body.height > 0 {
         let words = match lane.kinds {
+            kinds if state.pool.all().any(|l| kinds.contains(&l.kind)) => "none is left: all were deleted",
             [Kind::Abstract] => "nothing learnt yet",
             [Kind::Error] => "no mistake noted yet",
             [Kind::Progress] => "no progress noted yet",
@@ -78,6 +79,21 @@ pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'
         let y = body.y + place as u16;
         let at = Rect { y, height: 1, ..body };
         draw_row(row, focused && Some(row.lesson) == picked, at, canvas);
+    }
+    let numbers: Vec<u32> = lane.newest_first(state).iter().map(|l| l.number).collect();
+    more(&numbers, &rows, body, canvas);
+}
+
+/// At the right edge a mark where lessons stand above or below what is to be seen.
+fn more(all: &[u32], rows: &[Row], area: Rect, canvas: &mut Canvas<'_>) {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
+    let (x, style) = (area.right().saturating_sub(1), canvas.style(Role::Dim));
+    let [above, below] = canvas.glyphs.beyond;
+    if all.first() != Some(&first.lesson) {
+        canvas.put(x, area.y, 1, above, style);
+    }
+    if all.last() != Some(&last.lesson) {
+        canvas.put(x, area.y + rows.len() as u16 - 1, 1, below, style);
     }
 }
 

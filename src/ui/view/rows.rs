@@ -204,7 +204,7 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     let waits = proposed && !given_up;
     let thinks = step.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
     let fate = step.executed.as_ref().map(|e| &e.fate);
-    let dropped = step.by_person() && fate == Some(&Fate::Dropped);
+    let dropped = step.dropped_by.is_some() || (step.by_person() && fate == Some(&Fate::Dropped));
     if let Some(thought) = step.thought.as_deref().filter(|t| thinks.is_none_or(|own| own.trim() != t.trim()))
     {
         let role = if dropped { Role::Dim } else { Role::Thought };
@@ -224,7 +224,10 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     }
     if let Some(own) = thinks {
         let mark = if step.by_person() { Role::Person } else { Role::Dim };
-        w.text((mark, "think  "), 7, Role::Thought, own.trim());
+        w.text((mark, "think  "), 7, if dropped { Role::Dim } else { Role::Thought }, own.trim());
+        if step.dropped_by.is_some() {
+            w.tail(Role::Person, "out of the prompt");
+        }
     } else if let Some(action) = step.action() {
         let (mark, role) = match (waits, step.by_person()) {
             (true, _) => ((Role::Proposal, glyphs.proposal), Role::Proposal),

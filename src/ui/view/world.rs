@@ -130,8 +130,15 @@ fn titles(
     let Some(area) = block.title else { return };
     let own = if model.focus == Focus::World { Role::Focus } else { Role::Title };
     let mut pieces: Vec<(Role, String)> = vec![(Role::Dim, "2 ".to_owned()), (own, "World".to_owned())];
+    let seen_of = known
+        .filter(|(known, _)| block.body.height > 0 && !known.places.is_empty())
+        .map(|(known, seen)| format!("{seen} of {} places seen", known.places.len()));
     if model.truth {
-        pieces.push((Role::Warn, "  as it is; the agent does not see this".to_owned()));
+        // As much as fits beside what stands at the right, and never half a phrase.
+        let taken = 6 + "World".len() + seen_of.as_ref().map_or(0, |w| width(w) + 4);
+        let room = usize::from(area.width).saturating_sub(taken);
+        let words = AS_IT_IS.iter().find(|w| width(w) <= room).unwrap_or(&AS_IT_IS[2]);
+        pieces.push((Role::Warn, (*words).to_owned()));
     }
     if let Some((known, seen)) = known
         && block.body.height == 0
@@ -141,14 +148,14 @@ fn titles(
     }
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
     frame::title(area, &pieces, canvas);
-    if let Some((known, seen)) = known
-        && block.body.height > 0
-        && !known.places.is_empty()
-    {
-        let words = format!("{seen} of {} places seen", known.places.len());
+    if let Some(words) = seen_of {
         frame::aside(area, Role::Dim, &words, canvas);
     }
 }
+
+/// What is said of a pane that shows what is true, from long to short.
+const AS_IT_IS: [&str; 3] =
+    ["  as it is; the agent does not see this", "  as it is, not as the agent sees it", "  as it is"];
 
 type Pieces = Vec<(Role, String)>;
 

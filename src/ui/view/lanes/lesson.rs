@@ -1,11 +1,13 @@
 //! The rows of one lesson.
 
 use super::Row;
-use crate::domain::{Lesson, LessonOrigin, LessonStatus, Moment, Scope};
+use crate::domain::{Kind, Lesson, LessonOrigin, LessonStatus, LessonText, Moment, Scope};
+use crate::engine::State;
 use crate::text::{one_line, truncate, width, wrap_at_most};
 use crate::ui::lane::Form;
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
+use std::borrow::Cow;
 
 /// A lesson in rows of so many columns, with at most so many lines of words.
 pub(super) fn lesson_rows(
@@ -28,7 +30,7 @@ pub(super) fn lesson_rows(
     let paint = |role| if off { Role::LessonOff } else { role };
     let lead = format!(" {:>digits$}  ", lesson.number);
     let indent = width(&lead);
-    let text = lesson.text();
+    let text = &*still_said(lesson, look.shown());
     let words = text.solution.as_deref().unwrap_or(&text.text);
     let arrow = if text.solution.is_some() { 2 } else { 0 };
     let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
@@ -77,6 +79,21 @@ pub(super) fn lesson_rows(
         rows.extend(rest);
     }
     rows
+}
+
+/// The words of a lesson without what comes next, where the rules wrote them of an episode that is over.
+fn still_said<'a>(lesson: &'a Lesson, state: &State) -> Cow<'a, LessonText> {
+    let ended = state.episode.as_ref().is_some_and(|e| e.outcome.is_some());
+    let text = lesson.text();
+    match text.text.split_once("Next: ") {
+        Some((so_far, _))
+            if ended && lesson.kind == Kind::Progress && lesson.origin == LessonOrigin::Symbolic =>
+        {
+            let so_far = so_far.trim_end();
+            Cow::Owned(LessonText::plain(if so_far.is_empty() { "The episode is over." } else { so_far }))
+        }
+        _ => Cow::Borrowed(text),
+    }
 }
 
 /// What the agent saw and did, and its reward.
