@@ -2,6 +2,7 @@
 
 mod lesson;
 mod person;
+mod question;
 mod reply;
 
 use super::{Cause, Command, Engine, Event, Input, Refusal};

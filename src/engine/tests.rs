@@ -1,6 +1,7 @@
 //! Cases and properties on the engine: no IO, no waiting.
 
 mod cases;
+mod ends;
 mod fixture;
 mod mentor;
 mod properties;

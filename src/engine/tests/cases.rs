@@ -397,19 +397,3 @@ fn new_words_of_a_lesson_come_from_the_turn_they_were_written_at() {
     // The turn is the one that the header shows: the open one.
     assert_eq!((before.learnt_at, after.learnt_at), ((1, 1), (1, 2)));
 }
-
-#[test]
-fn an_actor_that_only_thinks_comes_to_an_end_where_thoughts_do_not_count() {
-    let mut run = spec(1, 2);
-    run.settings.set("thoughts_count", false, crate::domain::SettingOrigin::Flag);
-    let mut bench = Bench::with(run);
-    bench.wish(Command::Run).unwrap();
-    bench.world(turn("A room."));
-    for _ in 0..8 {
-        assert!(!bench.state().over);
-        bench.says("think: hm");
-        bench.world(turn("OK."));
-    }
-    let ended = bench.state().past.first().unwrap();
-    assert_eq!((ended.reason, bench.state().over), (EndReason::StepLimit, true));
-}

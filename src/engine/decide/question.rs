@@ -1,0 +1,77 @@
+//! A person's wishes about questions to models: a reflection now, going on without an answer, other words for a draft.
+
+use crate::domain::{Asked, Author, Question};
+use crate::engine::{Effect, Engine, Event, Heard, Refusal, Want};
+
+impl Engine {
+    pub(super) fn reflect(&self, kind: crate::domain::Kind) -> Result<Vec<Event>, Refusal> {
+        if self.state.episode.is_none() {
+            return Err(Refusal::new("there is no trajectory to reflect on", "take a step first"));
+        }
+        let wants = self.policy.method.reflect_now(&self.state, kind);
+        let questions: Vec<Question> = wants
+            .iter()
+            .filter_map(|w| if let Want::AskMentor(question) = w { Some(*question) } else { None })
+            .collect();
+        if !questions.is_empty() {
+            self.untroubled()?;
+            if self.state.asking(Asked::Mentor) {
+                return Err(Refusal::new("the mentor is at work", "wait for it, or cancel with Ctrl-C"));
+            }
+            return Ok(self.questions(&questions, false));
+        }
+        let written = self.write_all(wants.iter(), Author::Symbolic, 0);
+        if written.is_empty() {
+            return Err(Refusal::new(
+                format!("nothing in this trajectory calls for a new {} reflection", kind.name()),
+                "add a lesson by hand with a",
+            ));
+        }
+        Ok(written)
+    }
+
+    /// Every failed call to a model is given up: a reflection is left out, with the reason; a step waits for a person.
+    pub(super) fn give_up(&self) -> Result<Vec<Event>, Refusal> {
+        let mut events = Vec::new();
+        for (effect, failure) in self.state.troubles() {
+            let Effect::Ask { call, prompt } = effect else { continue };
+            events.push(Event::GivenUp { call: *call });
+            if let Some(question) = prompt.question {
+                let complaints = vec![format!("given up after a failed call: {}", failure.what)];
+                let left_out =
+                    Heard { prompt, question, author: Author::Mentor, items: Vec::new(), complaints };
+                events.extend(self.heard(&left_out, events.len()).into_iter().map(|(_, event)| event));
+            }
+        }
+        if events.is_empty() {
+            return Err(Refusal::new(
+                "no call to a model has failed",
+                "a failed world is retried, or its episode ended",
+            ));
+        }
+        Ok(events)
+    }
+
+    /// The draft that waits is put down anew, with other words in one place. Only who goes stage by stage has one.
+    pub(super) fn edit_prompt(&self, segment: usize, text: &str) -> Result<Vec<Event>, Refusal> {
+        let state = &self.state;
+        let Some(draft) = &state.draft else {
+            return Err(Refusal::new(
+                "no prompt waits to be sent",
+                "go on by one stage (s): the next prompt then waits before it is sent",
+            ));
+        };
+        let Some(edited) = (self.policy.edit)(state, draft, segment, text) else {
+            return Err(Refusal::new("the prompt has no such part", "choose one of those it shows"));
+        };
+        if edited.record.sha256 == draft.sha256 {
+            return Ok(Vec::new());
+        }
+        let mut record = edited.record;
+        record.edited = true;
+        let mut events: Vec<Event> =
+            edited.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
+        events.push(Event::PromptDrafted { prompt: std::sync::Arc::new(record) });
+        Ok(events)
+    }
+}
