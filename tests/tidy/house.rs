@@ -127,30 +127,30 @@ impl House {
         };
         if files.contains_key("main.rs") {
             let before = house.modules.len();
-            house.enter(files, "main.rs".to_owned(), vec![], false);
+            house.enter(files, "main.rs", &[], false);
             let mut parts = house.modules.split_off(before);
             if parts.len() > 1 {
                 house.odd.push("main.rs: the program is thin and has no modules of its own".to_owned());
             }
             house.main = parts.pop();
         }
-        house.enter(files, "lib.rs".to_owned(), vec![], false);
+        house.enter(files, "lib.rs", &[], false);
         for file in files.keys().filter(|f| !house.used.contains(*f)) {
             house.odd.push(format!("{file}: no `mod` leads here"));
         }
         house
     }
 
-    fn enter(&mut self, files: &Files, file: String, path: Vec<String>, tests: bool) {
-        self.used.insert(file.clone());
-        let text = files.get(&file).map_or("", String::as_str);
+    fn enter(&mut self, files: &Files, file: &str, path: &[String], tests: bool) {
+        self.used.insert(file.to_owned());
+        let text = files.get(file).map_or("", String::as_str);
         let parsed = syn::parse_file(text).unwrap_or_else(|e| panic!("{file}: {e}"));
         let tests = tests || for_tests(&parsed.attrs);
-        self.walk(files, &file, path, parsed.items, tests);
+        self.walk(files, file, path, parsed.items, tests);
     }
 
     /// Takes a module in; modules of tests are walked for their files only.
-    fn walk(&mut self, files: &Files, file: &str, path: Vec<String>, items: Vec<Item>, tests: bool) {
+    fn walk(&mut self, files: &Files, file: &str, path: &[String], items: Vec<Item>, tests: bool) {
         let (mut own, mut below) = (Vec::new(), Vec::new());
         for item in items {
             let tests = tests || for_tests(attributes(&item));
@@ -161,30 +161,27 @@ impl House {
             }
         }
         if !tests {
-            self.modules.push(Module { path: path.clone(), file: file.to_owned(), items: own });
+            self.modules.push(Module { path: path.to_vec(), file: file.to_owned(), items: own });
         }
         for (module, tests) in below {
             let name = module.ident.to_string();
-            let Some(inner) = self.place(file, &path, &module) else {
+            let Some(inner) = Self::place(file, path, &module) else {
                 self.odd.push(format!("{file}: `mod {name}` names a path of its own"));
                 continue;
             };
-            match module.content {
-                Some((_, items)) => self.walk(files, file, inner, items, tests),
-                None => {
-                    let next = format!("{}.rs", inner.join("/"));
-                    if files.contains_key(&next) {
-                        self.enter(files, next, inner, tests);
-                    } else {
-                        self.odd.push(format!("{file}: there is no {next}"));
-                    }
-                }
+            let next = format!("{}.rs", inner.join("/"));
+            if let Some((_, items)) = module.content {
+                self.walk(files, file, &inner, items, tests);
+            } else if files.contains_key(&next) {
+                self.enter(files, &next, &inner, tests);
+            } else {
+                self.odd.push(format!("{file}: there is no {next}"));
             }
         }
     }
 
     /// Where a module lies. A `#[path]` may lead to another file of the same room, which is then judged as that file.
-    fn place(&self, file: &str, path: &[String], module: &syn::ItemMod) -> Option<Vec<String>> {
+    fn place(file: &str, path: &[String], module: &syn::ItemMod) -> Option<Vec<String>> {
         let Some(attribute) = module.attrs.iter().find(|a| a.path().is_ident("path")) else {
             return Some(path.iter().cloned().chain([module.ident.to_string()]).collect());
         };

@@ -239,7 +239,7 @@ impl<'a> Visit<'a> for Look {
             Item::Trait(i) => self.traits.push((i.ident.to_string(), i.span().start().line)),
             Item::TraitAlias(i) => self.traits.push((i.ident.to_string(), i.span().start().line)),
             Item::Mod(i) => {
-                self.odd.push(format!("{}: `mod {}` inside of a function", i.span().start().line, i.ident))
+                self.odd.push(format!("{}: `mod {}` inside of a function", i.span().start().line, i.ident));
             }
             _ => {}
         }

@@ -266,8 +266,8 @@ fn room_or_place(module: &Module, room: &str) -> String {
 /// The room a module is in; a room inside of a room counts for itself.
 fn room_of(path: &[String]) -> String {
     let joined = path.join("/");
-    let inner = ROOMS.iter().map(|(name, _)| *name).filter(|n| n.contains('/'));
-    let found = inner.filter(|n| joined == *n || joined.starts_with(&format!("{n}/"))).last();
+    let mut inner = ROOMS.iter().map(|(name, _)| *name).filter(|n| n.contains('/'));
+    let found = inner.find(|n| joined == *n || joined.starts_with(&format!("{n}/")));
     found.map_or_else(|| path.first().cloned().unwrap_or_default(), str::to_owned)
 }
 
