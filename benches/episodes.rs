@@ -11,7 +11,7 @@ mod process;
 #[path = "../tests/rig/run.rs"]
 mod run;
 
-use process::{load, median, processor_seconds, verdict};
+use process::{ending, load, median, processor_seconds, verdict};
 use retrospect::domain::{EnvInfo, RunSpec, Task, Turn};
 use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::driver::{Driver, Launch, OpenWorld};
@@ -28,7 +28,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 const EPISODES: usize = 134;
 const RUNS: usize = 5;
 
-fn main() -> Outcome<()> {
+fn main() -> Outcome<std::process::ExitCode> {
     let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
     let mut real: Vec<String> = std::fs::read_dir(&games)
         .map(|entries| entries.flatten().map(|e| e.path().display().to_string()).collect())
@@ -42,7 +42,8 @@ fn main() -> Outcome<()> {
     let kinds = ["put", "look", "clean", "heat", "cool", "two"];
     let own: Vec<String> =
         (0..EPISODES).map(|n| format!("normal/{}/{}", kinds[n % kinds.len()], 1 + n / kinds.len())).collect();
-    measure("household", &own)
+    measure("household", &own)?;
+    Ok(ending())
 }
 
 fn measure(env: &str, games: &[String]) -> Outcome<()> {

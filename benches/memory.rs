@@ -10,11 +10,16 @@ mod long;
 mod process;
 
 use long::Rig;
-use process::{load, median, resident, verdict};
+use process::{ending, load, median, resident, verdict};
 use retrospect::domain::Seq;
 use std::time::Instant;
 
-fn main() {
+fn main() -> std::process::ExitCode {
+    budgets();
+    ending()
+}
+
+fn budgets() {
     let most: u64 = std::env::var("EVENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(1_000_000);
     let dir = tempfile::tempdir().expect("a folder for the journal");
     let large = dir.path().join("large.jsonl");

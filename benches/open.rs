@@ -11,7 +11,7 @@ mod long;
 mod process;
 
 use long::Rig;
-use process::{load, median, processor_seconds, resident, verdict};
+use process::{ending, load, median, processor_seconds, resident, verdict};
 use retrospect::domain::Seq;
 use retrospect::driver::{Store, open_read_only};
 use retrospect::journal::{Meta, Session};
@@ -22,7 +22,12 @@ use std::time::Instant;
 const AT_ONCE: u32 = 40;
 const PAIRS: usize = 9;
 
-fn main() {
+fn main() -> std::process::ExitCode {
+    budgets();
+    ending()
+}
+
+fn budgets() {
     let most: u64 = std::env::var("EVENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(1_000_000);
     let temporary = tempfile::tempdir().expect("a folder for the journals");
     let kept = std::env::var_os("KEEP").map(PathBuf::from);

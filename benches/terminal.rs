@@ -9,7 +9,7 @@
 mod process;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
-use process::{load, median, verdict, voluntary_switches};
+use process::{ending, load, median, verdict, voluntary_switches};
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -20,7 +20,12 @@ const COLUMNS: u16 = 120;
 /// The end of a frame: the terminal shows it now.
 const SHOWN: &[u8] = b"\x1b[?2026l";
 
-fn main() {
+fn main() -> std::process::ExitCode {
+    budgets();
+    ending()
+}
+
+fn budgets() {
     if std::env::var_os(CHILD).is_some() {
         return streaming::run();
     }

@@ -4,19 +4,42 @@
 //! `domain` <- `engine` <- {`prompt`, `symbolic`, `pddl`, `env` native, `timeline`} <- `method`
 //! <- {`journal`, `provider`, `driver`} <- {`ui`, `cli`}.
 
+// What is outside (files, clocks, the environment, processes: clippy.toml) is closed to every room but those that say why it is not.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the command line opens what it is told to"
+)]
 pub mod cli;
 pub mod domain;
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the driver owns clock, threads and files"
+)]
 pub mod driver;
 pub mod engine;
 pub mod env;
+#[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "sessions are files")]
 pub mod journal;
 pub mod method;
 pub mod pddl;
 pub mod prompt;
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "model servers, recordings and kept answers are outside"
+)]
 pub mod provider;
 pub mod report;
 pub mod symbolic;
 pub mod text;
 pub mod timeline;
 #[cfg(feature = "tui")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the screen draws by the clock and writes to the terminal; `tests/tidy` keeps it from files"
+)]
 pub mod ui;

@@ -27,7 +27,7 @@ fn the_header_example_is_read_and_written_as_it_stands() {
 #[test]
 fn every_event_example_is_read_kept_and_folded() {
     let mut state = State::default();
-    let lines = blocks("json")[1].clone();
+    let lines = blocks("json")[2].clone();
     for line in lines.lines() {
         let envelope: Envelope = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}\n{line}"));
         let again: Envelope = serde_json::from_str(&serde_json::to_string(&envelope).unwrap()).unwrap();
@@ -40,5 +40,20 @@ fn every_event_example_is_read_kept_and_folded() {
         }
         state.apply(&envelope);
     }
-    assert_eq!(state.head.0, 34);
+    assert_eq!(state.head.0, 46);
+    // Every kind of event has its example.
+    let code = include_str!("../src/engine/event.rs");
+    let list = code.split("pub enum Event {").nth(1).unwrap().split("\n}").next().unwrap();
+    let kinds =
+        list.lines().filter_map(|l| l.strip_prefix("    ")).filter(|l| l.starts_with(char::is_uppercase));
+    for kind in kinds.map(|l| l.trim_end_matches(['{', ',', ' '])) {
+        let name = kind.chars().fold(String::new(), |mut name, c| {
+            if c.is_uppercase() && !name.is_empty() {
+                name.push('_');
+            }
+            name.push(c.to_ascii_lowercase());
+            name
+        });
+        assert!(lines.contains(&format!("\"type\":\"{name}\"")), "docs/JOURNAL.md has no example of {name}");
+    }
 }

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "every bench takes what it needs")]
 
 use std::fs;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Processor seconds of this process, all threads, to a hundredth; none where there is no `/proc`.
 pub(crate) fn processor_seconds() -> Option<f64> {
@@ -45,7 +47,19 @@ pub(crate) fn median(mut of: Vec<f64>) -> f64 {
     of.get(of.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// `met` or `MISSED`.
+/// `met`; a budget that is missed ends the program with 1 when all is measured, unless `RETROSPECT_BUDGETS=told` asks for figures only.
 pub(crate) fn verdict(met: bool) -> &'static str {
-    if met { "met" } else { "MISSED" }
+    if met {
+        return "met";
+    }
+    MISSED.store(true, Ordering::Relaxed);
+    "MISSED"
+}
+
+static MISSED: AtomicBool = AtomicBool::new(false);
+
+/// How the program ends: a benchmark's `main` says it last.
+pub(crate) fn ending() -> ExitCode {
+    let told = std::env::var_os("RETROSPECT_BUDGETS").is_some_and(|v| v == "told");
+    if MISSED.load(Ordering::Relaxed) && !told { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -1,5 +1,6 @@
 //! What happened, turned into changes of the model and wishes for the outside.
 
+mod copy;
 mod cursor;
 mod lesson;
 mod mouse;
@@ -22,7 +23,6 @@ use crate::domain::{Autonomy, EndReason};
 use crate::driver::Signal;
 use crate::engine::{Command, Pace};
 use crossterm::event::{KeyEvent, KeyEventKind};
-use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Two presses of Ctrl-C within this time quit.
@@ -271,7 +271,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
             }
         }
         Action::Hint => vec![Request::Hint],
-        Action::Copy => copy(look),
+        Action::Copy => copy::copy(look),
         Action::Cancel => cancel(model, look),
         Action::Suspend => vec![Request::Suspend],
         Action::Redraw => vec![Request::Redraw],
@@ -338,23 +338,6 @@ fn again(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     }
     wants.push(Request::Send(Command::Begin(Box::new(episode.task.clone()))));
     wants
-}
-
-fn copy(look: &Look<'_>) -> Vec<Request> {
-    let number = look.moment.chosen();
-    let Some(step) = look.step(number) else { return Vec::new() };
-    let mut text = String::new();
-    if let Some(thought) = &step.thought {
-        let _ = writeln!(text, "think: {thought}");
-    }
-    if let Some(action) = step.action() {
-        let _ = writeln!(text, "> {action}");
-    }
-    if let Some(seen) = step.observation() {
-        text.push_str(seen);
-        text.push('\n');
-    }
-    vec![Request::Copy(text)]
 }
 
 /// A hint goes once it was obeyed.

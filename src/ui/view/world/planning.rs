@@ -37,7 +37,7 @@ impl<'a> Facts<'a> {
     /// The facts of a predicate with so many arguments.
     fn of<const N: usize>(&self, name: &str) -> impl Iterator<Item = [&'a str; N]> + '_ {
         let facts = self.0.get(name).into_iter().flatten();
-        facts.filter_map(|words| <[&str; N]>::try_from(words.as_slice()).ok())
+        facts.filter_map(|words| words.as_slice().try_into().ok())
     }
 
     fn has<const N: usize>(&self, name: &str, arguments: [&str; N]) -> bool {

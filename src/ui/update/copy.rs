@@ -1,0 +1,22 @@
+//! The listed turn as text to take along.
+
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use std::fmt::Write as _;
+
+pub(super) fn copy(look: &Look<'_>) -> Vec<Request> {
+    let number = look.moment.chosen();
+    let Some(step) = look.step(number) else { return Vec::new() };
+    let mut text = String::new();
+    if let Some(thought) = &step.thought {
+        let _ = writeln!(text, "think: {thought}");
+    }
+    if let Some(action) = step.action() {
+        let _ = writeln!(text, "> {action}");
+    }
+    if let Some(seen) = step.observation() {
+        text.push_str(seen);
+        text.push('\n');
+    }
+    vec![Request::Copy(text)]
+}

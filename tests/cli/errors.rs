@@ -1,0 +1,256 @@
+//! What is wrong is said: what, where, and what to do next.
+
+use crate::{Home, fields};
+use serde_json::Value;
+use std::path::Path;
+
+#[test]
+fn every_error_says_what_where_and_what_next() {
+    // Arguments, exit code, kind, and words of message and hint.
+    let cases: &[(&[&str], i32, &str, &[&str])] = &[
+        (&["frob"], 2, "usage", &["frob", "retrospect --help"]),
+        (&["run", "--bogus"], 2, "usage", &["--bogus", "retrospect run --help"]),
+        (&["run", "--trials", "0"], 2, "usage", &["--trials", "retrospect run --help"]),
+        (&["run", "--env", "moon"], 2, "usage", &["--env \"moon\"", "household, alfworld"]),
+        (
+            &["run", "--task", "normal/boil/1"],
+            2,
+            "usage",
+            &["normal/boil/1", "normal/heat/17", "retrospect tasks"],
+        ),
+        (
+            &["run", "--actor", "openai:gpt"],
+            2,
+            "usage",
+            &["--actor openai:gpt: no model server is known", "--base-url or OPENAI_BASE_URL"],
+        ),
+        (
+            &["run", "--actor", "openai:", "--base-url", "http://127.0.0.1:9/v1"],
+            2,
+            "usage",
+            &["names no model"],
+        ),
+        (
+            &["run", "--actor", "openai:m", "--profile", "mine"],
+            2,
+            "usage",
+            &["no profile \"mine\"", "llamacpp"],
+        ),
+        (&["run", "--actor", "openai:m", "--profile", "openrouter"], 1, "config", &["OPENROUTER_API_KEY"]),
+        (&["run", "--api", "responses"], 2, "usage", &["--api", "chat, completions"]),
+        (
+            &["run", "--actor", "ghost"],
+            2,
+            "usage",
+            &["no actor \"ghost\"", "openai:MODEL, rules (built in), human, and recorded:SESSION", "--actor"],
+        ),
+        (&["run", "--mentor", "openai:gpt"], 2, "usage", &["--mentor openai:gpt: no model server is known"]),
+        (&["run", "--method", "dreams"], 2, "usage", &["dreams", "react, omnireflect"]),
+        (&["run", "--set", "r_frek=5"], 2, "usage", &["did you mean \"r_freq\"?"]),
+        (&["run", "--set", "r_freq=often"], 2, "usage", &["a whole number"]),
+        (&["run", "--set", "r_freq=5", "--method", "react"], 2, "usage", &["is for omnireflect", "--method"]),
+        (&["run", "--set", "context_tokens=4294967296"], 2, "usage", &["from 1 to 16000000"]),
+        (&["run", "--set", "max_moves=4294967296"], 2, "usage", &["at most 4294967295"]),
+        (&["run", "--preset", "fast"], 2, "usage", &["config.toml", "[preset.fast]"]),
+        (&["run", "--preset", "fcrf-1", "--method", "react"], 2, "usage", &["is of fcrf, not of react"]),
+        (&["run", "--preset", "omnireflect-3-neural"], 2, "usage", &["made beforehand", "--constitution"]),
+        (&["rerun", "somewhere"], 2, "usage", &["names no episode", "--last#3"]),
+        (&["report", "nothing"], 1, "session", &["nothing", "retrospect sessions"]),
+        (&["run", "--break", "luck=7", "--headless"], 2, "usage", &["luck=7", "step=N"]),
+        (
+            &["run", "--jobs", "2", "--tasks", "easy/*/1", "--headless"],
+            2,
+            "usage",
+            &["lessons cross", "--method react"],
+        ),
+        (&["run", "--jobs", "2", "--method", "react"], 2, "usage", &["--headless"]),
+        (&["run", "--pool", "none.jsonl", "--headless"], 2, "usage", &["none.jsonl", "lessons add"]),
+        (&["run", "--constitution", "none.txt", "--headless"], 1, "file", &["none.txt"]),
+        (&["run", "--actor", "human", "--headless"], 2, "usage", &["--plain"]),
+        (&["run", "--env", "alfworld", "--headless"], 2, "usage", &["ALFWORLD_DATA is not set", "--data"]),
+        (
+            &["run", "--env", "alfworld", "--only", "3", "--headless"],
+            2,
+            "usage",
+            &["ALFWORLD_DATA is not set"],
+        ),
+        (&["run", "--theme", "nope", "--headless"], 2, "usage", &["there is no theme \"nope\"", "--theme"]),
+        (&["--theme", "nope", "run", "--headless"], 2, "usage", &["there is no theme \"nope\"", "--theme"]),
+        (&["--plain", "tasks"], 2, "usage", &["shows no screen", "leave it out"]),
+        (
+            &["run", "--env", "alfworld", "--split", "valid_seen", "--headless"],
+            2,
+            "usage",
+            &["ALFWORLD_DATA", "--env household"],
+        ),
+        (
+            &["play", "--env", "alfworld", "--task", "x"],
+            2,
+            "usage",
+            &["no such file or folder", "ALFWORLD_DATA"],
+        ),
+        (
+            &["play", "--task", "easy/put/1", "--tasks", "easy/*/1", "--index", "99"],
+            2,
+            "usage",
+            &["7 tasks, counted from 0"],
+        ),
+        (&["resume", "nothing"], 1, "session", &["nothing", "retrospect sessions"]),
+        (&["resume", "--last"], 1, "session", &["no session here yet", "retrospect sessions"]),
+        (&["open", "nothing#1.2"], 1, "session", &["nothing", "retrospect sessions"]),
+        (&["open", "nothing#x"], 2, "usage", &["EPISODE.STEP"]),
+        (&["export", "--last"], 1, "session", &["no session here yet"]),
+        (&["export", "x", "--format", "gif"], 2, "usage", &["gif", "html, markdown, json, svg, text"]),
+        (&["verify", "nothing"], 1, "session", &["nothing"]),
+        (&["tasks", "--env", "alfworld"], 2, "usage", &["ALFWORLD_DATA is not set", "json_2.1.1"]),
+        (&["tasks", "--split", "train"], 2, "usage", &["no splits"]),
+        (&["lessons", "edit", "1", "x"], 2, "usage", &["no lesson \"1\"", "lessons list"]),
+        (&["lessons"], 2, "usage", &["needs a word", "list, add, edit", "lessons --help"]),
+        (&["lessons", "add", " "], 2, "usage", &["teaches nothing"]),
+        (&["lessons", "add", "x", "--kind", "joke"], 2, "usage", &["joke", "abstract, error"]),
+        (&["config", "show", "--config", "none.toml"], 1, "file", &["none.toml"]),
+    ];
+    for (args, code, kind, words) in cases {
+        let home = Home::new();
+        let said = home.run(args);
+        assert_eq!(said.code, *code, "{args:?}: {}", said.err);
+        assert!(said.out.is_empty(), "{args:?}: {}", said.out);
+        for word in *words {
+            assert!(said.err.contains(word), "{args:?}: {word:?} is not in {}", said.err);
+        }
+        assert!(
+            said.err.starts_with("retrospect: ") && said.err.lines().count() >= 2,
+            "{args:?}: {}",
+            said.err
+        );
+        // The same as JSON, on standard output.
+        let mut with_json = args.to_vec();
+        with_json.push("--json");
+        let told = home.run(&with_json);
+        // Verbs without --json refuse it, and some of these calls are right when no person is asked for.
+        if told.code == *code && !told.out.is_empty() {
+            assert_eq!(fields(&told.out), ["error"], "{args:?}");
+            let error: Value = serde_json::from_str(&told.out).unwrap();
+            assert!(error["error"]["message"].is_string() && error["error"]["hint"].is_string());
+            assert_eq!(error["error"]["kind"], *kind, "{args:?}");
+            assert!(told.err.is_empty(), "{args:?}: {}", told.err);
+        }
+    }
+}
+
+#[test]
+fn a_broken_configuration_names_its_line() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path("config")).unwrap();
+    std::fs::write(home.path("config/config.toml"), "[run]\nmethod = \"react\"\ntrails = 3\n").unwrap();
+    let said = home.run(&["run", "--headless"]);
+    assert_eq!(said.code, 1);
+    assert!(
+        said.err.contains("config.toml:3: there is no key \"run.trails\"; did you mean \"run.trials\"?"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn a_file_that_is_no_game_makes_no_session() {
+    let home = Home::new();
+    let file = home.path("passwd");
+    std::fs::write(&file, "root:x:0:0").unwrap();
+    let said = home.run(&["run", "--env", "alfworld", "--task", file.to_str().unwrap(), "--headless"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("passwd is no game.tw-pddl"), "{}", said.err);
+    assert!(
+        !home.path("sessions").exists() || std::fs::read_dir(home.path("sessions")).unwrap().count() == 0
+    );
+}
+
+/// Two games below `games`; the goal of the second is misspelt, so that it is a game which cannot be played. Gives the
+/// folders and the second one's text as it should be.
+fn a_broken_game(home: &Home) -> (String, String, String) {
+    let write = |task: &str| {
+        let said = home.run(&["tasks", "--env", "household", "--tasks", task, "--write", "games"]).ok();
+        home.path(said.out.trim()).display().to_string()
+    };
+    let (good, broken) = (write("easy/put/2"), write("easy/put/1"));
+    let game = Path::new(&broken).join("game.tw-pddl");
+    let whole = std::fs::read_to_string(&game).unwrap();
+    std::fs::write(&game, whole.replace("(:goal", "(:gaol")).unwrap();
+    (good, broken, whole)
+}
+
+#[test]
+fn a_broken_game_left_an_empty_session() {
+    let home = Home::new();
+    let (_, broken, _) = a_broken_game(&home);
+    for how in [&["--headless"][..], &["--json"], &["--plain"], &["-q"], &["--jobs", "2", "-q"]] {
+        let said = home.run(&[&["run", "--env", "alfworld", "--task", &broken], how].concat());
+        assert_eq!(said.code, 1, "{how:?}: {}", said.err);
+        let told = format!("{}{}", said.out, said.err);
+        assert!(told.contains("game.tw-pddl") && told.contains("gaol"), "{how:?}: {told}");
+        let left = std::fs::read_dir(home.path("sessions")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "{how:?}: an empty session is left");
+    }
+}
+
+#[test]
+fn a_run_stopped_by_a_failed_call_is_resumed_once_its_cause_is_mended() {
+    let home = Home::new();
+    let (good, broken, whole) = a_broken_game(&home);
+    let games = ["--task", &good, "--task", &broken, "--max-steps", "3", "--headless"];
+    let run = home.run(&[&["run", "--env", "alfworld"], &games[..]].concat());
+    assert_eq!(run.code, 3, "{}", run.err);
+    let still = home.run(&["resume", "--last", "-q"]);
+    assert_eq!(still.code, 3, "one more try, and no more: {}", still.err);
+    std::fs::write(Path::new(&broken).join("game.tw-pddl"), whole).unwrap();
+    let mended = home.run(&["resume", "--last", "-q"]).ok();
+    assert!(mended.out.starts_with("2 episodes"), "{}", mended.out);
+}
+
+#[test]
+fn what_cannot_be_played_is_skipped_where_that_is_asked() {
+    let home = Home::new();
+    let (good, broken, _) = a_broken_game(&home);
+    let games = ["--task", &broken, "--task", &good, "--max-steps", "3", "--json"];
+    let skip = ["--on-error", "skip-task"];
+    let run = home.run(&[&["run", "--env", "alfworld"], &games[..], &skip].concat()).ok();
+    let ends: Vec<Value> = run.lines().into_iter().filter(|l| l["type"] == "episode_end").collect();
+    let reasons: Vec<&str> = ends.iter().map(|e| e["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons, ["error", "step_limit"], "{}", run.out);
+    // Stopped at what cannot be played, and gone on with by somebody who skips it.
+    let stopped = home.run(&[&["run", "--env", "alfworld", "--task", &good], &games[..]].concat());
+    assert_eq!(stopped.code, 3, "{}", stopped.err);
+    let went_on = home.run(&[&["resume", "--last", "--json"], &skip[..]].concat()).ok();
+    let last = went_on.lines().pop().unwrap();
+    assert_eq!(
+        (last["type"].as_str(), last["ended"].as_str()),
+        (Some("summary"), Some("finished")),
+        "{last}"
+    );
+}
+
+#[test]
+fn templates_and_settings_were_read_without_end() {
+    let home = Home::new();
+    let endless = |name: &str| {
+        let path = home.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // It has no blocks on the disk.
+        std::fs::File::create(&path).unwrap().set_len(100 << 30).unwrap();
+        path.display().to_string()
+    };
+    let (config, prompt) = (endless("big.toml"), endless("prompts/react.toml"));
+    let game = endless("game/game.tw-pddl");
+    let prompts = Path::new(&prompt).parent().unwrap().display().to_string();
+    let cases: [(&[&str], &str); 4] = [
+        (&["config", "show", "--config", &config], "big.toml"),
+        (&["run", "--headless", "--prompts", &prompts], "react.toml"),
+        (&["run", "--headless", "--env", "alfworld", "--task", &game], "game.tw-pddl"),
+        (&["run", "--headless", "--tasks", &config], "big.toml"),
+    ];
+    for (args, name) in cases {
+        let said = home.run(args);
+        assert!(matches!(said.code, 1 | 2), "{args:?}: {}", said.err);
+        assert!(said.err.contains(name) && said.err.contains("longer than"), "{args:?}: {}", said.err);
+    }
+}

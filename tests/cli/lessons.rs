@@ -1,0 +1,156 @@
+//! `lessons`: pools, promotion, and two programs at once.
+
+use crate::Home;
+use serde_json::Value;
+use std::process::Stdio;
+
+#[test]
+fn lessons_live_in_a_pool() {
+    let home = Home::new();
+    home.run(&["lessons", "add", "Look in the fridge first."]).ok();
+    home.run(&["lessons", "add", "Took from a closed fridge.", "--solution", "Open it first."]).ok();
+    home.run(&["lessons", "edit", "1", "Look in the fridge last."]).ok();
+    std::fs::write(
+        home.path("more.txt"),
+        "# mine\n- Heated on a stove. -> Use a microwave.\nLook in the fridge last.\n",
+    )
+    .unwrap();
+    let imported = home.run(&["lessons", "import", "more.txt"]).ok();
+    assert!(imported.out.starts_with("1 of 1 changes were new"), "{}", imported.out);
+    home.run(&["lessons", "retire", "2"]).ok();
+    let listed = home.run(&["lessons", "list", "--json", "--all"]).ok().lines();
+    let told: Vec<(&str, &str, u64)> = listed
+        .iter()
+        .map(|l| (l["text"].as_str().unwrap(), l["status"].as_str().unwrap(), l["version"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("Look in the fridge last.", "on", 2),
+            ("Took from a closed fridge.", "retired", 1),
+            ("Heated on a stove.", "on", 1)
+        ]
+    );
+    // A pool is a run's beginning, and what was loaded is an event.
+    let run = home
+        .run(&["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--headless", "--max-steps", "2"])
+        .ok();
+    assert!(run.out.contains("2 lessons loaded from pool.jsonl"), "{}", run.out);
+    // Merging is by id: what came from here changes nothing here.
+    let export = home.run(&["lessons", "export"]).ok();
+    std::fs::write(home.path("copy.jsonl"), &export.out).unwrap();
+    let merged = home.run(&["lessons", "import", "copy.jsonl"]).ok();
+    assert!(merged.out.starts_with("0 of "), "{}", merged.out);
+    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
+    assert_eq!(text.out, "Look in the fridge last.\nHeated on a stove. -> Use a microwave.\n");
+    std::fs::write(home.path("constitution.txt"), &text.out).unwrap();
+    let run = home
+        .run(&[
+            "run",
+            "--task",
+            "easy/put/1",
+            "--constitution",
+            "constitution.txt",
+            "--headless",
+            "--max-steps",
+            "2",
+        ])
+        .ok();
+    assert!(run.out.contains("2 lessons loaded from constitution.txt"), "{}", run.out);
+}
+
+#[test]
+fn two_programs_lose_no_lesson() {
+    let home = Home::new();
+    let children: Vec<_> = (0..8)
+        .map(|n| {
+            home.command(&["lessons", "add", &format!("Lesson {n}.")]).stdout(Stdio::null()).spawn().unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(home.run(&["lessons", "list"]).ok().out.lines().count(), 8);
+}
+
+/// What was added behind a half written line used to make the whole pool unreadable.
+#[test]
+fn a_torn_pool_line_is_cut_before_more_is_added() {
+    let home = Home::new();
+    home.run(&["lessons", "add", "Look around."]).ok();
+    home.run(&["lessons", "add", "Look twice."]).ok();
+    let path = home.path("pool.jsonl");
+    let len = std::fs::metadata(&path).unwrap().len();
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len - 20).unwrap();
+    let said = home.run(&["lessons", "add", "Look thrice."]).ok();
+    assert!(said.err.contains("half written") && said.err.contains("cut off"), "{}", said.err);
+    assert_eq!(home.run(&["lessons", "add", "Look away."]).ok().err, "");
+    // A whole line without its end, as an editor leaves it, stays.
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.trim_end()).unwrap();
+    assert_eq!(home.run(&["lessons", "add", "Look up."]).ok().err, "");
+    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
+    assert_eq!(text.out, "Look around.\nLook thrice.\nLook away.\nLook up.\n");
+}
+
+#[test]
+fn a_session_gives_its_lessons_away() {
+    let home = Home::new();
+    let input = "lesson Took from a closed fridge. -> Open it first.\nlesson Look around.\nedit 2 Look twice.\nquit\n";
+    home.says(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input).ok();
+    let session = home.session().display().to_string();
+    let said = home.run(&["lessons", "promote", &session]).ok();
+    assert!(said.out.starts_with("2 of 2 lessons were new"), "{}", said.out);
+    let again = home.run(&["lessons", "promote", &session]).ok();
+    assert!(again.out.starts_with("0 of 2 lessons were new"), "{}", again.out);
+    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
+    assert_eq!(text.out, "Took from a closed fridge. -> Open it first.\nLook twice.\n");
+    assert_eq!(home.run(&["lessons", "list", &session]).ok().out.lines().count(), 2);
+}
+
+/// A run that began with a pool used to give every lesson back under a new id.
+#[test]
+fn promoting_after_a_pool_run_doubles_nothing() {
+    let home = Home::new();
+    home.run(&["lessons", "add", "Look around."]).ok();
+    home.run(&["lessons", "add", "Look twice."]).ok();
+    let before = std::fs::read_to_string(home.path("pool.jsonl")).unwrap();
+    let play = |input: &str| {
+        let args = ["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--plain", "--mentor", "none"];
+        home.says(&args, input).ok();
+        home.session().display().to_string()
+    };
+    let said = home.run(&["lessons", "promote", &play("quit\n")]).ok();
+    assert!(said.out.starts_with("0 of 2 lessons were new and"), "{}", said.out);
+    assert_eq!(std::fs::read_to_string(home.path("pool.jsonl")).unwrap(), before);
+}
+
+#[test]
+fn words_changed_in_a_run_are_promoted_and_status_and_origin_come_with_a_pool() {
+    let home = Home::new();
+    home.run(&["lessons", "add", "Look around."]).ok();
+    home.run(&["lessons", "add", "Look twice."]).ok();
+    let args = ["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--plain", "--mentor", "none"];
+    home.says(&args, "edit 2 Look thrice.\nquit\n").ok();
+    let session = home.session().display().to_string();
+    let told = |which: &[&str]| -> Vec<(String, String, u64)> {
+        let word = |l: &Value, f: &str| l[f].as_str().unwrap().to_owned();
+        let args = [&["lessons", "list", "--json"], which].concat();
+        home.run(&args)
+            .ok()
+            .lines()
+            .iter()
+            .map(|l| (word(l, "id"), word(l, "origin"), l["version"].as_u64().unwrap()))
+            .collect()
+    };
+    let said = home.run(&["lessons", "promote", &session]).ok();
+    assert!(said.out.starts_with("0 of 2 lessons were new, 1 had new words,"), "{}", said.out);
+    assert_eq!(told(&[]), told(&[&session]));
+    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
+    assert_eq!(text.out, "Look around.\nLook thrice.\n");
+    // What the pool has made of a lesson since is not taken back.
+    home.run(&["lessons", "edit", "2", "Look away."]).ok();
+    let again = home.run(&["lessons", "promote", &session]).ok();
+    assert!(again.out.starts_with("0 of 2 lessons were new and"), "{}", again.out);
+    assert!(home.run(&["lessons", "export", "--format", "text"]).ok().out.contains("Look away."));
+}

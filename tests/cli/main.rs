@@ -1,0 +1,124 @@
+//! The real program: what it prints, as text and as JSON, and how it ends.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
+
+mod errors;
+mod lessons;
+mod play;
+mod reports;
+mod runs;
+mod verbs;
+mod verify;
+
+use serde_json::Value;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Stdio;
+
+/// A home of its own for every test, so that nothing of the machine is seen and nothing is left behind.
+struct Home(tempfile::TempDir);
+
+struct Said {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+        command.args(args).current_dir(self.0.path()).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.path("home")).env("RETROSPECT_CONFIG_DIR", self.path("config"));
+        command
+            .env("RETROSPECT_SESSIONS", self.path("sessions"))
+            .env("RETROSPECT_POOL", self.path("pool.jsonl"));
+        command
+    }
+
+    fn says(&self, args: &[&str], input: &str) -> Said {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A program that ends without reading its input closes the pipe; that is its right.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let done = child.wait_with_output().unwrap();
+        Said {
+            code: done.status.code().unwrap_or(-1),
+            out: String::from_utf8(done.stdout).unwrap(),
+            err: String::from_utf8(done.stderr).unwrap(),
+        }
+    }
+
+    fn run(&self, args: &[&str]) -> Said {
+        self.says(args, "")
+    }
+
+    /// The folder of the only session.
+    fn session(&self) -> PathBuf {
+        let mut found: Vec<_> =
+            std::fs::read_dir(self.path("sessions")).unwrap().map(|e| e.unwrap().path()).collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+}
+
+impl Said {
+    fn ok(self) -> Self {
+        assert_eq!(self.code, 0, "{}\n{}", self.out, self.err);
+        self
+    }
+
+    fn lines(&self) -> Vec<Value> {
+        self.out.lines().map(|l| serde_json::from_str(l).unwrap_or_else(|e| panic!("{e}: {l}"))).collect()
+    }
+}
+
+/// The names of an object's fields in the order in which they are printed.
+fn fields(line: &str) -> Vec<String> {
+    let (mut names, mut depth, mut rest) = (Vec::new(), 0, line.char_indices());
+    let mut name_due = false;
+    while let Some((at, c)) = rest.next() {
+        match c {
+            '{' | '[' => {
+                depth += 1;
+                name_due = depth == 1;
+            }
+            '}' | ']' => depth -= 1,
+            ',' => name_due = depth == 1,
+            '"' => {
+                let start = at + 1;
+                let mut end = start;
+                while let Some((at, c)) = rest.next() {
+                    match c {
+                        '\\' => {
+                            rest.next();
+                        }
+                        '"' => {
+                            end = at;
+                            break;
+                        }
+                        _ => {}
+                    }
+                }
+                if std::mem::take(&mut name_due) {
+                    names.push(line[start..end].to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    names
+}

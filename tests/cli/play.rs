@@ -1,0 +1,111 @@
+//! `play`: a world driven by hand.
+
+use crate::{Home, fields};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::Path;
+
+#[test]
+fn play_answers_every_line_as_it_is() {
+    let home = Home::new();
+    let text = home
+        .says(
+            &["play", "--env", "household", "--task", "easy/heat/23"],
+            "look\n look \n\"look\"\n\ngo to fridge 1",
+        )
+        .ok();
+    insta::assert_snapshot!("play_text", text.out);
+    assert_eq!(text.err, "");
+}
+
+#[test]
+fn play_json_has_its_fields_in_order() {
+    let home = Home::new();
+    let input = "look\n\"go to\\u0020fridge 1\"\nxyzzy \"quoted\"\n";
+    let said = home.says(&["play", "--task", "easy/heat/23", "--json"], input).ok();
+    let lines: Vec<&str> = said.out.lines().collect();
+    let shared = [
+        "step",
+        "action",
+        "observation",
+        "reward",
+        "progress",
+        "done",
+        "won",
+        "valid",
+        "admissible",
+        "world",
+    ];
+    assert_eq!(fields(lines[0]), [&shared[..], &["goal", "task"]].concat());
+    for line in &lines[1..] {
+        assert_eq!(fields(line), shared);
+    }
+    let told = said.lines();
+    assert_eq!(told.len(), 4);
+    assert_eq!((&told[0]["step"], &told[0]["action"]), (&0.into(), &Value::Null));
+    assert_eq!(
+        (&told[0]["task"], &told[0]["goal"]),
+        (&"easy/heat/23".into(), &"put a hot apple in fridge".into())
+    );
+    assert_eq!((&told[2]["action"], &told[2]["valid"]), (&"go to fridge 1".into(), &true.into()));
+    assert_eq!((&told[3]["action"], &told[3]["valid"]), (&"xyzzy \"quoted\"".into(), &false.into()));
+    assert_eq!(told[3]["observation"], "Nothing happens.");
+    assert!(told[3]["world"]["inventory"].is_array());
+    let admissible: Vec<&str> =
+        told[2]["admissible"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
+    assert!(admissible.is_sorted() && admissible.contains(&"open fridge 1"), "{admissible:?}");
+    let broken = home.says(&["play", "--task", "easy/heat/23", "--json"], "look\n\"open\n");
+    assert_eq!(broken.code, 2);
+    assert_eq!(broken.lines().last().unwrap()["error"]["kind"], "usage");
+    assert!(broken.out.contains("standard input, line 2"), "{}", broken.out);
+}
+
+/// The commands of the recorded traces, through the real program: feedback, admissible commands and won as recorded.
+#[test]
+fn play_repeats_the_recorded_traces() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/household");
+    let index: Value = serde_json::from_slice(&std::fs::read(dir.join("index.json")).unwrap()).unwrap();
+    let home = Home::new();
+    let mut compared = 0;
+    for game in index["games"].as_array().unwrap().iter().take(3) {
+        let file = std::fs::File::open(dir.join(game["traces"].as_str().unwrap())).unwrap();
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+        let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        let first: Vec<&Value> =
+            lines.iter().enumerate().take_while(|(n, l)| *n == 0 || l["step"] != 0).map(|l| l.1).collect();
+        let mut input = String::new();
+        for line in &first[1..] {
+            writeln!(input, "{}", line["command"]).unwrap();
+        }
+        let said = home.says(&["play", "--task", game["id"].as_str().unwrap(), "--json"], &input).ok();
+        let told = said.lines();
+        assert_eq!(told.len(), first.len());
+        for (now, recorded) in told.iter().zip(&first) {
+            assert_eq!(now["action"], recorded["command"]);
+            assert_eq!(now["observation"], recorded["feedback"]);
+            assert_eq!(now["admissible"], recorded["admissible_commands"]);
+            assert_eq!(now["won"], recorded["won"]);
+            assert_eq!(now["world"]["inventory"], recorded["inventory"]);
+            compared += 1;
+        }
+    }
+    assert!(compared > 30, "{compared}");
+}
+
+#[test]
+fn play_shows_an_interface() {
+    let home = Home::new();
+    let said = home.says(
+        &["play", "--task", "easy/heat/23", "--interface", "agentboard", "--json"],
+        "think: hm\ncheck valid actions\ngo to fridge 1.\n",
+    );
+    let told = said.ok().lines();
+    assert!(told[0]["observation"].as_str().unwrap().starts_with("You are in the middle of a room."));
+    assert_eq!(told[1]["observation"], "OK.");
+    assert!(
+        told[2]["observation"].as_str().unwrap().starts_with("Choose an action from these valid actions: ")
+    );
+    assert!(told[3]["observation"].as_str().unwrap().contains("The fridge 1 is closed."));
+}

@@ -1,0 +1,291 @@
+//! `run` and `resume`, as text, as JSON, and when somebody leaves.
+
+use crate::{Home, Said, fields};
+use serde_json::Value;
+use std::io::Read as _;
+use std::process::Command;
+use std::process::Stdio;
+
+#[test]
+fn without_a_terminal_the_built_in_episode_is_told() {
+    let home = Home::new();
+    let said = home.run(&[]).ok();
+    assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+    assert!(said.err.contains("no terminal here"), "{}", said.err);
+    assert!(said.out.contains("Episode 1: put a hot mug in coffeemachine (household "), "{}", said.out);
+    assert!(said.out.contains("Episode 1 ") && said.out.contains("session: "), "{}", said.out);
+    assert!(!said.out.contains('\u{1b}'));
+}
+
+#[test]
+fn run_json_tells_a_run() {
+    let home = Home::new();
+    let args =
+        ["run", "--env", "household", "--tasks", "easy/*/1", "--only", "2", "--json", "--max-steps", "12"];
+    let said = home.run(&args).ok();
+    let told = said.lines();
+    let kinds: Vec<&str> = told.iter().map(|l| l["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds[..2], ["run", "episode_start"]);
+    assert_eq!(kinds.last(), Some(&"summary"));
+    assert_eq!(kinds.iter().filter(|k| **k == "episode_end").count(), 2);
+    let step = said.out.lines().find(|l| l.starts_with("{\"type\":\"step\"")).unwrap();
+    assert_eq!(
+        fields(step),
+        [
+            "type",
+            "episode",
+            "step",
+            "action",
+            "observation",
+            "reward",
+            "progress",
+            "done",
+            "won",
+            "valid",
+            "admissible",
+            "world",
+            "thought",
+            "proposed",
+            "by",
+            "seq"
+        ]
+    );
+    let value: Value = serde_json::from_str(step).unwrap();
+    assert!(value["admissible"].as_array().unwrap().len() > 3 && value["world"]["inventory"].is_array());
+    assert_eq!(value["by"], "actor");
+    let end = said.out.lines().find(|l| l.starts_with("{\"type\":\"episode_end\"")).unwrap();
+    assert_eq!(
+        fields(end),
+        [
+            "type", "episode", "task", "trial", "won", "steps", "moves", "progress", "calls", "tokens",
+            "reason", "assisted", "seq"
+        ]
+    );
+    let summary = told.last().unwrap();
+    assert_eq!(
+        (&summary["ended"], &summary["episodes"], &summary["assisted"]),
+        (&"finished".into(), &2.into(), &0.into())
+    );
+    // The same seed and inputs give the same lines, but for the session's name.
+    let plain = |said: &Said| -> Vec<String> {
+        said.out
+            .lines()
+            .filter(|l| l.contains("\"type\":\"step\"") || l.contains("reflection"))
+            .map(str::to_owned)
+            .collect()
+    };
+    let again = home.run(&args).ok();
+    assert_eq!(plain(&said), plain(&again));
+    let other = home.run(&[&args[..], &["--seed", "9"]].concat()).ok();
+    assert_ne!(plain(&said), plain(&other), "a seed that changes nothing is no seed");
+}
+
+#[test]
+fn a_stopped_run_is_resumed_to_the_same_end() {
+    let whole = Home::new();
+    let unbroken = whole.run(&["run", "--task", "easy/heat/23", "--json"]).ok();
+    let home = Home::new();
+    let stopped = home.run(&["run", "--task", "easy/heat/23", "--break", "step=5", "--headless"]);
+    assert_eq!(stopped.code, 3, "{}", stopped.err);
+    assert!(stopped.err.contains("step=5") && stopped.err.contains("retrospect resume"), "{}", stopped.err);
+    let name = home.session().file_name().unwrap().to_string_lossy().into_owned();
+    let listed = home.run(&["sessions", "--json"]).ok().lines();
+    assert_eq!((&listed[0]["standing"], &listed[0]["over"]), (&"closed".into(), &false.into()));
+    let rest = home.run(&["resume", &name[name.len() - 6..], "--json"]).ok();
+    // Pauses and resume marks are events too, so the numbers of events differ; nothing else may.
+    let steps = |said: &Said| -> Vec<Value> {
+        let late = |l: &Value| l["type"] == "step" && l["step"].as_u64() > Some(5);
+        let mut lines: Vec<Value> = said.lines().into_iter().filter(late).collect();
+        for line in &mut lines {
+            line["seq"] = Value::Null;
+        }
+        lines
+    };
+    assert_eq!(steps(&rest), steps(&unbroken));
+    assert_eq!(rest.lines()[0]["type"], "run");
+    assert!(home.run(&["verify", &name]).ok().out.contains("whole: everything is as the journal says"));
+}
+
+#[test]
+fn a_recording_acts_again_and_makes_nothing_up() {
+    let home = Home::new();
+    let first = home.run(&["run", "--task", "easy/heat/23", "--json"]).ok();
+    let session = home.session().display().to_string();
+    let actor = format!("recorded:{session}");
+    let again = home.run(&["run", "--task", "easy/heat/23", "--actor", &actor, "--json"]).ok();
+    let actions = |said: &Said| -> Vec<Value> {
+        said.lines().into_iter().filter(|l| l["type"] == "step").map(|l| l["action"].clone()).collect()
+    };
+    assert_eq!(actions(&again), actions(&first));
+    let other = home.run(&["run", "--task", "easy/heat/1", "--actor", &actor, "--headless"]);
+    assert_eq!(other.code, 3, "{}", other.err);
+    assert!(other.err.contains("differs first") && other.err.contains("retrospect resume"), "{}", other.err);
+    let skipped = home.run(&[
+        "run",
+        "--task",
+        "easy/heat/1",
+        "--actor",
+        &actor,
+        "--headless",
+        "--on-error",
+        "skip-task",
+    ]);
+    assert!(skipped.ok().out.contains("not won: error"));
+}
+
+#[test]
+fn independent_runs_mark_their_lines() {
+    let home = Home::new();
+    let args = [
+        "run",
+        "--tasks",
+        "easy/*/1",
+        "--only",
+        "3",
+        "--method",
+        "react",
+        "--jobs",
+        "2",
+        "--json",
+        "--max-steps",
+        "5",
+    ];
+    let told = home.run(&args).ok().lines();
+    let (summary, lines) = told.split_last().unwrap();
+    assert_eq!(summary["episodes"], 3);
+    assert_eq!(summary["paths"].as_array().unwrap().len(), 3);
+    let sessions: std::collections::BTreeSet<_> =
+        lines.iter().map(|l| l["session"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(sessions.len(), 3);
+}
+
+#[test]
+fn plain_is_a_conversation_without_cursor_movement() {
+    let home = Home::new();
+    let input = "help\nn\noverride go to countertop 1\nnote here\nlessons\nprompt\nworld\nactions\nstory 1\nxyzzy\nhuman\nact look\nset max_steps 9\nquit\n";
+    let said = home.says(&["run", "--task", "easy/heat/23", "--plain", "--mentor", "none"], input).ok();
+    assert!(!said.out.contains('\u{1b}') && !said.out.contains('\r'));
+    for words in [
+        "your turn, step 1",
+        "(by you)",
+        "remark  here",
+        "no lessons yet",
+        "[instruction]",
+        "goal: put a hot apple in fridge",
+        "the world would accept",
+        "there is no command \"xyzzy\"",
+        "YOU PLAY",
+        "setting max_steps = 9",
+        "retrospect resume",
+    ] {
+        assert!(said.out.contains(words), "{words:?} is not in {}", said.out);
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_forgiven() {
+    let home = Home::new();
+    for args in
+        [&["tasks", "--env", "household"][..], &["run", "--task", "easy/heat/23", "--headless"], &["man"]]
+    {
+        let mut child = home
+            .command(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0; 1];
+        let mut stdout = child.stdout.take().unwrap();
+        stdout.read_exact(&mut first).unwrap();
+        drop(stdout);
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        assert!(!String::from_utf8_lossy(&done.stderr).contains("panic"), "{args:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_is_put_down_in_order() {
+    let home = Home::new();
+    // A person that never acts keeps the program waiting.
+    let mut child = home
+        .command(&["run", "--task", "easy/heat/23", "--actor", "human", "--plain"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = String::new();
+    // Waiting for a child closes its input, and an input that ends is an order to leave.
+    let input = child.stdin.take();
+    let mut stdout = child.stdout.take().unwrap();
+    let mut byte = [0; 1];
+    while !told.contains("YOU PLAY") {
+        assert_eq!(stdout.read(&mut byte).unwrap(), 1, "{told}");
+        told.push(byte[0] as char);
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let status = child.wait().unwrap();
+    drop(input);
+    assert_eq!(status.code(), Some(130));
+    let listed = home.run(&["sessions", "--json"]).ok().lines();
+    assert_eq!(listed[0]["standing"], "closed");
+}
+
+#[test]
+fn the_bounds_of_an_episode_are_settings() {
+    // What is set, and the reason with which the episode ends or the field of the run that it becomes.
+    let home = Home::new();
+    let run = |set: &str| {
+        let args = ["run", "--task", "easy/heat/23", "--method", "react", "--json", "--set", set];
+        home.run(&args).ok().lines()
+    };
+    let told = run("max_moves=3");
+    let end = told.iter().find(|l| l["type"] == "episode_end").unwrap();
+    assert_eq!(end["reason"], "move_limit", "{end}");
+    assert_eq!(told[0]["settings"]["max_moves"], serde_json::json!({"value": 3, "origin": "flag"}));
+    let told = run("loop_detector=on");
+    assert_eq!(told[0]["settings"]["loop_detector"]["value"], true);
+    run("wall_seconds=5");
+    let text = std::fs::read_dir(home.path("sessions"))
+        .unwrap()
+        .map(|e| std::fs::read_to_string(e.unwrap().path().join("branches/trunk.jsonl")).unwrap());
+    let texts: Vec<String> = text.collect();
+    for field in ["\"moves\":3,\"wall_seconds\":null", "\"loop_detector\":true", "\"wall_seconds\":5}"] {
+        assert_eq!(texts.iter().filter(|t| t.contains(field)).count(), 1, "{field}");
+    }
+}
+
+#[test]
+fn every_actor_is_outfitted_in_one_place() {
+    use retrospect::driver::{Launch, OpenWorld};
+    use retrospect::env::EnvError;
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "--quiet", "--max-steps", "2"]).ok();
+    let folder = home.session();
+    let (_, timeline, _) = retrospect::driver::open_read_only(&folder).unwrap();
+    let mut spec = (**timeline.head().run.as_ref().unwrap()).clone();
+    // Actor and mentor, and the words with which they are refused (empty: they are outfitted).
+    let recorded = format!("recorded:{}", folder.display());
+    let cases = [
+        ("rules", "symbolic", ""),
+        ("human", "none", ""),
+        (&recorded, "symbolic", ""),
+        ("recorded:nowhere", "symbolic", "nowhere"),
+        ("openai:m", "symbolic", "no model server was named"),
+        ("ghost", "symbolic", "there is no actor \"ghost\""),
+        ("rules", "ghost", "there is no mentor \"ghost\""),
+    ];
+    for (actor, mentor, words) in cases {
+        (spec.actor, spec.mentor) = (actor.to_owned(), mentor.to_owned());
+        let open: OpenWorld =
+            std::sync::Arc::new(|_| Err(EnvError::Refused { what: "not needed".to_owned() }));
+        let templates = std::sync::Arc::new(retrospect::prompt::Templates::builtin());
+        let said = Launch::of(&spec, templates, open, std::time::Duration::ZERO).err();
+        let said = said.map(|e| e.to_string()).unwrap_or_default();
+        assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{actor} {mentor}: {said}");
+    }
+}

@@ -1,0 +1,182 @@
+//! `verify` and `resume` find out what was changed.
+
+use crate::Home;
+
+#[test]
+fn a_changed_journal_is_found_out() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "--headless", "--quiet", "--max-steps", "4"]).ok();
+    let session = home.session();
+    let trunk = session.join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&trunk).unwrap();
+    let line =
+        text.lines().find(|l| l.contains("\"type\":\"observed\"") && l.contains("You arrive")).unwrap();
+    std::fs::write(&trunk, text.replace(line, &line.replacen("You arrive", "You fly", 1))).unwrap();
+    let said = home.run(&["verify", session.to_str().unwrap()]);
+    assert_eq!(said.code, 1);
+    assert!(said.out.contains("PROBLEM event") && said.out.contains("You fly"), "{}", said.out);
+    let told = home.run(&["verify", session.to_str().unwrap(), "--json"]);
+    assert_eq!((told.code, told.out.lines().count()), (1, 1));
+    assert!(!told.lines()[0]["problems"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_world_that_differs_stops_a_resume_and_says_what_can_be_done() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "--headless", "--break", "step=5"]);
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&trunk).unwrap();
+    let line =
+        text.lines().find(|l| l.contains("\"type\":\"observed\"") && l.contains("You arrive")).unwrap();
+    std::fs::write(&trunk, text.replace(line, &line.replacen("You arrive", "You fly", 1))).unwrap();
+    for _ in 0..2 {
+        let said = home.run(&["resume", "--last", "-q"]);
+        assert_eq!(said.code, 3, "{}", said.err);
+        assert!(
+            said.err.contains("You fly") && said.err.contains("--plain`: `retry` accepts"),
+            "{}",
+            said.err
+        );
+    }
+}
+
+#[test]
+fn a_resume_with_other_prompt_templates_is_refused_until_it_is_meant() {
+    let home = Home::new();
+    let stop = ["--headless", "--break", "step=3"];
+    home.run(&[&["run", "--task", "easy/put/1"], &stop[..]].concat());
+    let prompts = home.path("mine");
+    std::fs::create_dir_all(&prompts).unwrap();
+    std::fs::write(prompts.join("put.txt"), "Another example.\n").unwrap();
+    let mine = prompts.to_str().unwrap();
+    let refused = home.run(&["resume", "--last", "-q", "--prompts", mine]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    for words in ["the built-in ones", mine, "--accept-prompts"] {
+        assert!(refused.err.contains(words), "{words:?} is not in {}", refused.err);
+    }
+    // What was refused has not touched the session; the same templates go on.
+    home.run(&["resume", "--last", "-q", "--prompts", "builtin", "--break", "step=4"]);
+    assert_eq!(home.run(&["resume", "--last", "-q", "--prompts", mine]).code, 2);
+    home.run(&["resume", "--last", "-q", "--prompts", mine, "--accept-prompts"]).ok();
+    // From now on they are the run's.
+    let built_in = home.run(&["resume", "--last", "-q"]);
+    assert_eq!(built_in.code, 2, "{}", built_in.err);
+    home.run(&["resume", "--last", "-q", "--prompts", mine]).ok();
+}
+
+#[test]
+fn every_changed_field_of_a_journal_is_found_out() {
+    // What is changed, once, in the first line that has both texts; the words with which it is found out.
+    let cases: &[(&str, &str, &str, &str)] = &[
+        ("observed", "\"reward\":0.0", "\"reward\":0.5", "reward = 0.0"),
+        ("observed", "\"progress\":0.0", "\"progress\":0.25", "progress = 0.0"),
+        ("observed", "\"done\":false", "\"done\":true", "done = false"),
+        ("observed", "\"won\":false", "\"won\":true", "won = false"),
+        ("observed", "\"valid\":true", "\"valid\":false", "valid = true"),
+        ("world_reset", "\"shown\":{", "\"shown\":{\"zz\":1,", "shown = "),
+        ("world_reset", "\"truth\":{", "\"truth\":{\"zz\":1,", "truth = "),
+        ("proposed", "\"action\":\"", "\"action\":\"no ", "the reply reads as"),
+        ("prompt_sent", "\"seed\":", "\"seed\":1", "the request has the seed"),
+        ("noted", "\"step\":1", "\"step\":7", "steps are out of order"),
+        ("episode_ended", "\"won\":false", "\"won\":true", "its summary says"),
+        ("episode_ended", "\"steps\":6", "\"steps\":5", "its summary says"),
+        ("episode_ended", "\"moves\":", "\"moves\":1", "its summary says"),
+        ("episode_ended", "\"progress\":0.25", "\"progress\":0.5", "its summary says"),
+    ];
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/heat/23", "--headless", "--quiet", "--max-steps", "6"]).ok();
+    let session = home.session();
+    let trunk = session.join("branches/trunk.jsonl");
+    let whole = std::fs::read_to_string(&trunk).unwrap();
+    let path = session.to_str().unwrap();
+    assert!(home.run(&["verify", path]).ok().out.contains("whole: everything"));
+    for (kind, old, new, words) in cases {
+        let mark = format!("\"type\":\"{kind}\"");
+        let line = whole.lines().find(|l| l.contains(&mark) && l.contains(old));
+        let line = line.unwrap_or_else(|| panic!("nothing to change: {kind} {old}"));
+        std::fs::write(&trunk, whole.replace(line, &line.replacen(old, new, 1))).unwrap();
+        let said = home.run(&["verify", path]);
+        assert!(said.code == 1 && said.out.contains(words), "{kind} {old}: {}\n{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn an_accepted_difference_was_called_a_change() {
+    let home = Home::new();
+    let written =
+        home.run(&["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"]).ok();
+    let folder = home.path(written.out.trim());
+    let task = folder.display().to_string();
+    home.run(&["run", "--env", "alfworld", "--task", &task, "--headless", "--break", "step=4"]);
+    // The game is replaced by one with other words.
+    let game = folder.join("game.tw-pddl");
+    let text = std::fs::read_to_string(&game).unwrap();
+    let other = text.replace("You arrive at", "You have come to");
+    assert_ne!(text, other);
+    std::fs::write(&game, other).unwrap();
+    let path = home.session().display().to_string();
+    let before = home.run(&["verify", &path]);
+    assert!(before.code == 1 && before.out.contains("PROBLEM"), "nobody has accepted it yet: {}", before.out);
+    home.says(&["resume", "--last", "--plain"], "retry\nset max_steps 8\nrun\nquit\n").ok();
+    home.run(&["resume", "--last", "-q"]).ok();
+    let said = home.run(&["verify", &path]).ok();
+    assert!(said.out.contains("accepted: event ") && said.out.contains("You have come to"), "{}", said.out);
+    assert!(
+        said.out.contains("of another world, as was accepted") && !said.out.contains("PROBLEM"),
+        "{}",
+        said.out
+    );
+    let told = home.run(&["verify", &path, "--json"]).ok().lines().remove(0);
+    assert!(!told["accepted"].as_array().unwrap().is_empty() && told["problems"] == serde_json::json!([]));
+    // What was answered after it was accepted has to be as recorded again.
+    std::fs::write(&game, text).unwrap();
+    let back = home.run(&["verify", &path]);
+    assert!(back.code == 1 && back.out.contains("PROBLEM"), "{}", back.out);
+}
+
+#[test]
+fn notes_and_lessons_were_not_drawn_again() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/heat/23", "-q", "--max-steps", "12", "--interface", "raw"]).ok();
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let path = home.session().display().to_string();
+    let whole = std::fs::read_to_string(&trunk).unwrap();
+    // What a program of other rules might have written: told and counted, and no failure.
+    let line = whole.lines().find(|l| l.contains("\"type\":\"noted\"") && l.contains("evidence")).unwrap();
+    let other = line.replacen("\"evidence\":\"", "\"evidence\":\"as it seems, ", 1);
+    std::fs::write(&trunk, whole.replace(line, &other)).unwrap();
+    let said = home.run(&["verify", &path]).ok();
+    assert!(said.out.contains("drawn otherwise: event ") && said.out.contains("as it seems"), "{}", said.out);
+    assert!(said.out.contains("the rules of this program draw otherwise"), "{}", said.out);
+    let told = home.run(&["verify", &path, "--json"]).ok().lines().remove(0);
+    assert!(!told["drawn_otherwise"].as_array().unwrap().is_empty(), "{told}");
+    // What the interface makes of the world's words is a matter of the record.
+    for (kind, old, new, words) in [
+        ("world_reset", "\"goal\":\"", "\"goal\":\"do not ", "states the goal"),
+        ("observed", "\"turn\":", "\"seen\":\"no\",\"turn\":", "prompts show \"no\""),
+    ] {
+        let line = whole.lines().find(|l| l.contains(&format!("\"type\":\"{kind}\""))).unwrap();
+        assert!(line.contains(old), "{line}");
+        std::fs::write(&trunk, whole.replace(line, &line.replacen(old, new, 1))).unwrap();
+        let said = home.run(&["verify", &path]);
+        assert!(said.code == 1 && said.out.contains(words), "{kind}: {}", said.out);
+    }
+}
+
+#[test]
+fn a_session_whose_world_cannot_be_opened_is_not_certified() {
+    let home = Home::new();
+    let written = home.run(&["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"]);
+    let task = written.ok().out.trim().to_owned();
+    let games = home.path("games").display().to_string();
+    let run = ["run", "--env", "alfworld", "--data", &games, "--task", &task, "-q", "--max-steps", "3"];
+    home.run(&run).ok();
+    let path = home.session().display().to_string();
+    assert!(home.run(&["verify", &path, "--data", &games]).ok().out.contains("whole: everything"));
+    std::fs::remove_dir_all(home.path("games")).unwrap();
+    let said = home.run(&["verify", &path, "--data", &games]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("prompts only: no world was compared"), "{}", said.out);
+    let on_purpose = home.run(&["verify", &path, "--no-world"]).ok();
+    assert!(on_purpose.out.contains("prompts only") && !on_purpose.out.contains("whole"));
+}

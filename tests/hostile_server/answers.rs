@@ -1,0 +1,193 @@
+//! Answers of real servers, their figures and their reasoning.
+
+use crate::Want::{Answer as Says, Fail};
+use crate::asking::{ask, endpoint, provider, request};
+use crate::server::{Server, chunked, ends, good, plain, reasons, says, stream};
+use crate::{Case, OVERFLOW, case, cases, run, sent};
+use retrospect::provider::FailureKind;
+use retrospect::provider::openai::{Endpoint, Prices};
+use serde_json::json;
+
+/// The streams that real servers sent, as they were captured.
+#[test]
+fn answers_of_real_servers() {
+    let llama = concat!(
+        r#"data: {"id": "chatcmpl-02f0", "model": "tiny", "created": 1795169320, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"role": "assistant"}, "logprobs": null, "finish_reason": null}]}"#,
+        "\n\n",
+        r#"data: {"id": "chatcmpl-02f0", "choices": [{"index": 0, "delta": {"content": "i"}, "logprobs": null, "finish_reason": null}]}"#,
+        "\n\n",
+        r#"data: {"id": "chatcmpl-02f0", "choices": [{"index": 0, "delta": {"content": ""}, "logprobs": null, "finish_reason": null}]}"#,
+        "\n\n",
+        r#"data: {"id": "chatcmpl-02f0", "choices": [{"index": 0, "delta": {}, "logprobs": null, "finish_reason": "length"}]}"#,
+        "\n\n",
+        "data: [DONE]\n\n",
+    );
+    let transformers = concat!(
+        r#"data: {"id":"88c4","choices":[{"delta":{"content":" {\""},"index":0}],"created":1795168145,"model":"MODEL_DIR@main","object":"chat.completion.chunk","system_fingerprint":""}"#,
+        "\n\n",
+        r#"data: {"id":"88c4","choices":[{"delta":{},"index":0,"finish_reason":"length"}],"usage":{"completion_tokens":12,"prompt_tokens":12,"total_tokens":24}}"#,
+        "\n\n",
+    );
+    let proxy = concat!(
+        r#"data: {"id":"chatcmpl-57e5","choices":[{"index":0,"delta":{"content":"go"}}]}"#,
+        "\n\n",
+        r#"data: {"id":"chatcmpl-57e5","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
+        "\n\n",
+        r#"data: {"id":"chatcmpl-57e5","created":1795169468,"model":"tiny","object":"chat.completion.chunk","choices":[{"index":0,"delta":{}}],"usage":{"completion_tokens":10,"prompt_tokens":15,"total_tokens":25,"completion_tokens_details":{"reasoning_tokens":0,"text_tokens":10}}}"#,
+        "\n\n",
+        "data: [DONE]\n\n",
+    );
+    let whole = r#"{"id":"chatcmpl-284df61e","object":"chat.completion","created":1795169320,"model":"tiny","choices":[{"index":0,"message":{"content":"iheIinalS\u0010 sameut {\"=","role":"assistant"},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":12,"completion_tokens":13,"total_tokens":25}}"#;
+    let azure = concat!(
+        r#"data: {"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":{}}]}"#,
+        "\n\n",
+        r#"data: {"choices":[{"index":0,"delta":{"content":"go","role":"assistant"},"content_filter_offsets":{},"finish_reason":null}]}"#,
+        "\n\n",
+        r#"data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
+        "\n\n",
+        r#"data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}"#,
+        "\n\ndata: [DONE]\n\n",
+    );
+    let router = format!(
+        ": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n{}{}data: [DONE]\n\n",
+        says("go"),
+        ends("stop")
+    );
+    let overflow = format!("{}data: [DONE]\n\n", ends("stop"));
+    cases(vec![
+        case("llama_cpp.server", chunked(&[llama.as_bytes()], true), Says("i", "", 1)),
+        case("transformers serve: no [DONE]", chunked(&[transformers.as_bytes()], true), Says("{\"", "", 1)),
+        case("litellm", chunked(&[proxy.as_bytes()], true), Says("go", "", 1)),
+        case(
+            "a plain answer in place of a stream",
+            plain(200, "", whole),
+            Says("iheIinalS\u{10} sameut {\"=", "", 1),
+        ),
+        case("azure: empty choices", chunked(&[azure.as_bytes()], true), Says("go", "", 1)),
+        case("openrouter: comments", chunked(&[router.as_bytes()], true), Says("go", "", 1)),
+        Case {
+            scripts: vec![chunked(&[], true), plain(200, "", whole)],
+            ..case(
+                "no event at all, and an answer without a stream",
+                Vec::new(),
+                Says("iheIinalS\u{10} sameut {\"=", "", 2),
+            )
+        },
+        Case {
+            scripts: vec![chunked(&[], true), plain(400, "", OVERFLOW)],
+            ..case(
+                "overflow: no event at all, and words without a stream",
+                Vec::new(),
+                Fail(FailureKind::TooLong, "maximum context length is 512", 2, ""),
+            )
+        },
+        case(
+            "overflow: no event at all",
+            chunked(&[], true),
+            Fail(FailureKind::Empty, "longer than its context", 2, ""),
+        ),
+        case(
+            "overflow behind litellm: an end without a word",
+            chunked(&[overflow.as_bytes()], true),
+            Says("", "", 1),
+        ),
+        case(
+            "overflow in words",
+            plain(400, "", OVERFLOW),
+            Fail(FailureKind::TooLong, "maximum context length is 512", 1, ""),
+        ),
+        case(
+            "after max_completion_tokens: 500",
+            plain(
+                500,
+                "",
+                r#"{"error":{"message":"llama_decode returned 1","type":"internal_server_error"}}"#,
+            ),
+            Fail(FailureKind::ServerFault, "llama_decode returned 1", 3, ""),
+        ),
+    ]);
+}
+
+/// Usage is whose it is; absent is estimated and says so.
+#[test]
+fn usage_is_reported_by_a_proxy_or_estimated() {
+    run(async {
+        let counted = format!(
+            "{}{}data: {}\n\n",
+            says("go to desk 1"),
+            ends("stop"),
+            json!({"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 5}}})
+        );
+        let zeros = format!(
+            "{}{}data: {}\n\n",
+            says("go"),
+            ends("stop"),
+            json!({"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}})
+        );
+        let mut proxied = chunked(&[counted.as_bytes()], true);
+        proxied[0] = sent(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-litellm-call-id: 7\r\ntransfer-encoding: chunked\r\n\r\n");
+        let scripts = vec![
+            chunked(&[counted.as_bytes()], true),
+            proxied,
+            chunked(&[zeros.as_bytes()], true),
+            good("go to desk 1 now"),
+        ];
+        let server = Server::start(scripts).await;
+        let mut endpoint = endpoint(&server.base);
+        endpoint.prices = Some(Prices { prompt: 0.5, reply: 2.0 });
+        let provider = provider(endpoint);
+        let mut usages = Vec::new();
+        for _ in 0..4 {
+            usages.push(ask(&provider, request()).await.usage.unwrap());
+        }
+        let who: Vec<(bool, bool)> = usages.iter().map(|u| (u.estimated, u.proxy)).collect();
+        assert_eq!(who, [(false, false), (false, true), (true, false), (true, false)]);
+        assert_eq!((usages[0].prompt_tokens, usages[0].reply_tokens, usages[0].reasoning_tokens), (40, 9, 5));
+        assert_eq!(usages[0].cost_nano, 40 * 500 + 9 * 2000);
+        // The first count calibrates the estimates; the proxy's, who does not answer itself, does not.
+        assert_eq!(usages[3].prompt_tokens, 40);
+        assert_eq!(usages[3].reply_tokens, 4);
+    });
+}
+
+#[test]
+fn reasoning_is_never_text() {
+    let end = ends("stop");
+    let all = |pieces: &[String]| stream(format!("{}{end}data: [DONE]\n\n", pieces.concat()).as_bytes());
+    let field = |name: &str| all(&[reasons(name, "let me "), reasons(name, "see\n"), says("go")]);
+    let letters = |text: &str| all(&text.chars().map(|c| says(&c.to_string())).collect::<Vec<_>>());
+    let no_stop = |e: &mut Endpoint| e.sampling.stop = Some(Vec::new());
+    let opened = |e: &mut Endpoint| e.reasoning.opened = true;
+    cases(vec![
+        case("reasoning_content", field("reasoning_content"), Says("go", "let me see\n", 1)),
+        case("reasoning", field("reasoning"), Says("go", "let me see\n", 1)),
+        case("tags", all(&[says("<think>let me see\n</think>\n\ngo")]), Says("go", "let me see\n", 1)),
+        case(
+            "tags, letter by letter",
+            letters("<think>let me see\n</think>\n\ngo"),
+            Says("go", "let me see\n", 1),
+        ),
+        Case {
+            set: no_stop,
+            ..case("no opening tag", letters("let me see\n</think>\n\ngo"), Says("go", "let me see\n", 1))
+        },
+        Case {
+            set: opened,
+            ..case(
+                "no opening tag, and it is known",
+                letters("let me see\n</think>\n\ngo"),
+                Says("go", "let me see\n", 1),
+            )
+        },
+        case("only reasoning", all(&[reasons("reasoning_content", "hm")]), Says("", "hmhm", 2)),
+        case(
+            "cut in a tag",
+            stream(format!("{}{}", says("<think>hm</thi"), ends("length")).as_bytes()),
+            Says("", "hm</thi", 1),
+        ),
+        Case {
+            scripts: vec![all(&[says("<think>")]), all(&[says("<think>a\nb</think>go")])],
+            ..case("a stop text that ends the reasoning is not sent again", Vec::new(), Says("go", "a\nb", 2))
+        },
+    ]);
+}

@@ -1,0 +1,237 @@
+//! Connections that fail, end and are made anew.
+
+use crate::Want::{Answer as Says, Fail};
+use crate::asking::{ask, endpoint, provider, request};
+use crate::server::{Act, Server, chunked, good, reasons, says, stream};
+use crate::{Case, MS, case, cases, run, sent};
+use futures_util::StreamExt as _;
+use retrospect::provider::openai::{Endpoint, Key};
+use retrospect::provider::{Delta, FailureKind, Phase, Provider};
+
+#[test]
+fn connections_that_fail() {
+    let hangs = |begin: Vec<Act>| begin.into_iter().chain([Act::Hang]).collect::<Vec<_>>();
+    let cut = |begin: Vec<Act>| begin.into_iter().chain([Act::Reset]).collect::<Vec<_>>();
+    let go = says("go to");
+    let begun = || chunked(&[go.as_bytes()], false);
+    let thought = reasons("reasoning_content", "hm");
+    let quick_first = |e: &mut Endpoint| e.times.first = 60 * MS;
+    let quick_idle = |e: &mut Endpoint| e.times.idle = 60 * MS;
+    cases(vec![
+        Case {
+            set: quick_first,
+            ..case(
+                "hangs before its head",
+                vec![Act::Hang],
+                Fail(FailureKind::TimedOut, "did not begin to answer", 1, ""),
+            )
+        },
+        Case {
+            set: quick_first,
+            ..case(
+                "hangs in its head",
+                hangs(vec![sent(b"HTTP/1.1 200 OK\r\nconten")]),
+                Fail(FailureKind::TimedOut, "did not begin to answer", 1, ""),
+            )
+        },
+        Case {
+            set: quick_first,
+            ..case("hangs after its head", hangs(chunked(&[], false)), Fail(FailureKind::TimedOut, "", 1, ""))
+        },
+        Case {
+            set: quick_idle,
+            ..case(
+                "hangs in the middle",
+                hangs(begun()),
+                Fail(FailureKind::TimedOut, "nothing came from", 1, "go to"),
+            )
+        },
+        Case {
+            set: quick_idle,
+            ..case(
+                "hangs in a line",
+                hangs(chunked(&[go.as_bytes(), b"data: {\"cho"], false)),
+                Fail(FailureKind::TimedOut, "nothing came from", 1, "go to"),
+            )
+        },
+        Case {
+            set: |e| e.times.total = Some(80 * MS),
+            ..case(
+                "is bounded in all, where that is set",
+                chunked(&[go.as_bytes()], false)
+                    .into_iter()
+                    .chain([Act::Forever(b"1\r\n:\r\n".to_vec(), MS)])
+                    .collect(),
+                Fail(FailureKind::TimedOut, "was not done within", 1, "go to"),
+            )
+        },
+        Case {
+            set: quick_first,
+            ..case(
+                "sends signs of life for ever",
+                chunked(&[], false)
+                    .into_iter()
+                    .chain([Act::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)])
+                    .collect(),
+                Fail(FailureKind::TimedOut, "", 1, ""),
+            )
+        },
+        Case {
+            set: quick_first,
+            ..case(
+                "sends a byte at a time and no piece",
+                chunked(&[b"data: {"], false)
+                    .into_iter()
+                    .chain([Act::Forever(b"1\r\n \r\n".to_vec(), MS)])
+                    .collect(),
+                Fail(FailureKind::TimedOut, "", 1, ""),
+            )
+        },
+        case(
+            "breaks before its head, always",
+            vec![Act::Read, Act::Reset],
+            Fail(FailureKind::Unreachable, "before it answered", 5, ""),
+        ),
+        case(
+            "breaks in its head",
+            cut(vec![sent(b"HTTP/1.1 200 OK\r\nconten")]),
+            Fail(FailureKind::Unreachable, "before it answered", 5, ""),
+        ),
+        case(
+            "breaks after its head",
+            cut(chunked(&[], false)),
+            Fail(FailureKind::Unreachable, "before it answered", 5, ""),
+        ),
+        case("killed in the middle", cut(begun()), Fail(FailureKind::CutOff, "broke off", 1, "go to")),
+        case(
+            "a chunk is cut",
+            cut(vec![begun()[0].clone(), sent(format!("ff\r\n{go}").as_bytes())]),
+            Fail(FailureKind::CutOff, "broke off", 1, "go to"),
+        ),
+        case(
+            "cut while it reasons",
+            cut(chunked(&[thought.as_bytes()], false)),
+            Fail(FailureKind::CutOff, "broke off", 1, ""),
+        ),
+        case(
+            "a body with too few bytes",
+            vec![sent(
+                format!(
+                    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 900\r\n\r\n{go}"
+                )
+                .as_bytes(),
+            )],
+            Fail(FailureKind::CutOff, "broke off", 1, "go to"),
+        ),
+        case(
+            "ends without an end",
+            stream(go.as_bytes()),
+            Fail(FailureKind::CutOff, "without saying", 1, "go to"),
+        ),
+        case(
+            "ends in the middle of a line",
+            stream(format!("{go}data: {{\"choices\": [").as_bytes()),
+            Fail(FailureKind::Odd, "no whole JSON", 1, "go to"),
+        ),
+        case("is no HTTP", vec![sent(b"SSH-2.0-OpenSSH_9.6\r\n")], Fail(FailureKind::Unreachable, "", 5, "")),
+        Case {
+            scripts: vec![vec![Act::Read, Act::Reset], vec![Act::Read, Act::Reset], good("go")],
+            ..case("comes back", Vec::new(), Says("go", "", 3))
+        },
+    ]);
+}
+
+#[test]
+fn nobody_listens() {
+    run(async {
+        let base = {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            format!("http://{}/v1", listener.local_addr().unwrap())
+        };
+        let answer = ask(&provider(endpoint(&base)), request()).await;
+        let error = answer.error.unwrap();
+        assert_eq!(error.kind, FailureKind::Unreachable);
+        assert!(
+            error.what.contains("cannot be reached") && error.what.contains("asked again 4 times"),
+            "{}",
+            error.what
+        );
+        assert_eq!(answer.notices.len(), 4, "every repetition is told: {:?}", answer.notices);
+        let bad = [
+            ("ftp://h/v1", "neither http"),
+            ("", "base URL"),
+            ("http://me:sekretpass@h/v1", "name or password"),
+        ];
+        for (base, words) in bad {
+            let error = ask(&provider(endpoint(base)), request()).await.error.unwrap();
+            assert!(error.kind == FailureKind::Setup && error.what.contains(words), "{base}: {error:?}");
+            assert!(!format!("{error:?}").contains("sekretpass"));
+        }
+        let mut strange = endpoint(&base);
+        strange.key = Some(Key::new("two\nlines-of-a-key"));
+        let error = ask(&provider(strange), request()).await.error.unwrap();
+        assert!(error.kind == FailureKind::Setup && !format!("{error:?}").contains("lines-of"), "{error:?}");
+    });
+}
+
+/// Whoever does not want the answer any more closes the connection in the same moment.
+#[test]
+fn dropping_the_stream_closes_the_connection() {
+    run(async {
+        let scripts = vec![
+            vec![Act::Hang],
+            chunked(&[says("go").as_bytes()], false).into_iter().chain([Act::Hang]).collect(),
+            good("after"),
+        ];
+        let server = Server::start(scripts).await;
+        let provider = provider(endpoint(&server.base));
+        for wanted in [Delta::Phase(Phase::Waiting), Delta::Text("go".to_owned())] {
+            let mut stream = provider.stream(request());
+            while stream.next().await.unwrap().unwrap() != wanted {}
+        }
+        for _ in 0..2000 {
+            if server.gone() == 2 {
+                break;
+            }
+            tokio::time::sleep(5 * MS).await;
+        }
+        assert_eq!(server.gone(), 2);
+        assert_eq!(ask(&provider, request()).await.text, "after");
+    });
+}
+
+/// A connection that the server has closed between two questions costs nothing but another connection.
+#[test]
+fn a_kept_connection_that_was_closed_is_made_anew() {
+    run(async {
+        let server = Server::start(vec![good("one"), good("two"), good("three")]).await;
+        let provider = provider(endpoint(&server.base));
+        for want in ["one", "two", "three"] {
+            assert_eq!(ask(&provider, request()).await.text, want);
+            tokio::time::sleep(5 * MS).await;
+        }
+        let twice = [good("one"), vec![Act::Read], good("two")].concat();
+        let server = Server::start(vec![[vec![Act::Read], twice].concat()]).await;
+        let provider = self::provider(endpoint(&server.base));
+        assert_eq!(ask(&provider, request()).await.text, "one");
+        assert_eq!(ask(&provider, request()).await.text, "two", "over the same connection");
+    });
+}
+
+#[test]
+fn a_provider_outlives_the_runtime_it_was_first_used_in() {
+    let mut kept = None;
+    for text in ["one", "two"] {
+        run(async {
+            let server = Server::start(vec![good(text)]).await;
+            let provider = kept.take().unwrap_or_else(|| provider(endpoint(&server.base)));
+            if text == "one" {
+                assert_eq!(ask(&provider, request()).await.text, "one");
+            } else {
+                // The first server has gone with its runtime.
+                assert_eq!(ask(&provider, request()).await.error.unwrap().kind, FailureKind::Unreachable);
+            }
+            kept = Some(provider);
+        });
+    }
+}

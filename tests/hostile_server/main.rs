@@ -1,0 +1,94 @@
+//! A model server that misbehaves in every way that servers do, and what our client makes of it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may stop where it is wrong"
+)]
+
+mod answers;
+#[path = "../serving/asking.rs"]
+mod asking;
+mod bodies;
+mod connections;
+mod sent;
+#[path = "../serving/server.rs"]
+mod server;
+mod statuses;
+
+use Want::{Answer as Says, Fail};
+use asking::{ask, endpoint, provider, request};
+use retrospect::provider::FailureKind;
+use retrospect::provider::openai::Endpoint;
+use server::{Act, Server};
+use std::future::Future;
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
+}
+
+/// What a case should come to.
+enum Want {
+    /// Text and reasoning, after so many requests.
+    Answer(&'static str, &'static str, usize),
+    /// A failure of this kind whose words hold these, after so many requests, with what had come.
+    Fail(FailureKind, &'static str, usize, &'static str),
+}
+
+struct Case {
+    name: &'static str,
+    scripts: Vec<Vec<Act>>,
+    set: fn(&mut Endpoint),
+    want: Want,
+}
+
+fn case(name: &'static str, script: Vec<Act>, want: Want) -> Case {
+    Case { name, scripts: vec![script], set: |_| {}, want }
+}
+
+fn cases(all: Vec<Case>) {
+    run(async {
+        for case in all {
+            let server = Server::start(case.scripts).await;
+            let mut endpoint = endpoint(&server.base);
+            (case.set)(&mut endpoint);
+            let answer = ask(&provider(endpoint), request()).await;
+            let asked = server.asked().len();
+            let name = case.name;
+            match case.want {
+                Says(text, reasoning, times) => {
+                    assert_eq!(answer.error, None, "{name}");
+                    let got = (answer.text.as_str(), answer.reasoning.as_str(), asked);
+                    assert_eq!(got, (text, reasoning, times), "{name}: {:?}", answer.notices);
+                    assert!(answer.usage.is_some(), "{name}: a whole answer has its usage");
+                }
+                Fail(kind, words, times, partial) => {
+                    let error =
+                        answer.error.unwrap_or_else(|| panic!("{name}: it answered {:?}", answer.text));
+                    assert_eq!((error.kind, asked), (kind, times), "{name}: {error:?}");
+                    assert!(error.what.contains(words), "{name}: {}", error.what);
+                    if partial != "*" {
+                        assert_eq!(answer.text, partial, "{name}");
+                    }
+                    assert_eq!(error.partial, answer.text, "{name}: what was shown is what is kept");
+                    assert!(!error.next.is_empty(), "{name}: it says what to do next");
+                    assert!(!error.what.contains('\n') && error.what.len() < 900, "{name}: {}", error.what);
+                }
+            }
+        }
+    });
+}
+
+fn sent(bytes: &[u8]) -> Act {
+    Act::Send(bytes.to_vec())
+}
+
+/// What llama.cpp's server says of a prompt that is too long, where it says anything.
+const OVERFLOW: &str = r#"{"error":{"message":"This model's maximum context length is 512 tokens. However, you requested 2065 tokens (2053 in the messages, 12 in the completion). Please reduce the length of the messages or completion.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#;
+
+fn chunk(text: &str) -> Vec<u8> {
+    format!("{:x}\r\n{text}\r\n", text.len()).into_bytes()
+}

@@ -1,0 +1,219 @@
+//! Statuses, and what a server refuses.
+
+use crate::Want::{Answer as Says, Fail};
+use crate::asking::{ask, endpoint, provider, request};
+use crate::server::{Act, Server, good, head, plain};
+use crate::{Case, case, cases, run, sent};
+use retrospect::provider::{FailureKind, Provider};
+use serde_json::json;
+
+#[test]
+fn statuses() {
+    let no = |status: u16, body: &'static str| plain(status, "", body);
+    let asks = |status: u16, headers: &'static str| {
+        plain(status, headers, r#"{"error":{"message":"slow down","code":"429"}}"#)
+    };
+    let page = |status: u16| {
+        vec![sent(
+            &[
+                head(status, "content-type: text/html\r\n"),
+                b"<!DOCTYPE html><html><title>Bad Gateway</title></html>".to_vec(),
+            ]
+            .concat(),
+        )]
+    };
+    let then_good = |name: &'static str, first: Vec<Act>| Case {
+        scripts: vec![first, good("go")],
+        ..case(name, Vec::new(), Says("go", "", 2))
+    };
+    cases(vec![
+        case(
+            "no key",
+            no(401, r#"{"detail":"Invalid API key"}"#),
+            Fail(FailureKind::Credentials, "401: Invalid API key", 1, ""),
+        ),
+        case(
+            "no credit",
+            no(402, r#"{"error":{"message":"Insufficient credits","code":402}}"#),
+            Fail(FailureKind::Credit, "Insufficient credits", 1, ""),
+        ),
+        case(
+            "forbidden",
+            no(403, r#"{"error":{"message":"flagged","code":403}}"#),
+            Fail(FailureKind::Forbidden, "flagged", 1, ""),
+        ),
+        case(
+            "wrong path",
+            no(404, r#"{"detail":"Not Found"}"#),
+            Fail(FailureKind::NotFound, "Not Found", 1, ""),
+        ),
+        case(
+            "wrong method",
+            no(405, r#"{"detail":"Method Not Allowed"}"#),
+            Fail(FailureKind::NotFound, "405", 1, ""),
+        ),
+        case(
+            "no such request",
+            no(422, r#"{"detail":[{"loc":["body","messages"],"msg":"field required"}]}"#),
+            Fail(FailureKind::Refused, "body.messages: field required", 1, ""),
+        ),
+        case(
+            "a list of errors",
+            no(400, r#"[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]"#),
+            Fail(FailureKind::Refused, "API key not valid", 1, ""),
+        ),
+        case("teapot", no(418, "short and stout"), Fail(FailureKind::Refused, "418: short and stout", 1, "")),
+        case(
+            "an error without a word",
+            no(400, ""),
+            Fail(FailureKind::Refused, "400: without a word", 1, ""),
+        ),
+        case(
+            "quota is no rate",
+            no(429, r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#),
+            Fail(FailureKind::Credit, "exceeded", 1, ""),
+        ),
+        case(
+            "a page",
+            page(404),
+            Fail(FailureKind::NotFound, "a page for people, not for programs: Bad Gateway", 1, ""),
+        ),
+        case("a page, always", page(502), Fail(FailureKind::ServerFault, "Bad Gateway", 5, "")),
+        case(
+            "500 is asked again twice",
+            vec![sent(
+                &[head(500, "content-type: text/plain\r\n"), b"Internal Server Error".to_vec()].concat(),
+            )],
+            Fail(FailureKind::ServerFault, "Internal Server Error (asked again 2 times)", 3, ""),
+        ),
+        case("busy, always", asks(503, ""), Fail(FailureKind::Busy, "asked again 4 times", 5, "")),
+        case(
+            "busy, and no more tries wanted",
+            asks(429, "x-should-retry: false\r\n"),
+            Fail(FailureKind::Busy, "slow down", 1, ""),
+        ),
+        case(
+            "a wait too long",
+            asks(429, "retry-after: 60\r\n"),
+            Fail(FailureKind::Busy, "it asks to wait 60 s", 1, ""),
+        ),
+        case(
+            "a proxy's wait too long",
+            asks(429, "llm_provider-retry-after: 60\r\n"),
+            Fail(FailureKind::Busy, "it asks to wait 60 s", 1, ""),
+        ),
+        case(
+            "a date too far",
+            asks(
+                429,
+                "date: Sun, 06 Nov 1994 08:49:30 GMT\r\nretry-after: Sun, 06 Nov 1994 08:59:30 GMT\r\n",
+            ),
+            Fail(FailureKind::Busy, "it asks to wait 600 s", 1, ""),
+        ),
+        then_good("a wait in seconds", asks(429, "retry-after: 0.01\r\n")),
+        then_good("a wait in milliseconds", asks(429, "retry-after-ms: 5\r\n")),
+        then_good(
+            "a date that is past",
+            asks(
+                503,
+                "date: Sun, 06 Nov 1994 08:49:30 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:30 GMT\r\n",
+            ),
+        ),
+        then_good("a wait that cannot be read", asks(429, "retry-after: soon\r\n")),
+        then_good("408", asks(408, "")),
+        then_good("409", asks(409, "")),
+        then_good("504", asks(504, "")),
+        then_good("once 500", asks(500, "")),
+        case(
+            "elsewhere",
+            plain(307, "location: https://evil.example/v1?key=x\r\n", ""),
+            Fail(FailureKind::Setup, "sends elsewhere (307): https://evil.example/v1", 1, ""),
+        ),
+        case(
+            "packed",
+            vec![sent(
+                &[
+                    head(200, "content-encoding: gzip\r\ncontent-type: text/event-stream\r\n"),
+                    vec![0x1f, 0x8b, 8, 0],
+                ]
+                .concat(),
+            )],
+            Fail(FailureKind::Odd, "packed", 1, ""),
+        ),
+        case("nothing, with success", plain(200, "", ""), Fail(FailureKind::Empty, "without a word", 2, "")),
+        case("204", vec![sent(b"HTTP/1.1 204 No Content\r\n\r\n")], Fail(FailureKind::Refused, "204", 1, "")),
+    ]);
+}
+
+#[test]
+fn what_a_server_refuses_is_left_away_and_told_once() {
+    let refusal =
+        |status: u16, body: serde_json::Value| plain(status, "connection: close\r\n", &body.to_string());
+    run(async {
+        let scripts = vec![
+            refusal(
+                422,
+                json!({"detail": "Unexpected fields in the request: {'top_k', 'repetition_penalty'}"}),
+            ),
+            refusal(422, json!({"detail": "Unexpected fields in the request: {'repetition_penalty'}"})),
+            refusal(
+                400,
+                json!({"error": {"message": "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "param": "max_tokens", "code": "unsupported_parameter"}}),
+            ),
+            refusal(
+                400,
+                json!({"error": {"message": "Unsupported value: 'temperature' does not support 0", "param": "temperature"}}),
+            ),
+            refusal(400, json!({"error": {"message": "System role not supported"}})),
+            good("go"),
+        ];
+        let server = Server::start(scripts).await;
+        let mut endpoint = endpoint(&server.base);
+        endpoint.sampling.top_k = Some(50);
+        endpoint.sampling.repetition_penalty = Some(1.0);
+        let provider = provider(endpoint);
+        let first = ask(&provider, request()).await;
+        assert_eq!((first.text.as_str(), first.notices.len()), ("go", 5), "{first:?}");
+        assert!(first.notices[0].contains("refused top_k"), "{:?}", first.notices);
+        let second = ask(&provider, request()).await;
+        assert_eq!((second.text.as_str(), second.notices.len()), ("go", 0), "it is told once");
+        let last = server.asked().pop().unwrap();
+        let fields: Vec<&str> = last.body.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(
+            fields,
+            [
+                "max_completion_tokens",
+                "messages",
+                "model",
+                "seed",
+                "stop",
+                "stream",
+                "stream_options",
+                "top_p"
+            ]
+        );
+        assert_eq!(last.body["messages"].as_array().unwrap().len(), 1);
+        assert_eq!(server.asked().len(), 7);
+        let unsent = provider.unsent().join("; ");
+        assert!(
+            ["top_k", "repetition_penalty", "temperature"].iter().all(|f| unsent.contains(f)),
+            "{unsent}"
+        );
+    });
+}
+
+#[test]
+fn a_server_that_refuses_everything_is_given_up() {
+    run(async {
+        let body = r#"{"error":{"message":"unsupported parameter","param":"PARAM"}}"#;
+        let fields =
+            ["temperature", "top_p", "stop", "seed", "stream_options", "max_tokens", "max_completion_tokens"];
+        let mut scripts: Vec<Vec<Act>> =
+            fields.iter().map(|f| plain(400, "connection: close\r\n", &body.replace("PARAM", f))).collect();
+        scripts.push(plain(400, "connection: close\r\n", &body.replace("PARAM", "model")));
+        let server = Server::start(scripts).await;
+        let answer = ask(&provider(endpoint(&server.base)), request()).await;
+        assert_eq!(answer.error.unwrap().kind, FailureKind::Refused);
+        assert_eq!(server.asked().len(), 8);
+    });
+}

@@ -1,0 +1,133 @@
+//! The walls of the house, read from the parsed source (docs/ARCHITECTURE.md). `tricks` says what they must notice.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
+
+mod house;
+mod look;
+mod names;
+mod tricks;
+mod walls;
+
+use house::{House, root, sources};
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::LazyLock;
+use walls::{Findings, ROOMS};
+
+/// The source is read once for all tests.
+static HERE: LazyLock<Findings> = LazyLock::new(|| Findings::of(&House::here()));
+
+fn none(wrong: &[String]) {
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_file_is_reached_by_a_plain_mod() {
+    none(&HERE.house);
+}
+
+#[test]
+fn rooms_know_only_whom_the_table_names() {
+    none(&HERE.arrows);
+}
+
+#[test]
+fn only_the_rooms_that_are_there_for_it_touch_what_is_outside() {
+    none(&HERE.outside);
+}
+
+#[test]
+fn only_apply_changes_the_state() {
+    none(&HERE.state);
+}
+
+/// Traits are the joints of the house, and three are enough; the screen's boxes have one of their own.
+#[test]
+fn three_traits_are_enough() {
+    none(&HERE.traits);
+}
+
+/// What an agent is shown must not come from what only the world knows.
+#[test]
+fn nobody_who_writes_prompts_reads_the_truth() {
+    none(&HERE.truth);
+}
+
+#[test]
+fn the_table_of_the_rooms_is_the_one_in_the_architecture() {
+    let page = include_str!("../../docs/ARCHITECTURE.md");
+    let rows = page.lines().filter(|l| l.starts_with("| `"));
+    let told: BTreeSet<(String, BTreeSet<String>)> = rows
+        .map(|row| {
+            let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+            let known = cells[2].split(", ").filter(|k| *k != "-").map(str::to_owned).collect();
+            (cells[0].trim_matches('`').to_owned(), known)
+        })
+        .collect();
+    let held: BTreeSet<(String, BTreeSet<String>)> = ROOMS
+        .iter()
+        .map(|(room, known)| ((*room).to_owned(), known.iter().map(|k| (*k).to_owned()).collect()))
+        .collect();
+    let only = |a: &BTreeSet<_>, b: &BTreeSet<_>| a.difference(b).cloned().collect::<Vec<_>>();
+    assert_eq!(told, held, "\ntold only: {:?}\nheld only: {:?}", only(&told, &held), only(&held, &told));
+}
+
+/// The lint that closes what is outside is opened for whole rooms in `lib.rs` alone, and for single lines with a reason.
+#[test]
+fn the_lint_for_what_is_outside_is_opened_in_one_place() {
+    let open: Vec<String> = house::files()
+        .into_iter()
+        .filter(|(file, text)| file != "lib.rs" && text.contains("allow(clippy::disallowed"))
+        .map(|(file, _)| file)
+        .collect();
+    none(&open);
+}
+
+#[test]
+fn files_are_rooms_not_halls() {
+    let long: Vec<String> = ["src", "tests", "benches"]
+        .into_iter()
+        .flat_map(|folder| sources(&root().join(folder)))
+        .filter_map(|path| {
+            let lines = fs::read_to_string(&path).unwrap().lines().count();
+            (lines > 400).then(|| format!("{}: {lines} lines", path.display()))
+        })
+        .collect();
+    assert!(long.is_empty(), "above 400 lines:\n{}", long.join("\n"));
+}
+
+/// The words in pieces, so that this file does not hold them itself.
+#[test]
+fn no_file_names_the_place_it_was_made_in() {
+    let words = [["/wo", "rk/"], ["tui-", "shot"], ["far", "m-"], [".lib", "rary"]].map(|w| w.concat());
+    let mut folders = vec![root()];
+    let mut wrong = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_symlink() || name == "target" || name == ".git" {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = fs::read(&path).unwrap();
+            for word in &words {
+                if bytes.windows(word.len()).any(|w| w == word.as_bytes()) {
+                    wrong.push(format!("{}: names {word}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn modules_have_no_mod_rs_and_say_why_they_exist() {
+    for path in sources(&root().join("src")) {
+        assert!(path.file_name().unwrap() != "mod.rs", "{}", path.display());
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("//!"), "{} begins without its reason", path.display());
+    }
+}
