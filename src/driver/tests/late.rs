@@ -191,7 +191,8 @@ fn a_world_that_was_left_behind_is_heard_no_more() {
     until(&handle, |h| h.store.head().trouble.is_some());
     assert_eq!(handle.store.head().open_episode().unwrap().answered(), 0);
     handle.send(Command::Retry);
-    until(&handle, |h| h.store.head().open_episode().is_some_and(|e| e.answered() == 1));
+    // The readers are told once of several events: it may be further already.
+    until(&handle, |h| h.store.head().episode.as_ref().is_some_and(|e| e.answered() >= 1));
     gates[1].open();
     handle.quit();
     thread.join().unwrap();
@@ -223,7 +224,8 @@ fn a_clock_of_an_order_that_was_answered_means_nothing() {
     until(&handle, |h| !h.store.head().last_step().unwrap().remarks.is_empty());
     gate.open();
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().open_episode().is_some_and(|e| e.answered() == 1));
+    // The readers are told once of several events: it may be further already.
+    until(&handle, |h| h.store.head().episode.as_ref().is_some_and(|e| e.answered() >= 1));
     assert_eq!(worlds.load(Ordering::SeqCst), 2);
     handle.quit();
     thread.join().unwrap();
