@@ -70,7 +70,11 @@ impl State {
         let Some(ended) = self.episode.as_ref().filter(|e| e.outcome.is_some()).map(|e| e.number) else {
             return;
         };
-        let Some(place) = (ended as usize).checked_sub(1) else { return };
+        // Only the last one: a file that was tampered with may count its episodes in any way, and those before never change.
+        let Some(place) = self.past.len().checked_sub(1) else { return };
+        if self.past.get(place).is_none_or(|last| last.number != ended) {
+            return;
+        }
         if let Some(summary) = self.past.get_mut(place) {
             edit(Arc::make_mut(summary));
         }
