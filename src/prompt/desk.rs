@@ -2,7 +2,7 @@
 //! something that never changes, so it is written once and kept; a prompt that was drafted is handed out as it is.
 //!
 //! What is kept decides nothing: it is taken only for the very object that it was written from, which is held along with
-//! it and so cannot have changed. A prompt written at an empty desk ([`super::render`]) is the same, to the byte.
+//! it and so cannot have changed. A prompt written at an empty desk ([`super::render()`]) is the same, to the byte.
 
 use super::draft::draft;
 use super::render::expand;
