@@ -9,6 +9,7 @@ mod lcs;
 mod outcome;
 mod pair;
 mod settings;
+mod tell;
 mod why;
 
 pub use align::{Kind, Part, Parts, Row, align, said};
@@ -16,6 +17,7 @@ pub use before::{Before, Lessons, Piece, Render, SegmentPair, Told, World};
 pub use outcome::Outcome;
 pub use pair::{Pair, counterpart, pairs};
 pub use settings::Differing;
+pub use tell::Saying;
 pub use why::Reason;
 
 use crate::domain::Seq;
