@@ -4,8 +4,8 @@ mod json;
 mod line;
 mod text;
 
-#[cfg(feature = "tui")]
-pub(super) use line::Line as OpenLine;
+use line::Line;
+pub(super) use line::{Place, open_branch};
 
 use super::args;
 use super::config::Config;
@@ -13,7 +13,6 @@ use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use crate::prompt::render;
 use crate::timeline::compare::{Comparison, Pair, counterpart, pairs};
-use line::{Line, Place};
 
 /// `diff A B`: two episodes side by side, or all of two sessions by task and trial.
 pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<(), Fault> {

@@ -20,7 +20,7 @@ pub use settings::Differing;
 pub use tell::Saying;
 pub use why::Reason;
 
-use crate::domain::Seq;
+use crate::domain::{RunSpec, Seq};
 use crate::engine::{Episode, State};
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ pub struct Side {
     pub name: String,
     /// The episode, as it is now or as it ended.
     pub episode: Arc<Episode>,
+    /// The run it belongs to, as it was when the episode was brought.
+    run: Option<Arc<RunSpec>>,
     states: States,
 }
 
@@ -62,6 +64,7 @@ impl Side {
     pub fn of(name: &str, head: &State, number: Option<u32>, states: States) -> Result<Self, String> {
         let last = head.episode.as_ref().ok_or_else(|| format!("{name}: it has no episode yet"))?;
         let number = number.unwrap_or(last.number);
+        let mut run = head.run.clone();
         let episode = if number == last.number {
             last.clone()
         } else {
@@ -71,11 +74,17 @@ impl Side {
                 format!("{name}: there is no episode {number}; it has {all}")
             })?;
             let state = brought(name, &states, Seq(past.span.1))?;
+            run.clone_from(&state.run);
             state.episode.clone().filter(|e| e.number == number).ok_or_else(|| {
                 format!("{name}: episode {number} does not end at event {}, as its summary says", past.span.1)
             })?
         };
-        Ok(Self { name: name.to_owned(), episode, states })
+        Ok(Self { name: name.to_owned(), episode, run, states })
+    }
+
+    /// The run it belongs to.
+    pub fn run(&self) -> Option<&RunSpec> {
+        self.run.as_deref()
     }
 
     fn state(&self, at: Seq) -> Result<Arc<State>, String> {
@@ -118,11 +127,17 @@ impl Comparison {
     /// # Errors
     /// In words, when events cannot be read again.
     pub fn before(&self, row: usize, render: Render) -> Result<Before, String> {
-        let side = |side: &Side, of: fn(&Row) -> Option<u32>| {
-            let step = step_from(&self.rows, row, of).unwrap_or(side.episode.steps.len() as u32 + 1);
+        let side = |side: &Side, step: Option<u32>| {
+            let step = step.unwrap_or(side.episode.steps.len() as u32 + 1);
             side.state(before::moment(&side.episode, step)).map(|state| (state, step))
         };
-        Ok(Before::of(side(&self.a, |r| r.a)?, side(&self.b, |r| r.b)?, render))
+        let (a, b) = self.steps(row);
+        Ok(Before::of(side(&self.a, a)?, side(&self.b, b)?, render))
+    }
+
+    /// The steps of both sides at a row: where a side has none in it, its next one; none where it has no further one.
+    pub fn steps(&self, row: usize) -> (Option<u32>, Option<u32>) {
+        (step_from(&self.rows, row, |r| r.a), step_from(&self.rows, row, |r| r.b))
     }
 
     /// The place of the next row that differs after one, or of the last before it.

@@ -22,7 +22,10 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("driver", &["provider", "journal", "timeline", "method", "prompt", "env", "pddl", "engine", "domain"]),
     (
         "ui",
-        &["driver", "report", "provider", "method", "prompt", "symbolic", "env", "engine", "domain", "text"],
+        &[
+            "driver", "report", "provider", "method", "timeline", "prompt", "symbolic", "env", "engine",
+            "domain", "text",
+        ],
     ),
     (
         "cli",

@@ -2,7 +2,7 @@
 
 use crate::cli::config::Config;
 use crate::cli::fault::{Fault, FaultKind};
-use crate::cli::place;
+use crate::cli::place::{self, Opened};
 use crate::domain::{BranchId, Seq};
 use crate::engine::State;
 use crate::timeline::Timeline;
@@ -63,15 +63,7 @@ impl Line {
     /// Opens what is meant.
     pub(in crate::cli) fn open(config: &Config, place: &Place) -> Result<Self, Fault> {
         let branch = place.branch.clone().unwrap_or_else(BranchId::trunk);
-        let path = (!place.path.is_empty()).then_some(place.path.as_str());
-        let opened = if branch == BranchId::trunk() {
-            place::open(config, path)?
-        } else {
-            return Err(Fault::usage(
-                format!("{}: there is no branch {branch}", place.path),
-                "leave the branch away",
-            ));
-        };
+        let opened = open_branch(config, place)?;
         let session = opened.meta.session.clone();
         let name = if branch == BranchId::trunk() { session.clone() } else { format!("{session}@{branch}") };
         Ok(Self {
@@ -104,6 +96,17 @@ impl Line {
     pub(super) fn shared(&self, other: &Self) -> Seq {
         let same = self.dir.is_some() && self.dir == other.dir && self.branch == other.branch;
         if same { self.head().head.min(other.head().head) } else { Seq(0) }
+    }
+}
+
+/// Opens the branch that is meant, to be looked at.
+pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<Opened, Fault> {
+    let path = (!place.path.is_empty()).then_some(place.path.as_str());
+    match place.branch.as_ref().filter(|b| **b != BranchId::trunk()) {
+        None => place::open(config, path),
+        Some(branch) => {
+            Err(Fault::usage(format!("{}: there is no branch {branch}", place.path), "leave the branch away"))
+        }
     }
 }
 

@@ -102,7 +102,7 @@ pub(super) fn comparison(voice: &Voice<'_>, found: &Comparison, out: &mut Out) -
         }
         passed_over(voice, std::mem::take(&mut left_out), out)?;
         if found.first == Some(place) {
-            first(voice, found, row, out)?;
+            first(voice, found, place, out)?;
         }
         rows(voice, found, row, out)?;
     }
@@ -139,13 +139,11 @@ fn counted(number: usize, what: &str) -> String {
 }
 
 /// The first difference, and what preceded it.
-fn first(voice: &Voice<'_>, found: &Comparison, row: &Row, out: &mut Out) -> Result<(), Fault> {
-    let at = |side: &str, number: Option<u32>| match number {
-        Some(0) => format!("the first observation of {side}"),
-        Some(number) => format!("turn {number} of {side}"),
-        None => format!("no turn of {side}"),
-    };
-    voice.rule(&format!("first difference: {}, {}", at("A", row.a), at("B", row.b)), out)?;
+fn first(voice: &Voice<'_>, found: &Comparison, place: usize, out: &mut Out) -> Result<(), Fault> {
+    voice.rule("first difference", out)?;
+    for said in found.turning(place) {
+        voice.saying(&said, out)?;
+    }
     let reasons: Vec<&str> =
         found.reasons().into_iter().map(crate::timeline::compare::Reason::words).collect();
     for line in wrapped(&format!("before it: {}", reasons.join("; ")), voice.width) {

@@ -1,7 +1,9 @@
 //! What a comparison has to say, side by side, for whoever shows it.
 
-use super::{Before, Comparison, Outcome, Told};
+use super::{Before, Comparison, Outcome, Side, Told, said};
+use crate::domain::{By, Step};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Something that stands side by side: a side without it has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +77,39 @@ fn words(lesson: &Told) -> String {
 }
 
 impl Comparison {
+    /// What the sides did at a row, or next where one has no step in it, and who decided, side by side.
+    pub fn turning(&self, row: usize) -> Vec<Saying> {
+        let (a, b) = self.steps(row);
+        let step =
+            |side: &Side, number: Option<u32>| number.and_then(|n| side.episode.shared_step(n)).cloned();
+        let (x, y) = (step(&self.a, a), step(&self.b, b));
+        let both = |name: &str, of: &dyn Fn(&Step) -> Option<String>| {
+            let of = |s: &Option<Arc<Step>>| s.as_deref().and_then(of);
+            saying("turn", name, of(&x), of(&y))
+        };
+        let number = |n: Option<u32>| match n {
+            Some(0) => "the first observation".to_owned(),
+            Some(n) => format!("turn {n}"),
+            None => "no further turn".to_owned(),
+        };
+        let mut all = vec![saying("turn", "turn", Some(number(a)), Some(number(b)))];
+        if a == Some(0) && b == Some(0) {
+            let seen = |s: &Side| s.episode.reset.as_ref().map(|r| r.seen.as_ref().unwrap_or(&r.raw).clone());
+            all.push(saying("turn", "saw", seen(&self.a), seen(&self.b)));
+            return all;
+        }
+        let actors = |side: &Side| side.run().map_or_else(|| "the actor".to_owned(), |r| r.actor.clone());
+        let who = |s: &Option<Arc<Step>>, side: &Side| s.as_ref().map(|s| who(s, &actors(side)));
+        all.extend([
+            both("thought", &|s| s.thought.clone().filter(|_| !s.only_thinks())),
+            both("did", &|s| Some(said(s).into_owned()).filter(|t| !t.is_empty())),
+            saying("turn", "by", who(&x, &self.a), who(&y, &self.b)),
+            both("then saw", &|s| s.observation().map(str::to_owned)),
+        ]);
+        all.retain(|s| s.a.is_some() || s.b.is_some());
+        all
+    }
+
     /// What the sides came to, side by side.
     pub fn results(&self) -> Vec<Saying> {
         let row = |name: &str, of: &dyn Fn(&Outcome) -> String| {
@@ -97,6 +132,17 @@ impl Comparison {
         }
         rows
     }
+}
+
+/// Who decided on a step: a person, the actor, and the rule that rewrote it.
+fn who(step: &Step, actor: &str) -> String {
+    let by = match &step.executed {
+        Some(done) if done.by == By::Person => "a person",
+        None if step.call.is_none() => "a person",
+        _ => actor,
+    };
+    let rule = step.executed.as_ref().and_then(|e| e.rule.as_deref());
+    rule.map_or_else(|| by.to_owned(), |rule| format!("{by}, rewritten by the rule {rule}"))
 }
 
 fn gains(outcome: &Outcome) -> String {
