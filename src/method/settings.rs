@@ -59,7 +59,50 @@ pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
     [common::LIST, omnireflect::LIST, reflexion::LIST, fcrf::LIST, sweet_sour::LIST].concat()
 });
 
+/// A whole number within a range.
+const fn number(
+    name: &'static str,
+    meaning: &'static str,
+    methods: &'static [&'static str],
+    default: u64,
+    range: (u64, u64),
+    origin: SettingOrigin,
+) -> SettingSpec {
+    SettingSpec { name, meaning, methods, default: Fixed::Number(default), code: None, range, origin }
+}
+
+/// A switch.
+const fn switch(
+    name: &'static str,
+    meaning: &'static str,
+    methods: &'static [&'static str],
+    default: bool,
+    origin: SettingOrigin,
+) -> SettingSpec {
+    let default = Fixed::Switch(default);
+    SettingSpec { name, meaning, methods, default, code: None, range: NO_NUMBER, origin }
+}
+
+/// One of a few words.
+const fn word(
+    name: &'static str,
+    meaning: &'static str,
+    methods: &'static [&'static str],
+    default: &'static str,
+    words: &'static [&'static str],
+    origin: SettingOrigin,
+) -> SettingSpec {
+    let default = Fixed::Word(default, words);
+    SettingSpec { name, meaning, methods, default, code: None, range: NO_NUMBER, origin }
+}
+
 impl SettingSpec {
+    /// The same, with another value in the public code.
+    const fn by_code(mut self, value: Fixed) -> Self {
+        self.code = Some(value);
+        self
+    }
+
     /// What it may be, in words.
     pub fn allowed(&self) -> String {
         match (self.default, self.range) {
