@@ -3,6 +3,7 @@
 mod common;
 mod fcrf;
 mod omnireflect;
+mod planning;
 mod reflexion;
 mod sweet_sour;
 
@@ -56,7 +57,7 @@ const MOST: u64 = u32::MAX as u64;
 const NO_NUMBER: (u64, u64) = (0, 0);
 /// Every setting by name.
 pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
-    [common::LIST, omnireflect::LIST, reflexion::LIST, fcrf::LIST, sweet_sour::LIST].concat()
+    [common::LIST, omnireflect::LIST, reflexion::LIST, fcrf::LIST, sweet_sour::LIST, planning::LIST].concat()
 });
 
 /// A whole number within a range.
@@ -160,7 +161,7 @@ impl Fixed {
 /// Sweet&Sour have no public code, so both readings are the paper's.
 pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) {
     let steps = match (method, reading) {
-        ("react" | "reflexion" | "planning" | "fcrf", PaperOrCode::Code) => 49,
+        ("react" | "reflexion" | "fcrf", PaperOrCode::Code) => 49,
         _ => 50,
     };
     let mut settings = Settings::default();
@@ -190,7 +191,7 @@ fn own(method: &str) -> &'static [(&'static str, Fixed)] {
     match method {
         "reflexion" => RUNNER,
         // FCRF's runner is Reflexion's, and mends actions.
-        "fcrf" | "planning" => {
+        "fcrf" => {
             const FCRF: &[(&str, Fixed)] = &[
                 RUNNER[0],
                 RUNNER[1],
@@ -205,11 +206,11 @@ fn own(method: &str) -> &'static [(&'static str, Fixed)] {
 }
 
 /// Trials a task gets where nobody says how many: 15 for Reflexion (its shipped logs and OmniReflect's comparison), 5 for
-/// FCRF, up to four attempts for Sweet&Sour, else one.
+/// FCRF and its baseline, up to four attempts for Sweet&Sour, else one.
 pub fn trials(method: &str) -> u32 {
     match method {
-        "reflexion" | "planning" => 15,
-        "fcrf" => 5,
+        "reflexion" => 15,
+        "fcrf" | "planning" => 5,
         "sweet_sour" => 4,
         _ => 1,
     }
