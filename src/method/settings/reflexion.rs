@@ -23,8 +23,8 @@ pub(super) const LIST: &[SettingSpec] = &[
     .by_code(Fixed::Switch(true)),
     switch(
         "keep_attempts",
-        "the last failed attempt at each task is kept in memory, for prompts that show it",
-        &["fcrf"],
+        "the last failed attempt at each task is kept in memory, for what shows it (`strategy`, `replan`, FCRF's pool)",
+        &["reflexion", "fcrf", "planning"],
         true,
         Ours,
     ),
