@@ -143,7 +143,7 @@ impl PddlFiles {
 /// What is done with the tasks.
 #[derive(Clone, Debug, Default, Args)]
 pub struct How {
-    /// The method: react, reflexion, omnireflect, fcrf or sweet_sour.
+    /// The method: react, reflexion, omnireflect, fcrf, sweet_sour or planning.
     #[arg(long, value_name = "M", help_heading = "Method")]
     pub method: Option<String>,
     /// Who acts: openai:MODEL, rules (built in), human, or recorded:SESSION.

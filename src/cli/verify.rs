@@ -244,6 +244,8 @@ impl Check {
                         (was.thought, was.action),
                         (thought, action)
                     )),
+                    // A step that nobody was asked for has its action from a plan.
+                    None if self.state.last_step().is_some_and(|s| s.call.is_none()) => {}
                     None => wrong.push("a proposal without a reply".to_owned()),
                 }
             }

@@ -157,7 +157,7 @@ impl Engine {
     fn with_approval(&self, mut events: Vec<Event>) -> Vec<Event> {
         if let Some(step) = self.state.awaiting()
             && !step.approved
-            && step.call.is_some()
+            && (step.call.is_some() || step.proposed.is_some())
         {
             events.push(Event::Approved { step: step.number });
         }
@@ -244,6 +244,7 @@ impl Engine {
 
     fn reject(&self, reason: &str) -> Result<Vec<Event>, Refusal> {
         let step = self.proposal("reject")?;
+        asked_for(step)?;
         if step.call.is_none() {
             return Err(Refusal::new("you play: there is nothing to reject", "type an action"));
         }
@@ -263,6 +264,7 @@ impl Engine {
         let mut events = self.cancel_calls();
         if events.is_empty() {
             let step = self.proposal("ask again for")?;
+            asked_for(step)?;
             if step.call.is_none() && state.autonomy == Autonomy::Human {
                 return Err(Refusal::new(
                     "you play: there is nobody to ask",
@@ -325,6 +327,17 @@ impl Engine {
             events.push(Event::StepGranted);
         }
     }
+}
+
+/// Somebody was asked for this proposal, and can be asked again.
+fn asked_for(step: &Step) -> Result<(), Refusal> {
+    if step.call.is_none() && step.proposed.is_some() {
+        return Err(Refusal::new(
+            "nobody was asked for this action: it stands in the plan",
+            "override it (o), or change the plan in its lane (e)",
+        ));
+    }
+    Ok(())
 }
 
 /// A person's action is one line: inner line breaks become blanks.
