@@ -30,7 +30,12 @@ pub struct Launch {
     pub open: OpenWorld,
     /// How long a world may take for one answer before it is left behind.
     pub deadline: std::time::Duration,
+    /// Outfits another run of the same session; without it a run cannot be changed on its way.
+    pub outfit: Option<Outfit>,
 }
+
+/// Makes what a run needs beside its session, from the words of its spec.
+pub type Outfit = Arc<dyn Fn(&RunSpec) -> Result<Launch, DriverError> + Send + Sync>;
 
 /// Why a driver could not start.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +82,8 @@ pub struct Driver {
     pub(super) unwritten: Vec<Arc<crate::engine::Envelope>>,
     pub(super) last_sync: std::time::Instant,
     pub(super) timer: Option<tokio::task::JoinHandle<()>>,
+    /// The outfit of a changed run, until its event is acknowledged.
+    pub(super) outfitted: Option<Launch>,
     /// What the world was told and has not answered.
     pub(super) orders: Orders,
     pub(super) quit: bool,
@@ -171,6 +178,7 @@ impl Driver {
             unwritten: Vec::new(),
             last_sync: std::time::Instant::now(),
             timer: None,
+            outfitted: None,
             orders: Orders::default(),
             quit: false,
         };
