@@ -17,6 +17,11 @@ pub const HALTED_ADVICE: &str =
 impl Driver {
     /// Takes one message from the inbox.
     pub(super) fn take(&mut self, message: Message) {
+        self.take_in(message);
+        self.look_ahead();
+    }
+
+    fn take_in(&mut self, message: Message) {
         match message {
             Message::Delta(call, delta) => self.delta(call, delta),
             Message::Admissible(tell) => self.list(tell),
@@ -150,6 +155,7 @@ impl Driver {
         }
         self.set_timer();
         for envelope in batch {
+            self.drop_shadow(&envelope.event);
             self.act(&envelope.event);
         }
     }
@@ -164,7 +170,7 @@ impl Driver {
     /// Does what an event asks of the outside.
     fn act(&mut self, event: &Event) {
         match event {
-            Event::Retried { call } => {
+            Event::Retried { call, .. } => {
                 match call.and_then(|c| self.engine.state.calls.get(&c)).cloned() {
                     // A failed world is never stepped again: it is built anew first.
                     Some(Effect::StepWorld { .. }) => self.rebuild(),

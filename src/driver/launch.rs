@@ -1,10 +1,11 @@
 //! Starting a driver: a new session, or one that goes on.
 
+use super::ahead::Ahead;
 use super::host::Host;
 use super::keeper::Keeper;
 use super::orders::Orders;
 use super::runner::Runner;
-use super::{Handle, Health, Message, OpenWorld, Render, Signal, Store};
+use super::{Handle, Health, Message, OpenWorld, Render, Signal, StandIn, Store};
 use crate::domain::RunSpec;
 use crate::engine::{Command, Engine, LessonWish, Policy, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
@@ -30,6 +31,10 @@ pub struct Launch {
     pub open: OpenWorld,
     /// How long a world may take for one answer before it is left behind.
     pub deadline: std::time::Duration,
+    /// Opens a recording that a person takes a reply from.
+    pub stand_in: StandIn,
+    /// The next question is asked while a person reads a proposal.
+    pub prefetch: bool,
 }
 
 /// Why a driver could not start.
@@ -79,6 +84,7 @@ pub struct Driver {
     pub(super) timer: Option<tokio::task::JoinHandle<()>>,
     /// What the world was told and has not answered.
     pub(super) orders: Orders,
+    pub(super) ahead: Ahead,
     pub(super) quit: bool,
 }
 
@@ -172,6 +178,7 @@ impl Driver {
             last_sync: std::time::Instant::now(),
             timer: None,
             orders: Orders::default(),
+            ahead: Ahead::default(),
             quit: false,
         };
         let begun = driver.begin(begin, &runtime);

@@ -33,6 +33,8 @@ pub(super) enum Awaited {
     Listing(oneshot::Sender<Vec<String>>),
     /// A hint for a person. Dropping the sender answers with none.
     Hint(oneshot::Sender<Option<String>>),
+    /// A look ahead, by its number.
+    Ahead(u64),
 }
 
 /// The orders under way in the world that is listened to.
@@ -126,6 +128,15 @@ impl Driver {
                     let _ = tell.send(way);
                 }
                 self.start_clock();
+                return;
+            }
+            (Some(Awaited::Ahead(awaited)), Answer::Ahead(number, found, stands)) if *awaited == number => {
+                self.orders.awaited.pop_front();
+                self.start_clock();
+                self.heard_ahead(number, found);
+                if !stands {
+                    self.rebuild();
+                }
                 return;
             }
             // Nobody waits for it.

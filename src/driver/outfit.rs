@@ -1,7 +1,7 @@
 //! From the words of a run to what its driver needs.
 
 use super::orders::DEADLINE;
-use super::{DriverError, Launch, OpenWorld, open_read_only};
+use super::{DriverError, Launch, OpenWorld, StandIn, open_read_only};
 use crate::domain::{Asked, RunSpec};
 use crate::method;
 use crate::prompt::{self, Desk, Templates};
@@ -84,11 +84,21 @@ impl Launch {
             },
         };
         let render = Arc::new(move |state: &_, record: &_| desk.render(state, record));
-        Ok(Self { policy, render, actor, mentor, open, deadline: DEADLINE })
+        let stand_in: StandIn = Arc::new(|_, source: &str| {
+            Err(DriverError::Refused(
+                format!("{source}: recordings are not to be had here"),
+                "act by hand, or try again".to_owned(),
+            ))
+        });
+        Ok(Self { policy, render, actor, mentor, open, deadline: DEADLINE, stand_in, prefetch: false })
     }
 }
 
-fn recorded(
+/// The answers of a recorded session, for a role.
+///
+/// # Errors
+/// [`DriverError::Refused`] when it cannot be read, or no model answered anything in it.
+pub fn recorded(
     role: &str,
     name: &str,
     find: &mut impl FnMut(&str) -> Result<Recording, DriverError>,
