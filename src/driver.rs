@@ -6,6 +6,7 @@
 
 mod ahead;
 mod ask;
+mod branch;
 mod commit;
 mod host;
 mod keeper;
@@ -19,7 +20,7 @@ pub mod worlds;
 
 pub use ahead::AheadTally;
 pub use commit::{HALTED_ADVICE, now};
-pub use launch::{Driver, DriverError, Launch, Resumed, open_read_only};
+pub use launch::{Driver, DriverError, Launch, Outfit, Resumed, open_read_only};
 pub use outfit::{Recording, TYPING, recorded};
 pub use stand_in::StandIn;
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};

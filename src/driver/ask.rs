@@ -15,7 +15,8 @@ impl Driver {
         let provider = match prompt.asked {
             _ if stand_in.is_some() => {
                 let (source, open) = (stand_in.clone().unwrap_or_default(), self.launch.stand_in.clone());
-                Some(Arc::new(StandingIn { source, asked: prompt.asked, open }) as Arc<dyn Provider>)
+                let from = StandingIn { source, asked: prompt.asked, open };
+                Some(Arc::new(from) as Arc<dyn Provider>)
             }
             Asked::Actor => Some(self.launch.actor.clone()),
             Asked::Mentor => self.launch.mentor.clone(),

@@ -60,6 +60,9 @@ impl Driver {
     /// Carries a command out; the number of the last event when it returns.
     pub(super) fn command(&mut self, command: &Command) -> Result<Seq, Refusal> {
         let events = self.engine.decide(&Input::Command(command.clone()))?;
+        if let Command::ChangeRun(spec) = command {
+            self.outfitted = Some(self.outfit(spec)?);
+        }
         self.commit(events);
         self.advance();
         if !self.unwritten.is_empty() {
@@ -141,6 +144,12 @@ impl Driver {
         let mut must_sync = false;
         for envelope in batch {
             self.engine.state.apply(envelope);
+            if let Event::RunChanged { .. } = envelope.event
+                && let Some(launch) = self.outfitted.take()
+            {
+                self.engine.policy = launch.policy.clone();
+                self.launch = launch;
+            }
             must_sync |= envelope.cause == Cause::Person
                 || matches!(
                     envelope.event,

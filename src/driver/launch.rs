@@ -31,11 +31,16 @@ pub struct Launch {
     pub open: OpenWorld,
     /// How long a world may take for one answer before it is left behind.
     pub deadline: std::time::Duration,
-    /// Opens a recording that a person takes a reply from.
-    pub stand_in: StandIn,
+    /// Opens a recording that a person takes a reply from; without it none is to be had.
+    pub stand_in: Option<StandIn>,
     /// The next question is asked while a person reads a proposal.
     pub prefetch: bool,
+    /// Outfits another run of the same session; without it a run cannot be changed on its way.
+    pub outfit: Option<Outfit>,
 }
+
+/// Makes what a run needs beside its session, from the words of its spec.
+pub type Outfit = Arc<dyn Fn(&RunSpec) -> Result<Launch, DriverError> + Send + Sync>;
 
 /// Why a driver could not start.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +87,8 @@ pub struct Driver {
     pub(super) unwritten: Vec<Arc<crate::engine::Envelope>>,
     pub(super) last_sync: std::time::Instant,
     pub(super) timer: Option<tokio::task::JoinHandle<()>>,
+    /// The outfit of a changed run, until its event is acknowledged.
+    pub(super) outfitted: Option<Launch>,
     /// What the world was told and has not answered.
     pub(super) orders: Orders,
     pub(super) ahead: Ahead,
@@ -177,6 +184,7 @@ impl Driver {
             unwritten: Vec::new(),
             last_sync: std::time::Instant::now(),
             timer: None,
+            outfitted: None,
             orders: Orders::default(),
             ahead: Ahead::default(),
             quit: false,

@@ -14,7 +14,7 @@ pub type StandIn = Arc<dyn Fn(Asked, &str) -> Result<Arc<dyn Provider>, DriverEr
 pub(super) struct StandingIn {
     pub(super) source: String,
     pub(super) asked: Asked,
-    pub(super) open: StandIn,
+    pub(super) open: Option<StandIn>,
 }
 
 impl Provider for StandingIn {
@@ -25,6 +25,9 @@ impl Provider for StandingIn {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         let (open, asked, source) = (self.open.clone(), self.asked, self.source.clone());
         let opened = async move {
+            let Some(open) = open else {
+                return refused(format!("{source}: recordings are not to be had here"), "act by hand");
+            };
             let named = source.clone();
             match tokio::task::spawn_blocking(move || open(asked, &named)).await {
                 Ok(Ok(provider)) => provider.stream(request),

@@ -17,6 +17,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 mod late;
+mod models;
+mod other;
 
 /// Counts up; wins at `goal`. It answers with its count, so a wrongly rebuilt world is seen at once.
 struct Counter {
@@ -102,6 +104,9 @@ fn launch(goal: u32, lies: bool) -> Launch {
         mentor: None,
         open,
         deadline: Duration::from_secs(60),
+        outfit: None,
+        stand_in: None,
+        prefetch: false,
     }
 }
 
@@ -185,6 +190,7 @@ fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
                 text: text.clone(),
                 reasoning: reasoning.clone(),
                 usage: crate::domain::Usage::default(),
+                from: None,
             }),
             Event::EpisodeEnded { summary } => {
                 let mut summary = summary.clone();

@@ -158,6 +158,14 @@ impl Transcript {
             Event::SettingChanged { name, value } => {
                 line(out, "      ", &format!("setting {name} = {value}"));
             }
+            Event::RunChanged { spec } => {
+                let (method, actor, mentor) = (&spec.method, &spec.actor, &spec.mentor);
+                line(
+                    out,
+                    "      ",
+                    &format!("the run goes on with: {method}, actor {actor}, mentor {mentor}"),
+                );
+            }
             Event::CallFailed { call, failure } => {
                 let failed = after.troubles().find(|(effect, _)| effect.call() == *call);
                 let question = failed.and_then(|(effect, _)| effect.question());
@@ -271,7 +279,7 @@ fn words(text: &LessonText) -> String {
 }
 
 /// Where a reply came from that no model gave now, in words: `recorded:NAME` or `cache`, as the journal has it.
-pub fn source_words(from: &str) -> String {
+pub(super) fn source_words(from: &str) -> String {
     match from.strip_prefix("recorded:") {
         Some(session) => format!("recorded: taken from session {session}"),
         None => "a kept one: taken from the cache".to_owned(),
