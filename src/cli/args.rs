@@ -261,6 +261,10 @@ pub struct Models {
     /// Answers kept on disk: off, read, read-write. The seed is part of the question.
     #[arg(long, value_name = "MODE", help_heading = "Models")]
     pub cache: Option<String>,
+    /// While a person reads a proposal, ask for the next answer already (needs --cache read-write; what is asked for nothing
+    /// is counted apart and shown).
+    #[arg(long, help_heading = "Models")]
+    pub prefetch: bool,
 }
 
 /// How a run is driven.

@@ -17,6 +17,11 @@ pub const HALTED_ADVICE: &str =
 impl Driver {
     /// Takes one message from the inbox.
     pub(super) fn take(&mut self, message: Message) {
+        self.take_in(message);
+        self.look_ahead();
+    }
+
+    fn take_in(&mut self, message: Message) {
         match message {
             Message::Delta(line, call, delta) if line == self.line => self.delta(call, delta),
             // Of a line that was left.
@@ -161,6 +166,7 @@ impl Driver {
         }
         self.set_timer();
         for envelope in batch {
+            self.drop_shadow(&envelope.event);
             self.act(&envelope.event);
         }
     }
@@ -175,7 +181,7 @@ impl Driver {
     /// Does what an event asks of the outside.
     fn act(&mut self, event: &Event) {
         match event {
-            Event::Retried { call } => {
+            Event::Retried { call, .. } => {
                 match call.and_then(|c| self.engine.state.calls.get(&c)).cloned() {
                     // A failed world is never stepped again: it is built anew first.
                     Some(Effect::StepWorld { .. }) => self.rebuild(),

@@ -1,10 +1,11 @@
 //! Starting a driver: a new session, or one that goes on.
 
+use super::ahead::Ahead;
 use super::host::Host;
 use super::keeper::Keeper;
 use super::orders::Orders;
 use super::runner::Runner;
-use super::{Handle, Health, Message, OpenWorld, Render, Store};
+use super::{Handle, Health, Message, OpenWorld, Render, StandIn, Store};
 use crate::domain::{BranchId, RunSpec};
 use crate::engine::{Command, Engine, LessonWish, Policy, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
@@ -30,6 +31,10 @@ pub struct Launch {
     pub open: OpenWorld,
     /// How long a world may take for one answer before it is left behind.
     pub deadline: std::time::Duration,
+    /// Opens a recording that a person takes a reply from; without it none is to be had.
+    pub stand_in: Option<StandIn>,
+    /// The next question is asked while a person reads a proposal.
+    pub prefetch: bool,
     /// Outfits another run of the same session; without it a run cannot be changed on its way.
     pub outfit: Option<Outfit>,
 }
@@ -92,6 +97,7 @@ pub struct Driver {
     pub(super) outfitted: Option<Launch>,
     /// What the world was told and has not answered.
     pub(super) orders: Orders,
+    pub(super) ahead: Ahead,
     pub(super) quit: bool,
 }
 
@@ -204,6 +210,7 @@ impl Driver {
             then: VecDeque::new(),
             outfitted: None,
             orders: Orders::default(),
+            ahead: Ahead::default(),
             quit: false,
         };
         let begun = driver.begin(begin, &runtime);

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 mod fork;
 mod late;
+mod models;
 mod other;
 
 /// Counts up; wins at `goal`. It answers with its count, so a wrongly rebuilt world is seen at once.
@@ -105,6 +106,8 @@ fn launch(goal: u32, lies: bool) -> Launch {
         open,
         deadline: Duration::from_secs(60),
         outfit: None,
+        stand_in: None,
+        prefetch: false,
     }
 }
 
@@ -188,6 +191,7 @@ fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
                 text: text.clone(),
                 reasoning: reasoning.clone(),
                 usage: crate::domain::Usage::default(),
+                from: None,
             }),
             Event::EpisodeEnded { summary } => {
                 let mut summary = summary.clone();

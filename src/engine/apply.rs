@@ -41,27 +41,8 @@ impl State {
                 self.pool.end_episode();
                 self.keep_attempt();
                 self.over = false;
-                self.episode = Some(Arc::new(Episode {
-                    number: *episode,
-                    task: (**task).clone(),
-                    trial: *trial,
-                    role: *role,
-                    reset: None,
-                    steps: rpds::VectorSync::new_sync(),
-                    shown: Arc::default(),
-                    truth: Arc::default(),
-                    progress: 0.0,
-                    progress_step: 0,
-                    moves: 0,
-                    invalid: 0,
-                    actions: rpds::HashTrieMapSync::new_sync(),
-                    noted: rpds::HashTrieMapSync::new_sync(),
-                    calls: 0,
-                    tokens: 0,
-                    assisted: false,
-                    outcome: None,
-                    first_seq: seq,
-                }));
+                let begun = Episode::begun(*episode, task, *trial, *role, seq);
+                self.episode = Some(Arc::new(begun));
             }
             Event::WorldReset { call, turn, seen, goal } => {
                 self.calls.remove(call);
@@ -114,18 +95,23 @@ impl State {
                 });
                 self.grant = None;
             }
-            Event::ReplyReceived { call, usage, .. } => {
+            Event::SettingsUnsent { asked, what, .. } => self.learn_unsent(*asked, what),
+            Event::ReplyReceived { call, usage, from, .. } => {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
                 // a mentor's answer comes to stands in the same batch.
                 let asked = match self.calls.get(call) {
                     Some(Effect::Ask { prompt, .. }) => prompt.asked,
                     _ => Asked::Actor,
                 };
-                self.count_tokens(asked, usage.tokens());
+                self.count_tokens(asked, usage);
+                self.stand_ins.retain(|s| s.0 != *call);
                 if asked == Asked::Mentor {
                     self.calls.remove(call);
                 } else {
-                    self.edit_step(seq, |s| s.usage = *usage);
+                    self.edit_step(seq, |s| {
+                        s.usage = *usage;
+                        s.from.clone_from(from);
+                    });
                 }
             }
             Event::Proposed { thought, action, complaints, .. } => {
@@ -243,6 +229,8 @@ impl State {
             }
             Event::RunChanged { spec } => {
                 self.draft = None;
+                // What was learnt of the servers before says nothing of those from now on.
+                self.unsent.clear();
                 self.run = Some(Arc::new((**spec).clone()));
             }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
@@ -260,11 +248,13 @@ impl State {
             Event::StepGranted => self.grant = Some(Grant::Step),
             Event::StageGranted => self.grant = Some(Grant::Stage),
             Event::CallFailed { call, failure } => {
+                self.stand_ins.retain(|s| s.0 != *call);
                 if let Some(effect) = self.calls.remove(call) {
                     self.add_trouble(effect, failure.clone());
                 }
             }
             Event::CallCancelled { call } => {
+                self.stand_ins.retain(|s| s.0 != *call);
                 self.calls.remove(call);
                 self.edit_step(seq, |s| {
                     if s.stage == Stage::Reply {
@@ -273,9 +263,10 @@ impl State {
                     }
                 });
             }
-            Event::Retried { call } => {
+            Event::Retried { call, from } => {
                 let failed = call.or(self.trouble.as_ref().map(|(effect, _)| effect.call()));
                 if let Some(effect) = failed.and_then(|call| self.take_trouble(call)) {
+                    self.stand_ins.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);
                 }
                 self.divergence = None;
@@ -300,6 +291,7 @@ impl State {
                 self.past.push_back_mut(Arc::new((*outcome).clone()));
                 self.edit_episode(|e| e.outcome = Some(outcome));
                 self.calls.clear();
+                self.stand_ins.clear();
                 self.draft = None;
                 self.trouble = None;
                 self.more_trouble.clear();
@@ -312,6 +304,8 @@ impl State {
             Event::RunEnded => self.over = true,
             Event::Closed => self.closed = true,
             Event::Reopened => {
+                // What is asked anew is asked of the model itself.
+                self.stand_ins.clear();
                 self.closed = false;
                 self.pace = Pace::Paused;
                 self.grant = None;

@@ -1,8 +1,8 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
 use crate::domain::{
-    Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, LessonOp, Note, PromptRecord,
-    Reflection, RunSpec, Seq, ShownAs, Task, Turn, Usage,
+    Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, FailureKind, Fate, LessonOp,
+    Note, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Task, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,6 +66,9 @@ pub struct Failure {
     pub place: String,
     /// What can be done.
     pub next: String,
+    /// Which kind of failure, where a model's provider knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<FailureKind>,
 }
 
 /// A fact. Every variant is complete: folding asks nobody.
@@ -146,6 +149,18 @@ pub enum Event {
         reasoning: String,
         /// What it cost.
         usage: Usage,
+        /// Whom a person had answer in the model's place: `recorded:SESSION` or `cache`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+    },
+    /// What a model's server is not sent of the settings has changed: it refused some, or wants them otherwise.
+    SettingsUnsent {
+        /// The call that showed it.
+        call: CallId,
+        /// Whose model.
+        asked: Asked,
+        /// All that is not sent there now, each in words with its reason.
+        what: Vec<String>,
     },
     /// What the actor's reply means.
     Proposed {
@@ -323,6 +338,9 @@ pub enum Event {
         /// The call that is made again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
+        /// Who is asked this once in the model's place: `recorded:SESSION` or `cache`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
     },
     /// A person goes on without the answer of a failed call to a model.
     GivenUp {

@@ -100,6 +100,7 @@ impl Heard<'_> {
             items: self.items.clone(),
             complaints: self.complaints.clone(),
             call: (self.author == Author::Mentor).then_some(self.prompt.call),
+            from: None,
             seq: Seq::default(),
         }
     }

@@ -11,6 +11,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/event.rs"),
     include_bytes!("../../engine/pool.rs"),
     include_bytes!("../../engine/state.rs"),
+    include_bytes!("../../domain/failure.rs"),
     include_bytes!("../../domain/id.rs"),
     include_bytes!("../../domain/lesson.rs"),
     include_bytes!("../../domain/note.rs"),
@@ -20,6 +21,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/step.rs"),
     include_bytes!("../../domain/task.rs"),
     include_bytes!("../../domain/turn.rs"),
+    include_bytes!("../../domain/usage.rs"),
     include_bytes!("page.rs"),
 ];
 
