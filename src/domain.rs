@@ -7,6 +7,7 @@ mod prompt;
 mod reflection;
 mod run;
 mod step;
+mod stop;
 mod task;
 mod turn;
 
@@ -20,5 +21,6 @@ pub use run::{
     SettingOrigin, Settings, Usage,
 };
 pub use step::{By, Executed, Fate, Seen, ShownAs, Stage, Step};
+pub use stop::{Stop, StopMark};
 pub use task::{EpisodeRole, Task};
 pub use turn::{Enumeration, EnvInfo, Turn, merge_patch};

@@ -1,6 +1,7 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
 mod parts;
+mod stops;
 mod time;
 
 use parts::{seen_of, touches_episode};
@@ -41,28 +42,9 @@ impl State {
             Event::EpisodeStarted { episode, task, trial, role, .. } => {
                 self.pool.end_episode();
                 self.keep_attempt();
+                self.begin_rows();
                 self.over = false;
-                self.episode = Some(Arc::new(Episode {
-                    number: *episode,
-                    task: (**task).clone(),
-                    trial: *trial,
-                    role: *role,
-                    reset: None,
-                    steps: rpds::VectorSync::new_sync(),
-                    shown: Arc::default(),
-                    truth: Arc::default(),
-                    progress: 0.0,
-                    progress_step: 0,
-                    moves: 0,
-                    invalid: 0,
-                    actions: rpds::HashTrieMapSync::new_sync(),
-                    noted: rpds::HashTrieMapSync::new_sync(),
-                    calls: 0,
-                    tokens: 0,
-                    assisted: false,
-                    outcome: None,
-                    first_seq: seq,
-                }));
+                self.episode = Some(Arc::new(Episode::begun(*episode, task, (*trial, *role), seq)));
             }
             Event::WorldReset { call, turn, seen, goal } => {
                 self.calls.remove(call);
@@ -123,6 +105,7 @@ impl State {
                     _ => Asked::Actor,
                 };
                 self.count_tokens(asked, usage.tokens());
+                self.stops.meter.cost_nano = self.stops.meter.cost_nano.saturating_add(usage.cost_nano);
                 if asked == Asked::Mentor {
                     self.calls.remove(call);
                 } else {
@@ -198,6 +181,7 @@ impl State {
                     s.stage = Stage::Reflection;
                 });
                 self.edit_episode(|e| e.absorb(turn));
+                self.count_rows();
                 self.spend_stage();
             }
             Event::Noted { notes, step } => {
@@ -213,6 +197,7 @@ impl State {
                         e.noted.insert_mut(note.detector.clone(), tally);
                     }
                 });
+                self.count_nothing();
             }
             Event::Reflected { reflection } => {
                 let index = self.reflections.len() as u32;
@@ -274,6 +259,7 @@ impl State {
                 self.pace = Pace::Running;
                 self.grant = None;
                 self.pause_reason = None;
+                self.stops.standing = None;
             }
             Event::PauseRequested => self.pace = Pace::Pausing,
             Event::Paused { reason } => {
@@ -281,8 +267,8 @@ impl State {
                 self.grant = None;
                 self.pause_reason = Some(*reason);
             }
-            Event::StepGranted => self.grant = Some(Grant::Step),
-            Event::StageGranted => self.grant = Some(Grant::Stage),
+            Event::StepGranted => self.go_on(Grant::Step),
+            Event::StageGranted => self.go_on(Grant::Stage),
             Event::CallFailed { call, failure } => {
                 if let Some(effect) = self.calls.remove(call) {
                     self.add_trouble(effect, failure.clone());
@@ -334,6 +320,12 @@ impl State {
                 }
             }
             Event::RunEnded => self.over = true,
+            Event::BreakpointSet { breakpoint, stop } => self.stops.set(*breakpoint, stop),
+            Event::BreakpointSwitched { breakpoint, on } => self.stops.switch(*breakpoint, *on),
+            Event::BreakpointRemoved { breakpoint } => self.stops.remove(*breakpoint),
+            Event::BreakpointHit { breakpoint, episode, step, why } => {
+                self.hit(seq, *breakpoint, (*episode, *step), why);
+            }
             Event::Closed => self.closed = true,
             Event::Reopened => {
                 self.closed = false;
@@ -349,6 +341,11 @@ impl State {
     /// Episode and turn as the screen counts them: an open step is a turn.
     fn moment(&self) -> (u32, u32) {
         self.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32))
+    }
+
+    fn go_on(&mut self, grant: Grant) {
+        self.grant = Some(grant);
+        self.stops.standing = None;
     }
 
     fn spend_stage(&mut self) {

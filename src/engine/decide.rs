@@ -4,6 +4,7 @@ mod lesson;
 mod person;
 mod question;
 mod reply;
+mod stops;
 
 use super::{Cause, Command, Engine, Event, Input, Refusal};
 

@@ -1,8 +1,8 @@
 //! The small changes that folding an event is made of.
 
 use crate::domain::{
-    Asked, CallId, EndReason, EpisodeSummary, Hindsight, NoteKind, PromptRecord, Question, Seen, Seq, Stage,
-    Step, Turn, merge_patch,
+    Asked, CallId, EndReason, EpisodeRole, EpisodeSummary, Hindsight, NoteKind, PromptRecord, Question, Seen, Seq, Stage,
+    Step, Task, Turn, merge_patch,
 };
 use crate::engine::{Effect, Episode, Event, Failure, State};
 use std::sync::Arc;
@@ -138,6 +138,31 @@ impl State {
 }
 
 impl Episode {
+    /// An episode whose world is being reset.
+    pub(super) fn begun(number: u32, task: &Task, (trial, role): (u32, EpisodeRole), first_seq: Seq) -> Self {
+        Self {
+            number,
+            task: task.clone(),
+            trial,
+            role,
+            reset: None,
+            steps: rpds::VectorSync::new_sync(),
+            shown: Arc::default(),
+            truth: Arc::default(),
+            progress: 0.0,
+            progress_step: 0,
+            moves: 0,
+            invalid: 0,
+            actions: rpds::HashTrieMapSync::new_sync(),
+            noted: rpds::HashTrieMapSync::new_sync(),
+            calls: 0,
+            tokens: 0,
+            assisted: false,
+            outcome: None,
+            first_seq,
+        }
+    }
+
     pub(super) fn edit_numbered(&mut self, number: u32, edit: impl FnOnce(&mut Step)) {
         let Some(place) = (number as usize).checked_sub(1) else { return };
         let Some(step) = self.steps.get_mut(place) else { return };

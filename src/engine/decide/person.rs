@@ -64,6 +64,9 @@ impl Engine {
             Command::Set { name, value } => {
                 Ok(vec![Event::SettingChanged { name: name.clone(), value: value.clone() }])
             }
+            Command::Break { text, of } => self.set_breakpoint(text, *of),
+            Command::SwitchBreak { breakpoint, on } => self.switch_breakpoint(*breakpoint, *on),
+            Command::RemoveBreak(breakpoint) => self.remove_breakpoint(*breakpoint),
             Command::Begin(task) => self.begin(task),
             Command::EndEpisode(reason) => {
                 if state.open_episode().is_none() {
