@@ -287,7 +287,7 @@ mod tests {
         let out = Arc::new(Mutex::new(Out::new()));
         let teller = Teller::new(Voice::Silent, out.clone(), Path::new("s"), None, WorldOptions::default());
         let mut talk = Talk { handle, teller, out, heard: 0, told_mode: String::new() };
-        let left = runtime().unwrap().block_on(talk.run(&[])).unwrap();
+        let left = runtime().unwrap().block_on(talk.run()).unwrap();
         assert_eq!(left, Left::Broken);
     }
 }

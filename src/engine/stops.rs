@@ -113,11 +113,14 @@ impl Stops {
     /// Sets a new one, or puts another condition in the place of one.
     pub(super) fn set(&mut self, number: u32, stop: &Stop) {
         self.last_number = self.last_number.max(number);
-        let fresh = Breakpoint { number, stop: stop.clone(), on: true, hits: 0, last: None };
         let all = Arc::make_mut(&mut self.all);
         match all.iter_mut().find(|b| b.number == number) {
-            Some(old) => *old = fresh,
-            None => all.push(fresh),
+            // Its hits are those of its condition.
+            Some(old) if old.stop.condition == stop.condition => {
+                (old.stop, old.on) = (stop.clone(), true);
+            }
+            Some(old) => *old = Breakpoint::new(number, stop),
+            None => all.push(Breakpoint::new(number, stop)),
         }
     }
 
@@ -151,6 +154,12 @@ impl Stops {
             self.standing = Some(hit.clone());
         }
         self.last_hit = Some(hit);
+    }
+}
+
+impl Breakpoint {
+    fn new(number: u32, stop: &Stop) -> Self {
+        Self { number, stop: stop.clone(), on: true, hits: 0, last: None }
     }
 }
 

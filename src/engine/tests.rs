@@ -5,4 +5,5 @@ mod ends;
 mod fixture;
 mod mentor;
 mod properties;
+mod stops;
 mod time;

@@ -101,7 +101,10 @@ fn condition(word: &str, rest: &str) -> Result<Condition, String> {
         "mistake" => bare(Condition::Mistake)?,
         "note" if given.is_empty() => return Err("which detector? such as `note wrong_object`".to_owned()),
         "note" => {
-            let name = given.split_whitespace().collect::<Vec<_>>().join("_").to_lowercase();
+            let name = given.split_whitespace().collect::<Vec<_>>().join("_").to_ascii_lowercase();
+            if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                return Err(format!("{given:?} is no name of a detector; such as `note wrong_object`"));
+            }
             Condition::Note(name)
         }
         "reward" if rest == "changed" => Condition::Reward,
