@@ -98,20 +98,14 @@ impl Driver {
         if events.is_empty() {
             return;
         }
-        let last = events.len() - 1;
-        let head = self.engine.state.head.0;
         let at = now();
-        let batch: Vec<Envelope> = events
-            .into_iter()
-            .enumerate()
-            .map(|(n, (cause, event))| Envelope {
-                seq: Seq(head + 1 + n as u64),
-                at,
-                cause,
-                more: n < last,
-                event,
-            })
-            .collect();
+        let mut batch = stamped(self.engine.state.head, at, events);
+        let hits = self.engine.watched(&batch);
+        if let Some(last) = batch.last_mut().filter(|_| !hits.is_empty()) {
+            last.more = true;
+            let head = last.seq;
+            batch.extend(stamped(head, at, hits));
+        }
         let written = self.writer.append(&batch);
         let batch: Vec<Arc<Envelope>> = batch.into_iter().map(Arc::new).collect();
         match written {
@@ -291,6 +285,13 @@ impl Driver {
             self.store.edit_live(|live| live.calls.retain(|c| c.call != *call));
         }
     }
+}
+
+/// Events with their place behind `head`, as one batch.
+fn stamped(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
+    let last = events.len().saturating_sub(1);
+    let place = |(n, (cause, event))| Envelope { seq: Seq(head.0 + 1 + n as u64), at, cause, more: n < last, event };
+    events.into_iter().enumerate().map(place).collect()
 }
 
 /// The time by the wall clock. The one place that reads it for the journal.

@@ -93,6 +93,22 @@ pub enum Command {
     EndEpisode(EndReason),
     /// End the run.
     EndRun,
+    /// Set a breakpoint or a watch.
+    Break {
+        /// Its text, as `docs/BREAKPOINTS.md` has it.
+        text: String,
+        /// The one whose condition it replaces; none: a new one.
+        of: Option<u32>,
+    },
+    /// Switch a breakpoint or watch on or off.
+    SwitchBreak {
+        /// Which.
+        breakpoint: u32,
+        /// Whether it is looked at.
+        on: bool,
+    },
+    /// Delete a breakpoint or watch.
+    RemoveBreak(u32),
     /// The session is put down.
     Close,
     /// The session is taken up again.

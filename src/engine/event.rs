@@ -2,7 +2,7 @@
 
 use crate::domain::{
     Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, FailureKind, Fate, LessonOp,
-    Note, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Task, Turn, Usage,
+    Note, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,6 +55,8 @@ pub enum PauseReason {
     EpisodeEnd,
     /// The session was taken up again.
     Resume,
+    /// A breakpoint's condition came true.
+    Breakpoint,
 }
 
 /// A failed call in plain words.
@@ -365,6 +367,37 @@ pub enum Event {
     },
     /// The run ended.
     RunEnded,
+    /// A breakpoint or watch was set, or got another condition.
+    BreakpointSet {
+        /// Its number in the session.
+        breakpoint: u32,
+        /// Its condition, and what it does.
+        #[serde(flatten)]
+        stop: Stop,
+    },
+    /// A breakpoint or watch was switched on or off.
+    BreakpointSwitched {
+        /// Which.
+        breakpoint: u32,
+        /// Whether it is looked at.
+        on: bool,
+    },
+    /// A breakpoint or watch was deleted.
+    BreakpointRemoved {
+        /// Which.
+        breakpoint: u32,
+    },
+    /// The condition of a breakpoint or watch came true, by the events before this one in its batch.
+    BreakpointHit {
+        /// Which.
+        breakpoint: u32,
+        /// The episode; 0 before the first.
+        episode: u32,
+        /// The step; 0 is the reset.
+        step: u32,
+        /// Why, as a sentence without its dot.
+        why: String,
+    },
     /// The session was put down in order.
     Closed,
     /// The session was taken up again; calls in flight are made again.

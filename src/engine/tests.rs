@@ -6,4 +6,5 @@ mod fixture;
 mod hand;
 mod mentor;
 mod properties;
+mod stops;
 mod time;

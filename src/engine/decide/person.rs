@@ -67,6 +67,9 @@ impl Engine {
                 Ok(vec![Event::SettingChanged { name: name.clone(), value: value.clone() }])
             }
             Command::ChangeRun(spec) => self.change_run(spec),
+            Command::Break { text, of } => self.set_breakpoint(text, *of),
+            Command::SwitchBreak { breakpoint, on } => self.switch_breakpoint(*breakpoint, *on),
+            Command::RemoveBreak(breakpoint) => self.remove_breakpoint(*breakpoint),
             Command::Begin(task) => self.begin(task),
             Command::EndEpisode(reason) => {
                 if state.open_episode().is_none() {
