@@ -46,7 +46,7 @@ pub struct Outside {
     /// Writes a report of the session and says where.
     pub export: Carry<Store, String>,
     /// Lists the other branches of this session, and other sessions.
-    pub others: Carry<(), Vec<Place>>,
+    pub others: Carry<Store, Vec<Place>>,
     /// Opens one of them to be read.
     pub branch: Carry<Place, Arc<Store>>,
 }
@@ -335,7 +335,7 @@ impl App {
                     let before = compare::before(&of.0, row);
                     Answer::Preceded { of, row, before }
                 }
-                _ => Answer::Others(outside.map_or_else(none, |o| (o.others)(&()))),
+                _ => Answer::Others(outside.map_or_else(none, |o| (o.others)(&store))),
             };
             // A screen that has gone needs no answer.
             let _ = tell.blocking_send(answer);
