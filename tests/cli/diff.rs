@@ -1,6 +1,8 @@
 //! `diff`: two episodes side by side, as text and as JSON.
 
 use super::{Home, fields};
+use retrospect::domain::{BranchId, Seq};
+use retrospect::journal::Session;
 use serde_json::Value;
 
 /// Two runs of the same task: the second may take a few steps only. Gives both paths.
@@ -95,6 +97,29 @@ fn trials_of_one_session_and_whole_sessions_are_compared() {
     // Where one side names an episode, the other's of the same trial stands beside it.
     let one = home.run(&["diff", &format!("{path}#2"), &path, "--json"]).ok().lines();
     assert_eq!((&one[0]["a"]["episode"], &one[0]["b"]["episode"]), (&2.into(), &2.into()));
+}
+
+#[test]
+fn branches_of_one_session_share_their_past() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "6"]).ok();
+    let path = home.session();
+    let trunk = std::fs::read_to_string(path.join("branches/trunk.jsonl")).unwrap();
+    let events: Vec<Value> = trunk.lines().skip(1).map(|l| serde_json::from_str(l).unwrap()).collect();
+    let third = events.iter().find(|e| e["type"] == "noted" && e["step"] == 3).unwrap();
+    let at = Seq(third["seq"].as_u64().unwrap());
+    let session = Session::open(&path).unwrap();
+    drop(session.fork(&BranchId::trunk(), at, "a test", jiff::Timestamp::UNIX_EPOCH).unwrap());
+    let place = |branch: &str| format!("{}@{branch}", path.display());
+    let told = home.run(&["diff", &place("trunk"), &place("b1"), "--json"]).ok().lines().remove(0);
+    let kinds: Vec<&str> =
+        told["rows"].as_array().unwrap().iter().map(|r| r["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds[..4], ["same"; 4], "the first observation and three steps");
+    assert!(kinds[4..].iter().all(|k| *k == "only_a"), "{kinds:?}");
+    assert_eq!((&told["a"]["branch"], &told["b"]["branch"]), (&"trunk".into(), &"b1".into()));
+    assert_eq!(told["reasons"], serde_json::json!(["end"]));
+    let missing = home.run(&["diff", &place("trunk"), &place("b9")]);
+    assert!(missing.code == 1 && missing.err.contains("b9"), "{}", missing.err);
 }
 
 #[test]
