@@ -41,7 +41,8 @@ pub(super) fn start(
     playable(&plan)?;
     let root = place::root(config);
     // A person watches: the built-in actor types.
-    let launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
+    let mut launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
+    launch.carried.clone_from(&plan.launch.carried);
     let (handle, thread, session) = Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, launch)?;
     handle.send(Command::Step);
     let shown = Shown { handle: &handle, thread: Some(thread), dir: &session.dir, at: None, breaks };
@@ -87,6 +88,11 @@ pub(super) fn show(
     }
     match left {
         Ok(Exit::Quit) => Ok(()),
+        // The session is put down: the episode is played again in one of its own.
+        Ok(Exit::Rerun(number)) => {
+            let again = super::rerun::plan(config, Some(&dir.display().to_string()), number, false)?;
+            start(config, again, look, &[], out)
+        }
         Ok(Exit::Signal(_)) => Err(Fault::new(FaultKind::Interrupted, "interrupted", "")),
         Err(error) => Err(Fault::new(
             FaultKind::File,

@@ -225,7 +225,7 @@ impl Check {
                 wrong.extend(self.prompt(prompt, steps));
             }
             Event::EpisodeStarted { episode, .. } => {
-                let due = self.state.past.len() as u32 + 1;
+                let due = self.state.next_number();
                 if *episode != due {
                     wrong.push(format!("episode {episode} begins where episode {due} is due"));
                 }

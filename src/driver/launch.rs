@@ -6,7 +6,7 @@ use super::orders::Orders;
 use super::runner::Runner;
 use super::{Handle, Health, Message, OpenWorld, Render, Signal, Store};
 use crate::domain::RunSpec;
-use crate::engine::{Command, Engine, LessonWish, Policy, State};
+use crate::engine::{Carried, Command, Engine, LessonWish, Policy, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
 use crate::provider::Provider;
 use std::collections::VecDeque;
@@ -30,6 +30,8 @@ pub struct Launch {
     pub open: OpenWorld,
     /// How long a world may take for one answer before it is left behind.
     pub deadline: std::time::Duration,
+    /// What an episode that is played again had at its start; a run that is begun takes it.
+    pub carried: Option<Box<Carried>>,
 }
 
 /// Why a driver could not start.
@@ -110,7 +112,8 @@ impl Driver {
         let store = Arc::new(Store::default());
         store.timeline().fetch_with(writer.events().fetch());
         let engine = Engine::new(launch.policy.clone());
-        let begin = Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool };
+        let carried = launch.carried.clone();
+        let begin = Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool, carried };
         let keeper = Keeper::new(Checkpoints::of(&session.trunk()), writer.events().clone());
         Self::spawn(engine, writer, keeper, session, launch, store, &begin)
     }

@@ -84,7 +84,7 @@ impl Launch {
             },
         };
         let render = Arc::new(move |state: &_, record: &_| desk.render(state, record));
-        Ok(Self { policy, render, actor, mentor, open, deadline: DEADLINE })
+        Ok(Self { policy, render, actor, mentor, open, deadline: DEADLINE, carried: None })
     }
 }
 

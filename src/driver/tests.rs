@@ -102,6 +102,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
         mentor: None,
         open,
         deadline: Duration::from_secs(60),
+        carried: None,
     }
 }
 

@@ -252,6 +252,7 @@ impl State {
                     self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
                 }
             }
+            Event::Carried { carried } => self.carry(carried),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();

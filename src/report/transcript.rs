@@ -202,6 +202,7 @@ impl Transcript {
             | Event::StepOpened { .. }
             | Event::ReplyReceived { .. }
             | Event::Approved { .. }
+            | Event::Carried { .. }
             | Event::MemorySet { .. }
             | Event::AutonomySet { .. }
             | Event::Resumed
