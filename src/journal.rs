@@ -15,7 +15,7 @@ mod writer;
 pub use checkpoints::{Checkpoints, kept_states};
 pub use events::EventFile;
 pub use follow::Follower;
-pub use index::{Listed, Standing, Summary, list, summarise};
+pub use index::{Listed, Standing, Summary, list, newest_first, summarise};
 pub use name::{session_name, slug};
 pub use open::{OpenBranch, Use, open_branch};
 pub use reader::{BranchHeader, ReadBranch, Torn, fold, read_branch, read_bytes};

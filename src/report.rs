@@ -3,6 +3,7 @@
 //! Everything here is a pure function of the events of a branch; nothing opens a file or looks at a clock. The room sits
 //! beside `timeline`: it knows the nouns, the events and the fold, and nothing of methods, drivers or screens.
 
+mod by_task;
 mod carried;
 mod html;
 mod json;
@@ -18,6 +19,7 @@ mod transcript;
 #[cfg(test)]
 mod tests;
 
+pub use by_task::ByTask;
 pub use carried::{Carried, NotAReport, carried, carry};
 pub use html::html;
 pub use json::json;

@@ -45,6 +45,9 @@ pub(super) fn start(
     launch.carried.clone_from(&plan.launch.carried);
     let (handle, thread, session) = Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, launch)?;
     handle.send(Command::Step);
+    if let Some(carried) = &plan.launch.carried {
+        handle.store.signal(Signal::Said(format!("{} once more, as it began", carried.source)));
+    }
     let shown = Shown { handle: &handle, thread: Some(thread), dir: &session.dir, at: None, breaks };
     show(config, shown, look, out)
 }

@@ -28,11 +28,34 @@ struct For<'a> {
     spec: &'a RunSpec,
     /// Another method and reading than the configuration's.
     other: Option<(&'a str, &'a str)>,
+    offered: &'a Offered,
+}
+
+/// What is the same in every table.
+struct Offered {
+    /// The presets.
+    presets: Vec<String>,
+    /// Pool files, and none.
+    pools: Vec<String>,
+}
+
+impl Offered {
+    fn of(config: &Config) -> Self {
+        let own = config.preset_names().map(str::to_owned);
+        let shipped = rows().iter().map(|r| r.preset.clone());
+        let mut presets: Vec<String> =
+            [NO_PRESET.to_owned()].into_iter().chain(own).chain(shipped).collect();
+        let mut told = std::collections::HashSet::new();
+        presets.retain(|name| told.insert(name.clone()));
+        let kept = Some(pool::path(config)).filter(|file| file.is_file());
+        let pools = [String::new()].into_iter().chain(kept.map(|file| file.display().to_string())).collect();
+        Self { presets, pools }
+    }
 }
 
 /// The settings as they are before anything is chosen.
 pub(super) fn of_plan(config: &Config, spec: &RunSpec) -> Vec<Knob> {
-    For { config, preset: None, spec, other: None }.knobs()
+    For { config, preset: None, spec, other: None, offered: &Offered::of(config) }.knobs()
 }
 
 /// The settings for each preset and method in each reading, so that a choice on the screen shows its own at once.
@@ -44,6 +67,7 @@ pub(super) fn variants(config: &Config, spec: &RunSpec) -> Vec<Variant> {
         .iter()
         .filter(|r| config.row(Some(&r.preset)).is_some())
         .map(|r| (Some(r.preset.as_str()), r.method.as_str()));
+    let offered = &Offered::of(config);
     let mut all = Vec::new();
     for (preset, name) in plain.chain(own).chain(shipped) {
         for (word, reading) in readings {
@@ -53,7 +77,7 @@ pub(super) fn variants(config: &Config, spec: &RunSpec) -> Vec<Variant> {
                 continue;
             }
             let of = RunSpec { method: name.to_owned(), settings, limits, ..spec.clone() };
-            let knobs = For { config, preset, spec: &of, other: Some((name, word)) }.knobs();
+            let knobs = For { config, preset, spec: &of, other: Some((name, word)), offered }.knobs();
             all.push(Variant {
                 preset: preset.unwrap_or(NO_PRESET).to_owned(),
                 method: name.to_owned(),
@@ -110,25 +134,20 @@ impl For<'_> {
     }
 
     fn preset(&self) -> Knob {
-        let none = [NO_PRESET.to_owned()];
-        let own = self.config.preset_names().map(str::to_owned);
-        let shipped = rows().iter().map(|r| r.preset.clone());
-        let mut names: Vec<String> = none.into_iter().chain(own).chain(shipped).collect();
-        names.dedup();
         let about = match (self.preset, self.config.row(self.preset)) {
-            (_, Some(row)) if row.pool => {
-                format!("{}: {}; it begins with a pool or a constitution", row.source(), row.label)
+            (Some(name), Some(row)) if row.pool => {
+                format!("{name}, {}: {}; it begins with a pool or a constitution", row.source(), row.label)
             }
-            (_, Some(row)) => format!("{}: {}", row.source(), row.label),
+            (Some(name), Some(row)) => format!("{name}, {}: {}", row.source(), row.label),
             (Some(_), None) => "settings of the configuration file".to_owned(),
-            (None, None) => "settings of a row of a paper's table, or of the configuration".to_owned(),
+            (None, _) => "settings of a row of a paper's table, or of the configuration".to_owned(),
         };
         Knob {
             name: PRESET.to_owned(),
             label: "preset".to_owned(),
             value: self.preset.unwrap_or(NO_PRESET).to_owned(),
             origin: SettingOrigin::Ours,
-            answers: Answers::Words(names),
+            answers: Answers::Words(self.offered.presets.clone()),
             about,
         }
     }
@@ -209,9 +228,6 @@ impl For<'_> {
 
     /// What the run may begin with.
     fn lessons(&self) -> [Knob; 3] {
-        let kept = Some(pool::path(self.config)).filter(|file| file.is_file());
-        let offered: Vec<String> =
-            [String::new()].into_iter().chain(kept.map(|file| file.display().to_string())).collect();
         let file = |name: &str, label: &str, about: &str| Knob {
             name: name.to_owned(),
             label: label.to_owned(),
@@ -219,7 +235,7 @@ impl For<'_> {
             origin: SettingOrigin::Ours,
             answers: Answers::Text {
                 none: "empty",
-                offered: offered.clone(),
+                offered: self.offered.pools.clone(),
                 what: "the path of a file",
             },
             about: about.to_owned(),

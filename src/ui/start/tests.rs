@@ -1,5 +1,7 @@
 //! The wizard and the chooser, from keys to what they start.
 
+mod follow;
+
 use super::*;
 use crate::ui::keymap::Keymap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -185,6 +187,7 @@ fn a_value_that_cannot_be_is_refused_in_words_and_nothing_starts() {
         value: "2".into(),
         origin: SettingOrigin::Paper,
         answers: Answers::Number(0, 2),
+        about: String::new(),
     });
     let mut chooser = Chooser::new(model);
     // Backwards over the sessions.
@@ -241,7 +244,7 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
         about: String::new(),
     });
     let mut chooser = Chooser::new(model);
-    assert!(picture(&chooser, 80, 24).contains(" prompts            built in"));
+    assert!(picture(&chooser, 80, 24).contains(" prompts           built in  ours"));
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Tab);
     assert!(picture(&chooser, 80, 24).contains("type or paste the path of a folder"));
