@@ -23,9 +23,9 @@ pub use by_task::ByTask;
 pub use carried::{Carried, NotAReport, carried, carry};
 pub use html::html;
 pub use json::json;
-pub use lines::{Aside, Lines, Tally, TurnLine, summary_line, turn_line};
+pub use lines::{Aside, Lines, Tally, TurnLine, counted, summary_line, turn_line};
 pub use markdown::markdown;
-pub use record::{At, BadAt, EpisodeRecord, FailedCall, Record};
+pub use record::{At, BadAt, EpisodeRecord, FailedCall, Record, Recording};
 pub use reflexion::reflexion;
 #[cfg(feature = "tui")]
 pub use svg::{SvgColors, svg};

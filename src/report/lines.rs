@@ -358,7 +358,7 @@ impl Tally {
 }
 
 /// A number with its noun: `1 step`, `2 steps`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
+pub fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 

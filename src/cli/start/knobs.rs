@@ -140,7 +140,7 @@ impl For<'_> {
             }
             (Some(name), Some(row)) => format!("{name}, {}: {}", row.source(), row.label),
             (Some(_), None) => "settings of the configuration file".to_owned(),
-            (None, _) => "settings of a row of a paper's table, or of the configuration".to_owned(),
+            (None, _) => "the settings of a row of a paper's table, or your own".to_owned(),
         };
         Knob {
             name: PRESET.to_owned(),
