@@ -48,7 +48,29 @@ fn dump() {
         for form in FORMS {
             println!("{:<26} {:?}", form.example, hits(&events, form.example));
         }
-        for more in ["nothing", "nothing 2", "invalid", "same action 2", "same observation 2", "stalled 3", "stalled 5", "lesson 1", "lesson 2", "tokens > 2000", "episode tokens > 1000", "observation ~ open", "observation ~ Nothing", "step 3", "end", "mistake", "reflection", "thought ~ .", "action ~ ^go to (microwave|desk)", "time > 1s", "note subgoal"] {
+        for more in [
+            "nothing",
+            "nothing 2",
+            "invalid",
+            "same action 2",
+            "same observation 2",
+            "stalled 3",
+            "stalled 5",
+            "lesson 1",
+            "lesson 2",
+            "tokens > 2000",
+            "episode tokens > 1000",
+            "observation ~ open",
+            "observation ~ Nothing",
+            "step 3",
+            "end",
+            "mistake",
+            "reflection",
+            "thought ~ .",
+            "action ~ ^go to (microwave|desk)",
+            "time > 1s",
+            "note subgoal",
+        ] {
             println!("{more:<26} {:?}", hits(&events, more));
         }
     }

@@ -5,8 +5,8 @@ use crate::domain::{
     Question, RunSpec, SegmentRecord, Seq, Settings, Speaker, Stop, Task, Turn, Usage,
 };
 use crate::engine::{
-    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Found, Input, MentorReading, Method, Outgoing,
-    Policy, Reading, Refusal, Reply, State, StopRules, Want,
+    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Found, Input, MentorReading, Method,
+    Outgoing, Policy, Reading, Refusal, Reply, State, StopRules, Want,
 };
 use std::sync::Arc;
 
@@ -196,7 +196,12 @@ impl Bench {
     pub(super) fn with(spec: RunSpec) -> Self {
         let mut bench = Self::new();
         bench
-            .wish(Command::Start { session: "s".to_owned(), spec: Box::new(spec), pool: Vec::new() })
+            .wish(Command::Start {
+                session: "s".to_owned(),
+                spec: Box::new(spec),
+                pool: Vec::new(),
+                carried: None,
+            })
             .unwrap();
         bench
     }
@@ -206,7 +211,9 @@ impl Bench {
         let engine = Engine::new(policy_of(Arc::new(Counselled)));
         let mut bench = Self { engine, ..Self::new() };
         let spec = Box::new(spec(tasks, steps));
-        bench.wish(Command::Start { session: "s".to_owned(), spec, pool: Vec::new() }).unwrap();
+        bench
+            .wish(Command::Start { session: "s".to_owned(), spec, pool: Vec::new(), carried: None })
+            .unwrap();
         bench
     }
 
@@ -240,7 +247,8 @@ impl Bench {
     fn fold(&mut self, events: Vec<(Cause, Event)>) {
         let (head, at) = (self.engine.state.head.0, self.at);
         let stamped = |from: u64, events: Vec<(Cause, Event)>| -> Vec<Envelope> {
-            let place = |(n, (cause, event))| Envelope { seq: Seq(from + n as u64), at, cause, more: true, event };
+            let place =
+                |(n, (cause, event))| Envelope { seq: Seq(from + n as u64), at, cause, more: true, event };
             events.into_iter().enumerate().map(place).collect()
         };
         let mut batch = stamped(head + 1, events);

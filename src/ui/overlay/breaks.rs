@@ -85,11 +85,18 @@ impl Breaks {
 
     /// Sets what is typed or chosen; what cannot be read stays in the line, with what is wrong.
     fn accept(&mut self) -> Reaction {
-        let typed = self.offer.and_then(|o| self.fitting.get(o)).map_or_else(|| self.field.text(), |o| o.line.clone());
+        let typed = self
+            .offer
+            .and_then(|o| self.fitting.get(o))
+            .map_or_else(|| self.field.text(), |o| o.line.clone());
         let meant = match parse(&typed) {
             Ok(meant) => meant.stop(),
             Err(bad) => {
-                self.note = Some(if typed.is_empty() { "type a condition, or choose one below".to_owned() } else { bad.what });
+                self.note = Some(if typed.is_empty() {
+                    "type a condition, or choose one below".to_owned()
+                } else {
+                    bad.what
+                });
                 return Reaction::default();
             }
         };
@@ -164,13 +171,18 @@ impl Breaks {
         let stops = &look.moment.head.stops;
         if !self.typing {
             let last = stops.all.get(self.chosen).and_then(|b| b.last.as_ref());
-            let words = last.map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.why));
+            let words =
+                last.map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.why));
             return vec![(Role::Dim, words)];
         }
         let typed = self.field.text();
         let words = match (parse(&typed), self.of) {
-            _ if typed.is_empty() && stops.all.is_empty() => "one condition; `warn` before it only tells".to_owned(),
-            _ if typed.is_empty() => format!("one condition; {} goes to the list above", look.glyphs.beyond[0]),
+            _ if typed.is_empty() && stops.all.is_empty() => {
+                "one condition; `warn` before it only tells".to_owned()
+            }
+            _ if typed.is_empty() => {
+                format!("one condition; {} goes to the list above", look.glyphs.beyond[0])
+            }
             (Ok(_), Some(number)) => format!("changes number {number}"),
             (Ok(meant), None) if meant.warn => "it will tell and mark, and not stop".to_owned(),
             (Ok(_), None) => "it will stop there".to_owned(),
@@ -187,8 +199,7 @@ fn known(state: &State) -> Known {
         .map(|e| e.actions.keys().filter(|a| !a.starts_with("think:")).take(MOST_ACTIONS).cloned().collect())
         .unwrap_or_default();
     actions.sort();
-    let mut detectors: Vec<String> =
-        episode.map(|e| e.noted.keys().cloned().collect()).unwrap_or_default();
+    let mut detectors: Vec<String> = episode.map(|e| e.noted.keys().cloned().collect()).unwrap_or_default();
     for common in ["nothing_happened", "repeat", "circling", "subgoal", "wrong_object", "searched_again"] {
         if !detectors.iter().any(|d| d == common) {
             detectors.push(common.to_owned());
@@ -291,7 +302,9 @@ impl Overlay for Breaks {
             return Reaction::default();
         }
         match self.offered.pointed(event) {
-            Some(Pointed::Row(row)) if row < self.fitting.len() => (self.typing, self.offer) = (true, Some(row)),
+            Some(Pointed::Row(row)) if row < self.fitting.len() => {
+                (self.typing, self.offer) = (true, Some(row))
+            }
             Some(Pointed::Wheel(by)) => self.walk(by, all),
             _ => {}
         }
