@@ -112,6 +112,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
         outfit: None,
         stand_in: None,
         prefetch: false,
+        carried: None,
     }
 }
 

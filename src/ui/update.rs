@@ -286,13 +286,11 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
         Ok(overlay) => {
             model.overlays.push(overlay);
             // What the world accepts now fills the box; a world at work is not asked for a mere list of words.
-            let lists = match action {
-                Action::Override => true,
-                Action::Breaks => !look.reading() && look.moment.head.awaiting().is_some(),
-                _ => false,
-            };
             match action {
-                _ if lists => vec![Request::Admissible],
+                Action::Override => vec![Request::Admissible],
+                Action::Breaks if !look.reading() && look.moment.head.awaiting().is_some() => {
+                    vec![Request::Admissible]
+                }
                 Action::Compare => vec![Request::Others],
                 _ => Vec::new(),
             }
