@@ -168,6 +168,7 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
 
 mod ahead;
 mod boxes;
+mod breaks;
 mod everywhere;
 mod found;
 mod grids;
