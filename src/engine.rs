@@ -29,8 +29,8 @@ pub use policy::{
 };
 pub use pool::Pool;
 pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};
-pub use stops::{Breakpoint, Hit, MOST_BREAKPOINTS, Meter, Row, Rows, Stops};
 pub use state::{Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
+pub use stops::{Breakpoint, Hit, MOST_BREAKPOINTS, Meter, Row, Rows, Stops};
 
 mod reply;
 pub use reply::Reply;

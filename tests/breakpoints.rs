@@ -157,7 +157,10 @@ fn scripted(said: &'static [&'static str]) -> Scripted {
 }
 
 /// Plays with these breakpoints set, going on at every stop: where it stood, and the events.
-fn played(said: &'static [&'static str], breaks: &[&str]) -> (Vec<(u32, String)>, Vec<Arc<Envelope>>, Arc<State>) {
+fn played(
+    said: &'static [&'static str],
+    breaks: &[&str],
+) -> (Vec<(u32, String)>, Vec<Arc<Envelope>>, Arc<State>) {
     let dir = tempfile::tempdir().unwrap();
     let mut spec = spec("react", vec![household("easy/heat/23")]);
     spec.limits.steps = 16;
@@ -176,7 +179,9 @@ fn played(said: &'static [&'static str], breaks: &[&str]) -> (Vec<(u32, String)>
     let mut last = Seq(0);
     loop {
         until(&handle, |s| {
-            s.over || s.trouble.is_some() || s.stops.standing.as_ref().is_some_and(|h| h.seq > last && s.calls.is_empty())
+            s.over
+                || s.trouble.is_some()
+                || s.stops.standing.as_ref().is_some_and(|h| h.seq > last && s.calls.is_empty())
         });
         let head = handle.store.head();
         assert!(head.trouble.is_none(), "{:?}", head.trouble);
@@ -196,8 +201,21 @@ fn played(said: &'static [&'static str], breaks: &[&str]) -> (Vec<(u32, String)>
 
 /// Does what changes nothing, repeats itself, and goes to and fro.
 const STUBBORN: &[&str] = &[
-    "look", "dance", "think: hm", "dance", "dance", "inventory", "inventory", "think: hm", "inventory",
-    "go to fridge 1", "go to drawer 1", "go to fridge 1", "go to drawer 1", "go to fridge 1", "go to drawer 1",
+    "look",
+    "dance",
+    "think: hm",
+    "dance",
+    "dance",
+    "inventory",
+    "inventory",
+    "think: hm",
+    "inventory",
+    "go to fridge 1",
+    "go to drawer 1",
+    "go to fridge 1",
+    "go to drawer 1",
+    "go to fridge 1",
+    "go to drawer 1",
     "go to fridge 1",
 ];
 
@@ -248,7 +266,8 @@ fn a_live_run_stands_exactly_where_its_journal_says_it_should() {
 
 #[test]
 fn a_hit_says_why_and_watches_only_tell() {
-    let (stood, events, state) = played(STUBBORN, &["nothing 3", "warn same action 3", "once action ~ fridge"]);
+    let (stood, events, state) =
+        played(STUBBORN, &["nothing 3", "warn same action 3", "once action ~ fridge"]);
     assert_eq!(stood, [(5, "Reflection".to_owned()), (10, "Decision".to_owned())]);
     let told: Vec<String> = state.stops.all.iter().map(|b| format!("{} {}", b.stop, b.hits)).collect();
     assert_eq!(told, ["nothing 3 1", "warn same action 3 2", "once action ~ fridge 1"]);
@@ -277,7 +296,10 @@ fn conditions_that_a_file_makes_up_come_true_never_and_break_nothing() {
     let mut state = State::default();
     let stop = Stop { condition: "action ~ ((((".to_owned(), ..Stop::default() };
     apply(&mut state, Event::BreakpointSet { breakpoint: 7, stop });
-    apply(&mut state, Event::BreakpointHit { breakpoint: 9, episode: 3, step: u32::MAX, why: "?".to_owned() });
+    apply(
+        &mut state,
+        Event::BreakpointHit { breakpoint: 9, episode: 3, step: u32::MAX, why: "?".to_owned() },
+    );
     let rules = rules();
     for envelope in recorded("lamp") {
         let before = state.clone();

@@ -133,11 +133,7 @@ impl Talk {
         }
     }
 
-    async fn said(
-        &mut self,
-        line: &str,
-        running: &mut bool,
-    ) -> Result<std::ops::ControlFlow<()>, Fault> {
+    async fn said(&mut self, line: &str, running: &mut bool) -> Result<std::ops::ControlFlow<()>, Fault> {
         use std::ops::ControlFlow::{Break, Continue};
         let state = self.handle.store.head();
         let commands = match understand(line, &state) {

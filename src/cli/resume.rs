@@ -77,12 +77,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
         return plain::interact(&resumed.handle, resumed.thread, &dir, worlds, out);
     }
     if on_screen {
-        let shown = Shown {
-            handle: &resumed.handle,
-            thread: Some(resumed.thread),
-            dir: &dir,
-            at: None,
-        };
+        let shown = Shown { handle: &resumed.handle, thread: Some(resumed.thread), dir: &dir, at: None };
         return screen::show(&config, shown, &args.screen, &mut out);
     }
     if !alone {

@@ -56,12 +56,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
         }
         Some(StartChoice::Resume(dir)) => {
             let resumed = resume::take_up(&config, &dir, crate::driver::TYPING, false)?;
-            let shown = Shown {
-                handle: &resumed.handle,
-                thread: Some(resumed.thread),
-                dir: &dir,
-                at: None,
-            };
+            let shown = Shown { handle: &resumed.handle, thread: Some(resumed.thread), dir: &dir, at: None };
             screen::show(&config, shown, look, out)
         }
         Some(StartChoice::Run { env, task, changed }) => {

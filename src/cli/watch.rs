@@ -102,11 +102,7 @@ pub(super) async fn interrupted() {
     }
 }
 
-async fn watch(
-    handle: &Handle,
-    teller: &mut Teller,
-    on_error: OnError,
-) -> Result<Ended, Fault> {
+async fn watch(handle: &Handle, teller: &mut Teller, on_error: OnError) -> Result<Ended, Fault> {
     let mut news = handle.store.news();
     let stop = interrupted();
     tokio::pin!(stop);

@@ -273,7 +273,8 @@ impl Driver {
 /// Events with their place behind `head`, as one batch.
 fn stamped(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
     let last = events.len().saturating_sub(1);
-    let place = |(n, (cause, event))| Envelope { seq: Seq(head.0 + 1 + n as u64), at, cause, more: n < last, event };
+    let place =
+        |(n, (cause, event))| Envelope { seq: Seq(head.0 + 1 + n as u64), at, cause, more: n < last, event };
     events.into_iter().enumerate().map(place).collect()
 }
 

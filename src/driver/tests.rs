@@ -96,7 +96,10 @@ fn launch(goal: u32, lies: bool) -> Launch {
             incoming: |_, _, _, _| None,
             goal: |_| "count".to_owned(),
             detect: Arc::new(|_| Vec::new()),
-            stops: crate::engine::StopRules { read: |_| Err(crate::engine::Refusal::new("none here", "")), look: Arc::new(|_, _, _| Vec::new()) },
+            stops: crate::engine::StopRules {
+                read: |_| Err(crate::engine::Refusal::new("none here", "")),
+                look: Arc::new(|_, _, _| Vec::new()),
+            },
         },
         render: Arc::new(|_: &State, _: &PromptRecord| Prompt::default()),
         actor: Arc::new(Scripted::new(|_| Ok("count".to_owned()))),

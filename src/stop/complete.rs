@@ -27,27 +27,38 @@ pub struct Offer {
 pub fn offers(typed: &str, known: &Known) -> Vec<Offer> {
     let (lead, rest) = lead_of(typed);
     let word = rest.split_whitespace().next().unwrap_or_default();
-    let fill = |before: &str, what: &str, about: &str| Offer { line: format!("{lead}{before}{what}"), about: about.to_owned() };
+    let fill = |before: &str, what: &str, about: &str| Offer {
+        line: format!("{lead}{before}{what}"),
+        about: about.to_owned(),
+    };
     let begun = rest.len() > word.len();
     let filled: Vec<Offer> = match word {
         "action" if begun => {
             known.actions.iter().map(|a| fill("action = ", a, "the world knows it")).collect()
         }
         "note" if begun => known.detectors.iter().map(|d| fill("note ", d, "a detector")).collect(),
-        "reflection" if begun => {
-            KINDS.iter().map(|k| fill("reflection ", &k.name().to_lowercase(), "reflections of this kind")).collect()
-        }
+        "reflection" if begun => KINDS
+            .iter()
+            .map(|k| fill("reflection ", &k.name().to_lowercase(), "reflections of this kind"))
+            .collect(),
         "lesson" if begun => {
             known.lessons.iter().map(|(n, text)| fill("lesson ", &n.to_string(), text)).collect()
         }
         _ => Vec::new(),
     };
-    let forms = FORMS.iter().map(|f| Offer { line: format!("{lead}{}", f.example), about: f.when.to_owned() });
+    let forms =
+        FORMS.iter().map(|f| Offer { line: format!("{lead}{}", f.example), about: f.when.to_owned() });
     let mut all = filled;
     all.extend(forms);
     if lead.is_empty() {
-        all.push(Offer { line: "warn nothing 3".to_owned(), about: "a watch: it tells and marks, and does not stop".to_owned() });
-        all.push(Offer { line: "once end failure".to_owned(), about: "switched off by its first hit".to_owned() });
+        all.push(Offer {
+            line: "warn nothing 3".to_owned(),
+            about: "a watch: it tells and marks, and does not stop".to_owned(),
+        });
+        all.push(Offer {
+            line: "once end failure".to_owned(),
+            about: "switched off by its first hit".to_owned(),
+        });
     }
     all
 }

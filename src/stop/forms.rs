@@ -32,12 +32,37 @@ pub const FORMS: &[Form] = &[
     form("stalled N", "stalled 8", "N turns in a row made no progress, and after each further N", ANSWER),
     form("step N", "step 12", "turn N of an episode was answered", ANSWER),
     form("won", "won", "the goal holds", ANSWER),
-    form("reflection [KIND]", "reflection error", "a reflection was written, of this kind", "after it, before the next call"),
-    form("lesson N", "lesson 6", "the lesson with this short number entered a prompt that it was not in before", "when that call has been answered"),
+    form(
+        "reflection [KIND]",
+        "reflection error",
+        "a reflection was written, of this kind",
+        "after it, before the next call",
+    ),
+    form(
+        "lesson N",
+        "lesson 6",
+        "the lesson with this short number entered a prompt that it was not in before",
+        "when that call has been answered",
+    ),
     form("tokens > N", "tokens > 20k", "the run has taken more tokens; once a run", "after the reply"),
-    form("cost > X", "cost > 0.5", "the run has cost more, by the prices of the profile; once a run", "after the reply"),
-    form("time > T", "time > 1h30m", "the run has moved for longer; once a run", "after the event that is under way"),
-    form("episode tokens > N", "episode tokens > 5000", "this episode has taken more; also `episode cost`, `episode time`; once an episode", "as above"),
+    form(
+        "cost > X",
+        "cost > 0.5",
+        "the run has cost more, by the prices of the profile; once a run",
+        "after the reply",
+    ),
+    form(
+        "time > T",
+        "time > 1h30m",
+        "the run has moved for longer; once a run",
+        "after the event that is under way",
+    ),
+    form(
+        "episode tokens > N",
+        "episode tokens > 5000",
+        "this episode has taken more; also `episode cost`, `episode time`; once an episode",
+        "as above",
+    ),
     form("end [failure|success]", "end failure", "an episode ended (this way)", "before the next episode"),
 ];
 

@@ -88,7 +88,9 @@ impl<'a> Moment<'a> {
     fn holds(&self, ready: &Ready) -> Hit {
         match &ready.condition {
             Condition::Text(part, _) => self.text(*part, ready.regex.as_ref()?),
-            Condition::Same(Same::Action, n) => self.proposed_again(*n, self.after.stops.rows.action, action_of),
+            Condition::Same(Same::Action, n) => {
+                self.proposed_again(*n, self.after.stops.rows.action, action_of)
+            }
             Condition::Same(Same::Thought, n) => {
                 self.proposed_again(*n, self.after.stops.rows.thought, Step::words_thought)
             }
@@ -116,7 +118,9 @@ impl<'a> Moment<'a> {
     fn text(&self, part: Part, regex: &Regex) -> Hit {
         let (step, text) = match (part, self.event) {
             (Part::Action, Event::Proposed { step, action: Some(action), .. }) => (*step, action.as_str()),
-            (Part::Thought, Event::Proposed { step, thought: Some(thought), .. }) => (*step, thought.as_str()),
+            (Part::Thought, Event::Proposed { step, thought: Some(thought), .. }) => {
+                (*step, thought.as_str())
+            }
             (Part::Observation, Event::WorldReset { turn, seen, .. }) => {
                 (0, seen.as_deref().unwrap_or(&turn.observation))
             }
@@ -162,7 +166,11 @@ impl<'a> Moment<'a> {
             }
             Condition::Same(_, n) if self.row_due(*n, rows.observation, step) => {
                 let said = episode.last().and_then(Step::observation).unwrap_or_default();
-                format!("the world said the same {}: \"{}\"", why::row(episode, rows.observation, *n), why::short(said))
+                format!(
+                    "the world said the same {}: \"{}\"",
+                    why::row(episode, rows.observation, *n),
+                    why::short(said)
+                )
             }
             Condition::Won if turn.won => format!("the goal holds at turn {step}"),
             Condition::Step(n) if *n == step => format!("turn {step} was answered"),
@@ -199,7 +207,9 @@ impl<'a> Moment<'a> {
         let (step, nothing) = (*step, self.after.stops.rows.nothing);
         if let Condition::Nothing(n) = condition {
             let due = self.row_due(*n, nothing, step);
-            return due.then(|| Some((step, format!("nothing happened {}", why::row(self.episode()?, nothing, *n)))))?;
+            return due.then(|| {
+                Some((step, format!("nothing happened {}", why::row(self.episode()?, nothing, *n))))
+            })?;
         }
         let note = notes.iter().find(|note| match condition {
             Condition::Cycle => matches!(note.detector.as_str(), "circling" | "cycle"),
@@ -216,9 +226,13 @@ impl<'a> Moment<'a> {
         if kind.is_some_and(|k| k != reflection.kind) {
             return None;
         }
-        let says = reflection.items.first().map(|i| format!(": {}", why::short(&i.text.text))).unwrap_or_default();
+        let says =
+            reflection.items.first().map(|i| format!(": {}", why::short(&i.text.text))).unwrap_or_default();
         let step = reflection.step;
-        Some((step, format!("a reflection ({}) was written after turn {step}{says}", reflection.question().name())))
+        Some((
+            step,
+            format!("a reflection ({}) was written after turn {step}{says}", reflection.question().name()),
+        ))
     }
 
     fn lesson(&self, number: u32) -> Hit {
@@ -236,8 +250,9 @@ impl<'a> Moment<'a> {
         };
         let stays = last.is_some_and(|p| p.episode == prompt.episode && in_it(p));
         let to = prompt.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
-        (in_it(prompt) && !stays)
-            .then(|| (prompt.step, format!("lesson {number} is new in the prompt{to} of turn {}", prompt.step)))
+        (in_it(prompt) && !stays).then(|| {
+            (prompt.step, format!("lesson {number} is new in the prompt{to} of turn {}", prompt.step))
+        })
     }
 
     /// A sum is told once in its scope: a budget that is used up stays used up.
@@ -282,7 +297,12 @@ impl<'a> Moment<'a> {
         let how = if summary.won { "was won" } else { "ended without success" };
         Some((
             why::number(self.after.last_step()),
-            format!("episode {} {how} after {} steps, progress {}", summary.number, summary.steps, rate(summary.progress)),
+            format!(
+                "episode {} {how} after {} steps, progress {}",
+                summary.number,
+                summary.steps,
+                rate(summary.progress)
+            ),
         ))
     }
 

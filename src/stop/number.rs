@@ -96,14 +96,35 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_people_write_them() {
-        assert_eq!((count("3", 1), count("0", 1), count("1000001", 1), count("x", 1)), (Some(3), None, None, None));
+        assert_eq!(
+            (count("3", 1), count("0", 1), count("1000001", 1), count("x", 1)),
+            (Some(3), None, None, None)
+        );
         assert_eq!(tokens("20000"), Some(20_000));
-        assert_eq!((tokens("20_000"), tokens("20k"), tokens("1.5M")), (Some(20_000), Some(20_000), Some(1_500_000)));
-        assert_eq!((tokens("0.5"), tokens("-1"), tokens("k"), tokens("99999999999999999999")), (None, None, None, None));
-        assert_eq!((cost("0.5"), cost("$2"), cost(".5"), cost("1e3")), (Some(500_000_000), Some(2_000_000_000), None, None));
-        assert_eq!((seconds("10m"), seconds("1h30m"), seconds("45"), seconds("90s")), (Some(600), Some(5400), Some(45), Some(90)));
+        assert_eq!(
+            (tokens("20_000"), tokens("20k"), tokens("1.5M")),
+            (Some(20_000), Some(20_000), Some(1_500_000))
+        );
+        assert_eq!(
+            (tokens("0.5"), tokens("-1"), tokens("k"), tokens("99999999999999999999")),
+            (None, None, None, None)
+        );
+        assert_eq!(
+            (cost("0.5"), cost("$2"), cost(".5"), cost("1e3")),
+            (Some(500_000_000), Some(2_000_000_000), None, None)
+        );
+        assert_eq!(
+            (seconds("10m"), seconds("1h30m"), seconds("45"), seconds("90s")),
+            (Some(600), Some(5400), Some(45), Some(90))
+        );
         assert_eq!((seconds("m"), seconds("3m2h"), seconds("1h5"), seconds("é")), (None, None, None, None));
-        assert_eq!((decimal(500_000_000), decimal(2_000_000_000), decimal(1)), ("0.5".into(), "2".into(), "0.000000001".into()));
-        assert_eq!((span(5400), span(90), span(0)), ("1h30m".to_owned(), "1m30s".to_owned(), "0s".to_owned()));
+        assert_eq!(
+            (decimal(500_000_000), decimal(2_000_000_000), decimal(1)),
+            ("0.5".into(), "2".into(), "0.000000001".into())
+        );
+        assert_eq!(
+            (span(5400), span(90), span(0)),
+            ("1h30m".to_owned(), "1m30s".to_owned(), "0s".to_owned())
+        );
     }
 }

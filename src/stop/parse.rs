@@ -21,8 +21,30 @@ pub struct Bad {
 
 /// Every first word, and those from before that still mean something.
 const WORDS: &[&str] = &[
-    "action", "observation", "thought", "nothing", "invalid", "same", "cycle", "mistake", "note", "reward", "progress",
-    "stalled", "step", "won", "reflection", "lesson", "tokens", "cost", "time", "episode", "end", "warn", "once", "seen",
+    "action",
+    "observation",
+    "thought",
+    "nothing",
+    "invalid",
+    "same",
+    "cycle",
+    "mistake",
+    "note",
+    "reward",
+    "progress",
+    "stalled",
+    "step",
+    "won",
+    "reflection",
+    "lesson",
+    "tokens",
+    "cost",
+    "time",
+    "episode",
+    "end",
+    "warn",
+    "once",
+    "seen",
 ];
 
 /// Reads `[warn] [once] CONDITION [once]`. The spellings `step=5`, `note=X`, `reflection=KIND`, `action=WORDS` and
@@ -190,7 +212,11 @@ fn same(rest: &str) -> Result<Condition, String> {
         "action" => Same::Action,
         "observation" => Same::Observation,
         "thought" => Same::Thought,
-        _ => return Err("what is the same? `same action 3`, `same observation 3` or `same thought 3`".to_owned()),
+        _ => {
+            return Err(
+                "what is the same? `same action 3`, `same observation 3` or `same thought 3`".to_owned()
+            );
+        }
     };
     if n.is_empty() {
         return Ok(Condition::Same(what, 2));
@@ -261,5 +287,9 @@ fn distance(a: &str, b: &str) -> usize {
 
 fn short(text: &str) -> String {
     const MOST: usize = 60;
-    if text.chars().count() <= MOST { text.to_owned() } else { text.chars().take(MOST).chain(['…']).collect() }
+    if text.chars().count() <= MOST {
+        text.to_owned()
+    } else {
+        text.chars().take(MOST).chain(['…']).collect()
+    }
 }

@@ -87,7 +87,12 @@ fn a_stopped_run_is_resumed_to_the_same_end() {
     let home = Home::new();
     let stopped = home.run(&["run", "--task", "easy/heat/23", "--break", "step=5", "--headless"]);
     assert_eq!(stopped.code, 3, "{}", stopped.err);
-    assert!(stopped.err.contains("breakpoint 1 `step 5`: turn 5 was answered") && stopped.err.contains("retrospect resume"), "{}", stopped.err);
+    assert!(
+        stopped.err.contains("breakpoint 1 `step 5`: turn 5 was answered")
+            && stopped.err.contains("retrospect resume"),
+        "{}",
+        stopped.err
+    );
     let name = home.session().file_name().unwrap().to_string_lossy().into_owned();
     let listed = home.run(&["sessions", "--json"]).ok().lines();
     assert_eq!((&listed[0]["standing"], &listed[0]["over"]), (&"closed".into(), &false.into()));
@@ -113,7 +118,9 @@ fn a_breakpoint_ends_a_run_without_a_screen_and_resume_goes_on_behind_it() {
     let breaks = ["--break", "action ~ heat", "--break", "warn progress changed", "--json"];
     let said = home.run(&[&task[..], &breaks].concat());
     assert_eq!(said.code, 3, "{}", said.err);
-    let of = |said: &Said, kind: &str| -> Vec<Value> { said.lines().into_iter().filter(|l| l["type"] == kind).collect() };
+    let of = |said: &Said, kind: &str| -> Vec<Value> {
+        said.lines().into_iter().filter(|l| l["type"] == kind).collect()
+    };
     let stopped = of(&said, "stopped");
     assert_eq!(stopped.len(), 1);
     let line = said.out.lines().find(|l| l.contains("\"type\":\"stopped\"")).unwrap();
@@ -147,7 +154,11 @@ fn breakpoints_of_the_configuration_count_and_its_errors_name_file_and_line() {
     std::fs::write(&file, "[run]\nbreaks = [\n  \"warn nothing 3\",\n  \"stalld 2\",\n]\n").unwrap();
     let said = home.run(&task);
     assert_eq!(said.code, 2, "{}", said.err);
-    assert!(said.err.contains("config.toml:4: run.breaks") && said.err.contains("did you mean `stalled`?"), "{}", said.err);
+    assert!(
+        said.err.contains("config.toml:4: run.breaks") && said.err.contains("did you mean `stalled`?"),
+        "{}",
+        said.err
+    );
 }
 
 #[test]

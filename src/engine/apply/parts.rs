@@ -1,8 +1,8 @@
 //! The small changes that folding an event is made of.
 
 use crate::domain::{
-    Asked, CallId, EndReason, EpisodeRole, EpisodeSummary, Hindsight, NoteKind, PromptRecord, Question, Seen, Seq, Stage,
-    Step, Task, Turn, merge_patch,
+    Asked, CallId, EndReason, EpisodeRole, EpisodeSummary, Hindsight, NoteKind, PromptRecord, Question, Seen,
+    Seq, Stage, Step, Task, Turn, merge_patch,
 };
 use crate::engine::{Effect, Episode, Event, Failure, State};
 use std::sync::Arc;

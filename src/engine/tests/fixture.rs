@@ -5,8 +5,8 @@ use crate::domain::{
     Question, RunSpec, SegmentRecord, Seq, Settings, Speaker, Stop, Task, Turn, Usage,
 };
 use crate::engine::{
-    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Found, Input, MentorReading, Method, Outgoing,
-    Policy, Reading, Refusal, Reply, State, StopRules, Want,
+    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Found, Input, MentorReading, Method,
+    Outgoing, Policy, Reading, Refusal, Reply, State, StopRules, Want,
 };
 use std::sync::Arc;
 
@@ -240,7 +240,8 @@ impl Bench {
     fn fold(&mut self, events: Vec<(Cause, Event)>) {
         let (head, at) = (self.engine.state.head.0, self.at);
         let stamped = |from: u64, events: Vec<(Cause, Event)>| -> Vec<Envelope> {
-            let place = |(n, (cause, event))| Envelope { seq: Seq(from + n as u64), at, cause, more: true, event };
+            let place =
+                |(n, (cause, event))| Envelope { seq: Seq(from + n as u64), at, cause, more: true, event };
             events.into_iter().enumerate().map(place).collect()
         };
         let mut batch = stamped(head + 1, events);

@@ -104,7 +104,10 @@ fn wishes_about_breakpoints_are_granted_or_refused_in_words() {
     let refused = bench.wish(Command::Break { text: String::new(), of: None }).unwrap_err();
     assert_eq!(refused.why, "no condition");
     let refused = bench.wish(Command::RemoveBreak(7)).unwrap_err();
-    assert_eq!((refused.why.as_str(), refused.next.as_str()), ("there is no breakpoint or watch 7", "there are 1"));
+    assert_eq!(
+        (refused.why.as_str(), refused.next.as_str()),
+        ("there is no breakpoint or watch 7", "there are 1")
+    );
     bench.wish(Command::RemoveBreak(1)).unwrap();
     set(&mut bench, "observed");
     assert_eq!(bench.state().stops.all[0].number, 2, "a number is never given twice");
@@ -132,7 +135,10 @@ fn folding_the_journal_gives_the_same_stops_without_any_matcher() {
     }
     assert_eq!(&folded, bench.state());
     let rows = folded.stops.rows;
-    assert_eq!((rows.nothing.count, rows.invalid.count, rows.action.count, rows.observation.count), (3, 3, 1, 3));
+    assert_eq!(
+        (rows.nothing.count, rows.invalid.count, rows.action.count, rows.observation.count),
+        (3, 3, 1, 3)
+    );
     let again = serde_json::to_string(&folded.stops).unwrap();
     assert_eq!(serde_json::from_str::<crate::engine::Stops>(&again).unwrap(), folded.stops);
     // An engine that goes on from the folded state stands where it stood.

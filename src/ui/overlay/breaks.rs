@@ -85,11 +85,18 @@ impl Breaks {
 
     /// Sets what is typed or chosen; what cannot be read stays in the line, with what is wrong.
     fn accept(&mut self) -> Reaction {
-        let typed = self.offer.and_then(|o| self.fitting.get(o)).map_or_else(|| self.field.text(), |o| o.line.clone());
+        let typed = self
+            .offer
+            .and_then(|o| self.fitting.get(o))
+            .map_or_else(|| self.field.text(), |o| o.line.clone());
         let meant = match parse(&typed) {
             Ok(meant) => meant.stop(),
             Err(bad) => {
-                self.note = Some(if typed.is_empty() { "type a condition, or choose one below".to_owned() } else { bad.what });
+                self.note = Some(if typed.is_empty() {
+                    "type a condition, or choose one below".to_owned()
+                } else {
+                    bad.what
+                });
                 return Reaction::default();
             }
         };
@@ -164,13 +171,18 @@ impl Breaks {
         let stops = &look.moment.head.stops;
         if !self.typing {
             let last = stops.all.get(self.chosen).and_then(|b| b.last.as_ref());
-            let words = last.map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.why));
+            let words =
+                last.map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.why));
             return vec![(Role::Dim, words)];
         }
         let typed = self.field.text();
         let words = match (parse(&typed), self.of) {
-            _ if typed.is_empty() && stops.all.is_empty() => "one condition; `warn` before it only tells".to_owned(),
-            _ if typed.is_empty() => format!("one condition; {} goes to the list above", look.glyphs.beyond[0]),
+            _ if typed.is_empty() && stops.all.is_empty() => {
+                "one condition; `warn` before it only tells".to_owned()
+            }
+            _ if typed.is_empty() => {
+                format!("one condition; {} goes to the list above", look.glyphs.beyond[0])
+            }
             (Ok(_), Some(number)) => format!("changes number {number}"),
             (Ok(meant), None) if meant.warn => "it will tell and mark, and not stop".to_owned(),
             (Ok(_), None) => "it will stop there".to_owned(),
@@ -187,8 +199,7 @@ fn known(state: &State) -> Known {
         .map(|e| e.actions.keys().filter(|a| !a.starts_with("think:")).take(MOST_ACTIONS).cloned().collect())
         .unwrap_or_default();
     actions.sort();
-    let mut detectors: Vec<String> =
-        episode.map(|e| e.noted.keys().cloned().collect()).unwrap_or_default();
+    let mut detectors: Vec<String> = episode.map(|e| e.noted.keys().cloned().collect()).unwrap_or_default();
     for common in ["nothing_happened", "repeat", "circling", "subgoal", "wrong_object", "searched_again"] {
         if !detectors.iter().any(|d| d == common) {
             detectors.push(common.to_owned());
@@ -200,7 +211,7 @@ fn known(state: &State) -> Known {
     Known { actions, detectors, lessons }
 }
 
-fn row(b: &Breakpoint, here: bool, look: &Look<'_>) -> Line {
+fn row(b: &Breakpoint, here: bool, wide: usize, look: &Look<'_>) -> Line {
     let glyph = match (b.on, b.stop.warn) {
         (false, _) => look.glyphs.off,
         (true, true) => look.glyphs.watch,
@@ -223,8 +234,8 @@ fn row(b: &Breakpoint, here: bool, look: &Look<'_>) -> Line {
     vec![
         (mark, format!("{glyph} ")),
         (Role::Dim, format!("{:>2}  ", b.number)),
-        (role, b.stop.condition.clone()),
-        (Role::Dim, format!("   {}", facts.join(&format!(" {} ", look.glyphs.dot)))),
+        (role, format!("{:<wide$}", b.stop.condition)),
+        (Role::Dim, format!("  {}", facts.join(&format!(" {} ", look.glyphs.dot)))),
     ]
 }
 
@@ -291,7 +302,9 @@ impl Overlay for Breaks {
             return Reaction::default();
         }
         match self.offered.pointed(event) {
-            Some(Pointed::Row(row)) if row < self.fitting.len() => (self.typing, self.offer) = (true, Some(row)),
+            Some(Pointed::Row(row)) if row < self.fitting.len() => {
+                (self.typing, self.offer) = (true, Some(row))
+            }
             Some(Pointed::Wheel(by)) => self.walk(by, all),
             _ => {}
         }
@@ -336,9 +349,10 @@ impl Overlay for Breaks {
             put_line(&[(Role::Dim, "none is set yet".to_owned())], part(0, 1), canvas);
         } else {
             let chosen = self.chosen.min(all.len() - 1);
+            let wide = all.iter().map(|b| b.stop.condition.chars().count()).max().unwrap_or(0).min(40);
             self.rows.list(chosen, all.len(), part(0, list), canvas, |place| {
                 let here = !self.typing && place == chosen;
-                all.get(place).map_or_else(Line::new, |b| row(b, here, look))
+                all.get(place).map_or_else(Line::new, |b| row(b, here, wide, look))
             });
         }
         let line = part(list, 1);

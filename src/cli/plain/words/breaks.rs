@@ -9,7 +9,10 @@ pub(super) fn understand(word: &str, rest: &str, state: &State) -> Option<Result
     let one = |command: Command| Ok(Said::Do(vec![command]));
     let set = |text: String| {
         if rest.is_empty() {
-            return Ok(Said::Tell(format!("something is missing: {word} CONDITION\n{}", crate::stop::forms_line())));
+            return Ok(Said::Tell(format!(
+                "something is missing: {word} CONDITION\n{}",
+                crate::stop::forms_line()
+            )));
         }
         // What cannot be read is refused by the engine, in words.
         one(Command::Break { text, of: None })
