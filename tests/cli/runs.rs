@@ -153,7 +153,7 @@ fn breakpoints_of_the_configuration_count_and_its_errors_name_file_and_line() {
     assert!(said.err.contains("breakpoint 1 `step 3`"), "{}", said.err);
     std::fs::write(&file, "[run]\nbreaks = [\n  \"warn nothing 3\",\n  \"stalld 2\",\n]\n").unwrap();
     let said = home.run(&task);
-    assert_eq!(said.code, 2, "{}", said.err);
+    assert_eq!(said.code, 1, "{}", said.err);
     assert!(
         said.err.contains("config.toml:4: run.breaks") && said.err.contains("did you mean `stalled`?"),
         "{}",

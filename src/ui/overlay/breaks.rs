@@ -157,11 +157,13 @@ impl Breaks {
     }
 
     /// Rows inside the window, and how many of them the list has.
-    fn rows(look: &Look<'_>, screen: Rect) -> (u16, u16) {
+    fn heights(&self, look: &Look<'_>, screen: Rect) -> (u16, u16) {
         let all = look.moment.head.stops.all.len().max(1) as u16;
         let room = screen.height.saturating_sub(7).clamp(5, 18);
         let list = all.min(room.saturating_sub(4).max(1));
-        ((list + 8).min(room), list)
+        // Below the line lies what could be typed.
+        let below = if self.typing { 8 } else { 2 };
+        ((list + below).min(room), list)
     }
 
     fn message(&self, look: &Look<'_>) -> Line {
@@ -328,11 +330,11 @@ impl Overlay for Breaks {
     }
 
     fn covers(&self, look: &Look<'_>, screen: Rect) -> u16 {
-        Window::covers(Self::rows(look, screen).0, screen)
+        Window::covers(self.heights(look, screen).0, screen)
     }
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let (rows, list) = Self::rows(look, screen);
+        let (rows, list) = self.heights(look, screen);
         let all = &look.moment.head.stops.all;
         let title = match self.of {
             Some(number) => format!("Breakpoints and watches: change number {number}"),
