@@ -170,6 +170,10 @@ proptest! {
         };
         bench.wish(Command::Reopen).unwrap();
         let _ = bench.wish(Command::Retry);
+        // Where a breakpoint is set it stops, and that is right.
+        for breakpoint in bench.state().stops.all.iter().map(|b| b.number).collect::<Vec<_>>() {
+            bench.wish(Command::RemoveBreak(breakpoint)).unwrap();
+        }
         bench.wish(Command::SetAutonomy(Autonomy::Auto)).unwrap();
         let _ = bench.wish(Command::Run);
         for _ in 0..200 {
