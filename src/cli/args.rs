@@ -79,6 +79,8 @@ pub enum Verb {
     Lessons(Lessons),
     /// Check a session: its files, its prompts, its world.
     Verify(Verify),
+    /// Two episodes, trials or sessions side by side: the first difference, and what preceded it.
+    Diff(Diff),
     /// Tell a session as a page, Markdown, JSON or a picture.
     Export(Export),
     /// Say what sessions come to: success, progress, costs, beside the papers' figures.
@@ -143,7 +145,7 @@ impl PddlFiles {
 /// What is done with the tasks.
 #[derive(Clone, Debug, Default, Args)]
 pub struct How {
-    /// The method: react, reflexion, omnireflect, fcrf or sweet_sour.
+    /// The method: react, reflexion, omnireflect, fcrf, sweet_sour or planning.
     #[arg(long, value_name = "M", help_heading = "Method")]
     pub method: Option<String>,
     /// Who acts: openai:MODEL, rules (built in), human, or recorded:SESSION.
@@ -261,6 +263,10 @@ pub struct Models {
     /// Answers kept on disk: off, read, read-write. The seed is part of the question.
     #[arg(long, value_name = "MODE", help_heading = "Models")]
     pub cache: Option<String>,
+    /// While a person reads a proposal, ask for the next answer already (needs --cache read-write; what is asked for nothing
+    /// is counted apart and shown).
+    #[arg(long, help_heading = "Models")]
+    pub prefetch: bool,
 }
 
 /// How a run is driven.

@@ -134,7 +134,8 @@ fn independent(plan: &Plan, drive: &Drive, screen: &Screen) -> Result<(), Fault>
             "calibrate first, and run with --constitution",
         ));
     }
-    if plan.spec.method != "react" && plan.spec.mentor != "none" && plan.spec.tasks.len() > 1 {
+    let learns = !matches!(plan.spec.method.as_str(), "react" | "planning");
+    if learns && plan.spec.mentor != "none" && plan.spec.tasks.len() > 1 {
         return Err(Fault::usage(
             format!(
                 "--jobs: with method {} lessons cross from task to task, so its tasks cannot run at the same time",

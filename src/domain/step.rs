@@ -166,6 +166,9 @@ pub struct Step {
     /// What the reply cost.
     #[serde(default)]
     pub usage: Usage,
+    /// Who answered in the actor's place, where a person took a recorded reply: `recorded:SESSION` or `cache`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// First event of the step.
     #[serde(default)]
     pub first_seq: Seq,

@@ -16,7 +16,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+mod fork;
 mod late;
+mod models;
+mod other;
 
 /// Counts up; wins at `goal`. It answers with its count, so a wrongly rebuilt world is seen at once.
 struct Counter {
@@ -106,6 +109,9 @@ fn launch(goal: u32, lies: bool) -> Launch {
         mentor: None,
         open,
         deadline: Duration::from_secs(60),
+        outfit: None,
+        stand_in: None,
+        prefetch: false,
     }
 }
 
@@ -189,6 +195,7 @@ fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
                 text: text.clone(),
                 reasoning: reasoning.clone(),
                 usage: crate::domain::Usage::default(),
+                from: None,
             }),
             Event::EpisodeEnded { summary } => {
                 let mut summary = summary.clone();

@@ -1,16 +1,15 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
+mod hand;
 mod parts;
 mod stops;
 mod time;
 
 use parts::{seen_of, touches_episode};
 
-use super::state::{Episode, Grant, NoteTally, Pace, State, UndoEntry};
+use super::state::{Episode, Grant, NoteTally, Pace, State};
 use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
-use crate::domain::{
-    Asked, Author, CallId, EpisodeRole, Executed, LessonOp, Origin, PromptRecord, Seq, Stage, Step,
-};
+use crate::domain::{Asked, CallId, EpisodeRole, Executed, Origin, PromptRecord, Seq, Stage, Step};
 use std::sync::Arc;
 
 impl State {
@@ -44,7 +43,8 @@ impl State {
                 self.keep_attempt();
                 self.begin_rows();
                 self.over = false;
-                self.episode = Some(Arc::new(Episode::begun(*episode, task, (*trial, *role), seq)));
+                let begun = Episode::begun(*episode, task, *trial, *role, seq);
+                self.episode = Some(Arc::new(begun));
             }
             Event::WorldReset { call, turn, seen, goal } => {
                 self.calls.remove(call);
@@ -97,19 +97,24 @@ impl State {
                 });
                 self.grant = None;
             }
-            Event::ReplyReceived { call, usage, .. } => {
+            Event::SettingsUnsent { asked, what, .. } => self.learn_unsent(*asked, what),
+            Event::ReplyReceived { call, usage, from, .. } => {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
                 // a mentor's answer comes to stands in the same batch.
                 let asked = match self.calls.get(call) {
                     Some(Effect::Ask { prompt, .. }) => prompt.asked,
                     _ => Asked::Actor,
                 };
-                self.count_tokens(asked, usage.tokens());
+                self.count_tokens(asked, usage);
                 self.stops.meter.cost_nano = self.stops.meter.cost_nano.saturating_add(usage.cost_nano);
+                self.stand_ins.retain(|s| s.0 != *call);
                 if asked == Asked::Mentor {
                     self.calls.remove(call);
                 } else {
-                    self.edit_step(seq, |s| s.usage = *usage);
+                    self.edit_step(seq, |s| {
+                        s.usage = *usage;
+                        s.from.clone_from(from);
+                    });
                 }
             }
             Event::Proposed { thought, action, complaints, .. } => {
@@ -207,36 +212,9 @@ impl State {
                 self.edit_step(seq, |s| s.reflections.push(index));
                 self.spend_stage();
             }
-            Event::LessonChanged { op, by } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, *by);
-                if *by == Author::Mentor && self.prompted_by_person() {
-                    self.pool.by_person(op.id());
-                }
-                if *by == Author::Person && !matches!(**op, LessonOp::Recur { .. }) {
-                    self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
-                    self.redo.clear();
-                }
-            }
-            Event::Undone { of, op } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, Author::Person);
-                if let Some(place) = self.undo.iter().rposition(|u| u.of == *of) {
-                    let entry = self.undo.remove(place);
-                    self.redo.push(entry);
-                }
-            }
-            Event::Redone { of, op } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, Author::Person);
-                if let Some(place) = self.redo.iter().rposition(|u| u.of == *of) {
-                    self.redo.remove(place);
-                    self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
-                }
-            }
+            Event::LessonChanged { op, by } => self.change_lesson(seq, op, *by),
+            Event::Undone { of, op } => self.undo_lesson(seq, *of, op),
+            Event::Redone { of, op } => self.redo_lesson(seq, *of, op),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();
@@ -254,6 +232,12 @@ impl State {
                 self.draft = None;
                 self.set(name, value);
             }
+            Event::RunChanged { spec } => {
+                self.draft = None;
+                // What was learnt of the servers before says nothing of those from now on.
+                self.unsent.clear();
+                self.run = Some(Arc::new((**spec).clone()));
+            }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
             Event::Resumed => {
                 self.pace = Pace::Running;
@@ -270,11 +254,13 @@ impl State {
             Event::StepGranted => self.go_on(Grant::Step),
             Event::StageGranted => self.go_on(Grant::Stage),
             Event::CallFailed { call, failure } => {
+                self.stand_ins.retain(|s| s.0 != *call);
                 if let Some(effect) = self.calls.remove(call) {
                     self.add_trouble(effect, failure.clone());
                 }
             }
             Event::CallCancelled { call } => {
+                self.stand_ins.retain(|s| s.0 != *call);
                 self.calls.remove(call);
                 self.edit_step(seq, |s| {
                     if s.stage == Stage::Reply {
@@ -283,9 +269,10 @@ impl State {
                     }
                 });
             }
-            Event::Retried { call } => {
+            Event::Retried { call, from } => {
                 let failed = call.or(self.trouble.as_ref().map(|(effect, _)| effect.call()));
                 if let Some(effect) = failed.and_then(|call| self.take_trouble(call)) {
+                    self.stand_ins.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);
                 }
                 self.divergence = None;
@@ -310,6 +297,7 @@ impl State {
                 self.past.push_back_mut(Arc::new((*outcome).clone()));
                 self.edit_episode(|e| e.outcome = Some(outcome));
                 self.calls.clear();
+                self.stand_ins.clear();
                 self.draft = None;
                 self.trouble = None;
                 self.more_trouble.clear();
@@ -328,6 +316,8 @@ impl State {
             }
             Event::Closed => self.closed = true,
             Event::Reopened => {
+                // What is asked anew is asked of the model itself.
+                self.stand_ins.clear();
                 self.closed = false;
                 self.pace = Pace::Paused;
                 self.grant = None;
@@ -335,12 +325,6 @@ impl State {
             }
         }
         self.set_clock(envelope.at);
-    }
-
-    /// Episode and step of now, for the source of a lesson.
-    /// Episode and turn as the screen counts them: an open step is a turn.
-    fn moment(&self) -> (u32, u32) {
-        self.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32))
     }
 
     fn go_on(&mut self, grant: Grant) {

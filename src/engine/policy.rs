@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub enum Want {
     /// Ask the actor for the next step.
     AskActor,
+    /// Propose this action for the next step; nobody is asked.
+    Propose(String),
     /// Ask the mentor. Questions that follow each other in an answer are one round and may be asked at the same time.
     AskMentor(Question),
     /// Keep this reflection.
@@ -98,6 +100,7 @@ impl Heard<'_> {
             items: self.items.clone(),
             complaints: self.complaints.clone(),
             call: (self.author == Author::Mentor).then_some(self.prompt.call),
+            from: None,
             seq: Seq::default(),
         }
     }

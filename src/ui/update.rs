@@ -286,12 +286,14 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
         Ok(overlay) => {
             model.overlays.push(overlay);
             // What the world accepts now fills the box; a world at work is not asked for a mere list of words.
-            let lists = match action {
-                Action::Override => true,
-                Action::Breaks => !look.reading() && look.moment.head.awaiting().is_some(),
-                _ => false,
-            };
-            if lists { vec![Request::Admissible] } else { Vec::new() }
+            match action {
+                Action::Override => vec![Request::Admissible],
+                Action::Breaks if !look.reading() && look.moment.head.awaiting().is_some() => {
+                    vec![Request::Admissible]
+                }
+                Action::Compare => vec![Request::Others],
+                _ => Vec::new(),
+            }
         }
         Err(why) => {
             model.say(why, Tone::Refused, look.now);

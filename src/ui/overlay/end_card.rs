@@ -45,6 +45,7 @@ fn why(outcome: &EpisodeSummary, limit: u32) -> String {
         EndReason::StepLimit => format!("Not won: all {limit} turns are used up."),
         EndReason::MoveLimit => format!("Not won: all moves are used up, after {} turns.", outcome.steps),
         EndReason::TimeLimit => format!("Not won: the time was over after {} turns.", outcome.steps),
+        EndReason::PlanEnd => format!("Not won: the plan came to its end after {} turns.", outcome.steps),
         EndReason::Loop => "Not won: the same action came twice in a row.".to_owned(),
         EndReason::Person => format!("You ended it after {} turns.", outcome.steps),
         EndReason::Error => "A call failed, and the task was given up.".to_owned(),

@@ -174,6 +174,7 @@ pub fn why(reason: EndReason) -> &'static str {
         EndReason::StepLimit => "out of turns",
         EndReason::MoveLimit => "out of moves",
         EndReason::TimeLimit => "out of time",
+        EndReason::PlanEnd => "the plan came to its end",
         EndReason::Loop => "it went in a loop",
         EndReason::Person => "you ended it",
         EndReason::Error => "a call failed",
