@@ -130,8 +130,8 @@ fn each_condition_comes_true_where_it_should_on_shipped_sessions() {
 fn costs_and_times_are_added_up_over_the_events() {
     // Every reply costs a cent, and every event comes a second after the one before.
     let mut events: Vec<Envelope> = recorded("lamp").iter().map(|e| (**e).clone()).collect();
-    for (n, envelope) in events.iter_mut().enumerate() {
-        envelope.at = jiff::Timestamp::from_second(1_795_171_200 + n as i64).unwrap();
+    for (n, envelope) in (0_i64..).zip(&mut events) {
+        envelope.at = jiff::Timestamp::from_second(1_795_171_200 + n).unwrap();
         if let Event::ReplyReceived { usage, .. } = &mut envelope.event {
             usage.cost_nano = 10_000_000;
         }
@@ -156,11 +156,11 @@ fn scripted(said: &'static [&'static str]) -> Scripted {
     })
 }
 
-/// Plays with these breakpoints set, going on at every stop: where it stood, and the events.
-fn played(
-    said: &'static [&'static str],
-    breaks: &[&str],
-) -> (Vec<(u32, String)>, Vec<Arc<Envelope>>, Arc<State>) {
+/// Where it stood (step and stage), the events, and the state in the end.
+type Played = (Vec<(u32, String)>, Vec<Arc<Envelope>>, Arc<State>);
+
+/// Plays with these breakpoints set, going on at every stop.
+fn played(said: &'static [&'static str], breaks: &[&str]) -> Played {
     let dir = tempfile::tempdir().unwrap();
     let mut spec = spec("react", vec![household("easy/heat/23")]);
     spec.limits.steps = 16;

@@ -305,7 +305,7 @@ impl Overlay for Breaks {
         }
         match self.offered.pointed(event) {
             Some(Pointed::Row(row)) if row < self.fitting.len() => {
-                (self.typing, self.offer) = (true, Some(row))
+                (self.typing, self.offer) = (true, Some(row));
             }
             Some(Pointed::Wheel(by)) => self.walk(by, all),
             _ => {}
