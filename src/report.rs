@@ -13,6 +13,7 @@ mod record;
 mod reflexion;
 #[cfg(feature = "tui")]
 mod svg;
+mod tally;
 mod transcript;
 
 #[cfg(test)]
@@ -21,10 +22,11 @@ mod tests;
 pub use carried::{Carried, NotAReport, carried, carry};
 pub use html::html;
 pub use json::json;
-pub use lines::{Aside, Lines, Tally, TurnLine, summary_line, turn_line};
+pub use lines::{Aside, Lines, TurnLine, summary_line, turn_line};
 pub use markdown::markdown;
 pub use record::{At, BadAt, EpisodeRecord, FailedCall, Record};
 pub use reflexion::reflexion;
 #[cfg(feature = "tui")]
 pub use svg::{SvgColors, svg};
+pub use tally::{Graded, Tally};
 pub use transcript::{Transcript, transcript};

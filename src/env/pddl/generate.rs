@@ -159,6 +159,7 @@ pub fn unread(id: &TaskId) -> Task {
         id: id.to_string(),
         goal: String::new(),
         task_type: Some(id.domain.word().to_owned()),
+        difficulty: None,
         seed: u64::from(id.number),
     }
 }

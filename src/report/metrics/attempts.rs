@@ -88,8 +88,11 @@ pub fn short_type(task: &Task) -> String {
     TYPES.iter().find(|t| own.starts_with(t.0)).map_or(own, |t| t.1).to_owned()
 }
 
-/// AgentBoard's difficulty of ALFWorld's types; none for what it does not label.
-pub fn difficulty(task: &Task) -> Option<&'static str> {
+/// The difficulty that a label gave, else AgentBoard's of ALFWorld's types; none for what it does not label.
+pub fn difficulty(task: &Task) -> Option<&str> {
+    if let Some(word) = &task.difficulty {
+        return Some(word);
+    }
     let short = short_type(task);
     let known = TYPES.iter().any(|t| t.1 == short);
     known.then_some(if short == "put" { "easy" } else { "hard" })
