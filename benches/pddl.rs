@@ -12,7 +12,7 @@ mod process;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use retrospect::env::pddl::{Domain, Game, Joining, Playing, Source, TaskId, World, generate};
+use retrospect::env::pddl::{Domain, Game, Joining, Playing, Source, TaskId, World, Yardstick, generate};
 use retrospect::env::{EnvError, Environment};
 use retrospect::pddl::Effort;
 use serde_json::{Map, Value, json};
@@ -189,16 +189,17 @@ fn large() {
         let begun = Instant::now();
         let told = match load(domain.text().as_bytes(), text.as_bytes()) {
             Ok(game) => {
-                let yardstick = game
-                    .yardstick(Effort::MODEST)
-                    .map(drop)
-                    .map_or("without a yardstick", |()| "with a yardstick");
+                let yardstick = match game.yardstick(Effort::MODEST) {
+                    Yardstick::Plan(length) => format!("a plan of {length}"),
+                    Yardstick::Impossible => "no plan".to_owned(),
+                    Yardstick::GaveUp { states } => format!("the planner gives up after {states} states"),
+                };
                 let mut world = Playing::new(game, Joining::Comma, None);
                 let first = world.reset().map(|turn| turn.observation.len());
                 let listed = world.admissible().map(|all| all.len());
                 match (first, listed) {
                     (Ok(bytes), Ok(many)) => {
-                        format!("loads {yardstick}: {bytes} bytes of text, {many} valid actions")
+                        format!("loads ({yardstick}): {bytes} bytes of text, {many} valid actions")
                     }
                     (first, listed) => format!("breaks: {first:?} {listed:?}"),
                 }

@@ -31,7 +31,7 @@ pub(super) fn open_files(id: &str, options: &WorldOptions) -> Result<Box<dyn Env
     let files = Files::named(id).and_then(|named| named.read()).map_err(|e| refused(&e))?;
     let game = Game::load(&files.source())?;
     let yardstick = game.yardstick(BRIEF);
-    Ok(Box::new(Playing::new(game, options.joining, yardstick)))
+    Ok(Box::new(Playing::new(game, options.joining, Some(yardstick))))
 }
 
 /// A generated problem. The last one is kept: going back in an episode opens its world again, and a proof takes a while.

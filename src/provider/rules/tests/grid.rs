@@ -38,7 +38,7 @@ fn simple_levels_are_won_and_hard_ones_sometimes() {
         ("GoToDoor", 10),
         ("OpenDoorLoc", 10),
         ("PickupDistDebug", 10),
-        ("GoToSeqS5R2", 9),
+        ("GoToSeqS5R2", 8),
         ("UnlockLocalDist", 8),
         ("Open", 5),
         ("BossLevel", 2),
