@@ -6,6 +6,7 @@
 
 mod advance;
 mod apply;
+mod carried;
 mod clock;
 mod command;
 mod decide;
@@ -20,6 +21,7 @@ mod state;
 mod stops;
 
 pub use advance::end as episode_end;
+pub use carried::{Attempt, Carried, FROM_NUMBER, FROM_TRIAL, only_trial};
 pub use clock::Clock;
 pub use command::{Command, Input, LessonWish, Refusal};
 pub use effect::{Effect, effect_of};

@@ -40,10 +40,14 @@ pub(super) fn start(
     playable(&plan)?;
     let root = place::root(config);
     // A person watches: the built-in actor types.
-    let launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
+    let mut launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
+    launch.carried.clone_from(&plan.launch.carried);
     let (handle, thread, session) = Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, launch)?;
     breaks::set(&handle, breaks);
     handle.send(Command::Step);
+    if let Some(carried) = &plan.launch.carried {
+        handle.store.signal(Signal::Said(format!("{} once more, as it began", carried.source)));
+    }
     let shown = Shown { handle: &handle, thread: Some(thread), dir: &session.dir, at: None };
     show(config, shown, look, out)
 }
@@ -82,6 +86,11 @@ pub(super) fn show(
     }
     match left {
         Ok(Exit::Quit) => Ok(()),
+        // The session is put down: the episode is played again in one of its own.
+        Ok(Exit::Rerun(number)) => {
+            let again = super::rerun::plan(config, Some(&dir.display().to_string()), number, false)?;
+            start(config, again, look, &[], out)
+        }
         Ok(Exit::Signal(_)) => Err(Fault::new(FaultKind::Interrupted, "interrupted", "")),
         Err(error) => Err(Fault::new(
             FaultKind::File,

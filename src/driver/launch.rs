@@ -7,7 +7,7 @@ use super::orders::Orders;
 use super::runner::Runner;
 use super::{Handle, Health, Message, OpenWorld, Render, StandIn, Store};
 use crate::domain::{BranchId, RunSpec};
-use crate::engine::{Command, Engine, LessonWish, Policy, State};
+use crate::engine::{Carried, Command, Engine, LessonWish, Policy, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
 use crate::provider::Provider;
 use std::collections::VecDeque;
@@ -37,6 +37,8 @@ pub struct Launch {
     pub prefetch: bool,
     /// Outfits another run of the same session; without it a run cannot be changed on its way.
     pub outfit: Option<Outfit>,
+    /// What an episode that is played again had at its start; a run that is begun takes it.
+    pub carried: Option<Box<Carried>>,
 }
 
 /// Makes what a run needs beside its session, from the words of its spec.
@@ -129,7 +131,9 @@ impl Driver {
         let store = Arc::new(Store::default());
         store.timeline().fetch_with(writer.events().fetch());
         let engine = Engine::new(launch.policy.clone());
-        let begin = Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool };
+        let carried = launch.carried.clone();
+        let begin =
+            Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool, carried };
         let keeper = Keeper::new(Checkpoints::of(&session.trunk()), writer.events().clone());
         Self::spawn(engine, writer, keeper, session, launch, store, &begin)
     }

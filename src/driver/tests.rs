@@ -112,6 +112,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
         outfit: None,
         stand_in: None,
         prefetch: false,
+        carried: None,
     }
 }
 
@@ -121,6 +122,7 @@ fn spec(tasks: usize) -> RunSpec {
         id: n.to_string(),
         goal: String::new(),
         task_type: None,
+        difficulty: None,
         seed: 0,
     };
     RunSpec {

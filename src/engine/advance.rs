@@ -274,7 +274,7 @@ impl Engine {
             Some(Want::Propose(action)) => self.propose(action),
             Some(Want::AskMentor(_)) => self.ask_mentor(&questions),
             Some(Want::StartEpisode { task, trial, role }) => vec![Event::EpisodeStarted {
-                episode: state.past.len() as u32 + 1,
+                episode: state.next_number(),
                 task,
                 trial,
                 role,

@@ -214,6 +214,7 @@ impl State {
             Event::LessonChanged { op, by } => self.change_lesson(seq, op, *by),
             Event::Undone { of, op } => self.undo_lesson(seq, *of, op),
             Event::Redone { of, op } => self.redo_lesson(seq, *of, op),
+            Event::Carried { carried } => self.carry(carried),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();

@@ -1,6 +1,6 @@
 //! What a person or a script wants.
 
-use super::Reply;
+use super::{Carried, Reply};
 use crate::domain::{
     Autonomy, EndReason, Fate, Kind, Lesson, LessonId, LessonStatus, LessonText, Moment, RunSpec, Scope, Seq,
     ShownAs, Task,
@@ -18,6 +18,8 @@ pub enum Command {
         spec: Box<RunSpec>,
         /// Lessons to begin with and where they come from.
         pool: Vec<(String, LessonWish)>,
+        /// What an episode that is played again had at its start.
+        carried: Option<Box<Carried>>,
     },
     /// Do what is proposed and stop at the next proposal.
     Step,

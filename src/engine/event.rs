@@ -1,6 +1,6 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
-use super::PauseReason;
+use super::{Carried, PauseReason};
 use crate::domain::{
     Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, FailureKind, Fate, LessonOp,
     Note, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
@@ -73,6 +73,12 @@ pub enum Event {
         source: String,
         /// How many.
         lessons: u32,
+    },
+    /// An episode of another session is played again: what it had at its start, beside the lessons.
+    Carried {
+        /// What was brought along.
+        #[serde(flatten)]
+        carried: Box<Carried>,
     },
     /// A text that prompts refer to by its hash, stored once.
     TextDefined {

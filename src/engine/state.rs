@@ -304,8 +304,11 @@ impl State {
     pub fn held(&self, number: u32) -> Option<&Episode> {
         let here = self.episode.as_deref().filter(|e| e.number == number);
         here.or_else(|| {
-            let task = &self.past.get((number as usize).checked_sub(1)?)?.task;
-            self.last_attempt(task).map(Arc::as_ref).filter(|e| e.number == number)
+            if let Some(past) = self.ended(number) {
+                return self.last_attempt(&past.task).map(Arc::as_ref).filter(|e| e.number == number);
+            }
+            // Brought along from another session: there is one.
+            self.attempts.values().map(Arc::as_ref).find(|e| e.number == number)
         })
     }
 

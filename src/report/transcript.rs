@@ -240,6 +240,7 @@ impl Transcript {
             | Event::StepOpened { .. }
             | Event::ReplyReceived { .. }
             | Event::Approved { .. }
+            | Event::Carried { .. }
             | Event::MemorySet { .. }
             | Event::AutonomySet { .. }
             | Event::Resumed

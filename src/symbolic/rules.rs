@@ -112,7 +112,9 @@ fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> O
             || matches!(n.detector.as_str(), "found_target" | "found_door" | "took_key" | "unlocked")
     };
     let cause = notes.iter().rfind(fires);
-    if cause.is_none() && since == Since::LastStep {
+    // Once the goal holds nothing comes next.
+    let won = episode.last().and_then(|s| s.answer.as_ref()).is_some_and(|answer| answer.won);
+    if won || (cause.is_none() && since == Since::LastStep) {
         return None;
     }
     let text = if grid::is_grid(episode) {

@@ -83,6 +83,8 @@ pub struct Options {
 pub enum Exit {
     /// The person quit.
     Quit,
+    /// This episode is to be played again, in a session of its own.
+    Rerun(u32),
     /// The terminal went away, or somebody ended the program: 1 hang-up, 2 interrupt, 15 terminate.
     Signal(i32),
 }
@@ -209,8 +211,10 @@ impl App {
                 }
             };
             for want in wants {
-                if want == Request::Quit {
-                    return Ok(Exit::Quit);
+                match want {
+                    Request::Quit => return Ok(Exit::Quit),
+                    Request::Rerun(number) => return Ok(Exit::Rerun(number)),
+                    _ => {}
                 }
                 if want == Request::Suspend || matches!(want, Request::Editor(_)) {
                     // The stream reads the terminal in a thread of its own; it must not while another program has it.
@@ -289,6 +293,7 @@ impl App {
             Request::Editor(_)
             | Request::Suspend
             | Request::Quit
+            | Request::Rerun(_)
             | Request::Go(_)
             | Request::Keep { .. }
             | Request::Do(_)

@@ -88,6 +88,8 @@ pub enum Request {
     Suspend,
     /// Draw everything anew.
     Redraw,
+    /// Leave the screen, and play this episode again as it began.
+    Rerun(u32),
     /// Leave the screen.
     Quit,
 }

@@ -182,7 +182,11 @@ pub enum LessonVerb {
 )]
 pub struct Verify {
     /// A session or an exported report.
-    pub path: String,
+    #[arg(value_name = "PATH", required_unless_present = "last")]
+    pub path: Option<String>,
+    /// The newest session.
+    #[arg(long, conflicts_with = "path")]
+    pub last: bool,
     /// Do not take its actions again in its world.
     #[arg(long)]
     pub no_world: bool,
@@ -274,8 +278,8 @@ pub struct Report {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The new session plays this one task once, with the lessons that were in force when the episode \
-                        began, and with the seeds its requests had; it says where it comes from.\nExample:\n  \
+    after_help = "The new session plays this one task once, with all that the episode had when it began: lessons, seeds, \
+                        trial, the last attempt and the method's memory; it says where it comes from.\nExample:\n  \
                         retrospect rerun --last#3 --headless"
 )]
 pub struct Rerun {

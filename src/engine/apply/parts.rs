@@ -151,7 +151,13 @@ impl State {
 
 impl Episode {
     /// An episode before its reset.
-    pub(super) fn begun(number: u32, task: &Task, trial: u32, role: EpisodeRole, first_seq: Seq) -> Self {
+    pub(in crate::engine) fn begun(
+        number: u32,
+        task: &Task,
+        trial: u32,
+        role: EpisodeRole,
+        first_seq: Seq,
+    ) -> Self {
         Self {
             number,
             task: task.clone(),

@@ -6,14 +6,18 @@ use crate::domain::{
 };
 use crate::engine::advance::end;
 use crate::engine::state::{Grant, Pace};
-use crate::engine::{Command, Effect, Engine, Event, LessonWish, PauseReason, Refusal};
+use crate::engine::{Command, Effect, Engine, Event, LessonWish, PauseReason, Refusal, only_trial};
 use std::borrow::Cow;
 
 impl Engine {
     pub(super) fn person(&self, command: &Command) -> Result<Vec<Event>, Refusal> {
         let state = &self.state;
         match command {
-            Command::Start { session, spec, pool } => self.start(session, spec, pool),
+            Command::Start { session, spec, pool, carried } => {
+                let mut events = self.start(session, spec, pool)?;
+                events.extend(carried.clone().map(|carried| Event::Carried { carried }));
+                Ok(events)
+            }
             _ if state.run.is_none() => Err(Refusal::new("no run has begun", "start one first")),
             Command::Reopen => Ok(vec![Event::Reopened]),
             _ if state.closed => {
@@ -331,10 +335,11 @@ impl Engine {
         if state.open_episode().is_some() {
             return Err(Refusal::new("an episode is open", "end it first (palette: end episode)"));
         }
-        let trial =
-            state.past.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count() as u32 + 1;
+        let trial = state.past.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count()
+            as u32
+            + state.run.as_deref().and_then(only_trial).unwrap_or(1);
         let mut events = vec![Event::EpisodeStarted {
-            episode: state.past.len() as u32 + 1,
+            episode: state.next_number(),
             task: Box::new(task.clone()),
             trial,
             role: EpisodeRole::Test,

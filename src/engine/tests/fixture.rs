@@ -164,6 +164,7 @@ pub(super) fn spec(tasks: usize, steps: u32) -> RunSpec {
                 id: format!("toy/{n}"),
                 goal: String::new(),
                 task_type: None,
+                difficulty: None,
                 seed: 0,
             })
             .collect(),
@@ -196,7 +197,12 @@ impl Bench {
     pub(super) fn with(spec: RunSpec) -> Self {
         let mut bench = Self::new();
         bench
-            .wish(Command::Start { session: "s".to_owned(), spec: Box::new(spec), pool: Vec::new() })
+            .wish(Command::Start {
+                session: "s".to_owned(),
+                spec: Box::new(spec),
+                pool: Vec::new(),
+                carried: None,
+            })
             .unwrap();
         bench
     }
@@ -206,7 +212,9 @@ impl Bench {
         let engine = Engine::new(policy_of(Arc::new(Counselled)));
         let mut bench = Self { engine, ..Self::new() };
         let spec = Box::new(spec(tasks, steps));
-        bench.wish(Command::Start { session: "s".to_owned(), spec, pool: Vec::new() }).unwrap();
+        bench
+            .wish(Command::Start { session: "s".to_owned(), spec, pool: Vec::new(), carried: None })
+            .unwrap();
         bench
     }
 

@@ -103,6 +103,7 @@ actions! {
     OnlyFailed = "only-failed", "list only the episodes that failed, or all";
     SortRows = "sort", "sort the list by the next column";
     GroupCauses = "group", "group the failed episodes by what went wrong, or list them plainly";
+    Rerun = "rerun", "play this episode again as it began, in a session of its own";
     Again = "again", "play this task again";
     NextTask = "next", "go on with the next task";
     EndEpisode = "end-episode", "end this episode";
@@ -153,6 +154,7 @@ impl Action {
                 | Self::OnlyFailed
                 | Self::SortRows
                 | Self::GroupCauses
+                | Self::Rerun
                 | Self::Palette
                 | Self::Close
                 | Self::Up

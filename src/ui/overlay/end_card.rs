@@ -4,6 +4,7 @@ use super::window::{Line, Place, Pointed, Scroll, Window, paragraph};
 use super::{Overlay, Reaction};
 use crate::domain::{EndReason, EpisodeRole, EpisodeSummary, Step, Task};
 use crate::engine::{Episode, State};
+use crate::report::counted;
 use crate::symbolic::{Goal, Rung, Treatment};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
@@ -171,7 +172,12 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
     say(
         "cost",
         Role::Dim,
-        &format!("{} calls, {} tokens, {} moves{hand}", outcome.calls, outcome.tokens, outcome.moves),
+        &format!(
+            "{}, {} tokens, {}{hand}",
+            counted(u64::from(outcome.calls), "call"),
+            outcome.tokens,
+            counted(u64::from(outcome.moves), "move")
+        ),
     );
     let spent = &look.moment.head.spent;
     if spent.mentor_calls > 0 {
