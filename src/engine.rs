@@ -16,6 +16,7 @@ mod policy;
 mod pool;
 mod seed;
 mod state;
+mod switch;
 
 pub use advance::end as episode_end;
 pub use clock::Clock;
@@ -28,6 +29,7 @@ pub use policy::{
 pub use pool::Pool;
 pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};
 pub use state::{Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
+pub use switch::with_model;
 
 mod reply;
 pub use reply::Reply;

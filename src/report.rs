@@ -27,4 +27,4 @@ pub use record::{At, BadAt, EpisodeRecord, FailedCall, Record};
 pub use reflexion::reflexion;
 #[cfg(feature = "tui")]
 pub use svg::{SvgColors, svg};
-pub use transcript::{Transcript, transcript};
+pub use transcript::{Transcript, source_words, transcript};

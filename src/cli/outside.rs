@@ -3,7 +3,7 @@
 use crate::domain::{Seq, hex};
 use crate::driver::Store;
 use crate::report::{Record, html};
-use crate::ui::app::Outside;
+use crate::ui::Outside;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,13 +13,26 @@ use std::sync::Arc;
 
 /// Writes beside a session, or in the working directory where `dir`, the session's folder, is empty: the session came
 /// out of a report.
-pub(super) fn around(dir: &Path) -> Outside {
-    let (beside, here) = (dir.to_owned(), dir.to_owned());
+pub(super) fn around(dir: &Path, root: &Path) -> Outside {
+    let (beside, here, root) = (dir.to_owned(), dir.to_owned(), root.to_owned());
     Outside {
         edit: Arc::new(edit),
         keep: Arc::new(move |text: &str| keep(&beside, text)),
         export: Arc::new(move |store: &Store| export(&here, store)),
+        sessions: Arc::new(move || sessions(&root)),
     }
+}
+
+/// Sessions that are offered, at most.
+const OFFERED: usize = 200;
+
+fn sessions(root: &Path) -> Vec<(String, String)> {
+    let found = super::place::recent(root, OFFERED).into_iter();
+    let told = found.map(|(session, summary)| {
+        let meta = &session.meta;
+        (meta.session.clone(), format!("{}, {}: {}", meta.method, meta.actor, summary.goal))
+    });
+    told.collect()
 }
 
 fn edit(text: &str) -> Result<Option<String>, String> {

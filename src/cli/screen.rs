@@ -144,9 +144,10 @@ pub(super) fn options(
         motion: may_move(config, ability),
         hints: config.switch("screen.hints"),
         at: at.map_or(Cursor::Live, Cursor::At),
-        outside: Some(around(dir)),
+        outside: Some(around(dir, &place::root(config))),
         resume: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
         templates: None,
+        models: config.models_named().into(),
     };
     Ok((options, problems))
 }

@@ -7,3 +7,8 @@ mod hand;
 mod mentor;
 mod properties;
 mod time;
+
+/// A run for tests beside these.
+pub(super) fn spec_of(tasks: usize) -> crate::domain::RunSpec {
+    fixture::spec(tasks, 50)
+}

@@ -2,7 +2,8 @@
 //! fields, so each line is a struct that serialises in the order it is written in.
 
 use crate::domain::{
-    Author, By, EndReason, EpisodeRole, EpisodeSummary, Item, Kind, Purpose, RunSpec, Seq, Task, Turn,
+    Author, By, CallId, Counted, EndReason, EpisodeRole, EpisodeSummary, FailureKind, Item, Kind, Purpose,
+    RunSpec, Seq, Task, Turn,
 };
 use crate::engine::{Envelope, Event, State};
 use serde::Serialize;
@@ -123,6 +124,8 @@ enum Line<'a> {
         thought: Option<&'a str>,
         proposed: Option<Cow<'a, str>>,
         by: By,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from: Option<&'a str>,
     },
     Reflection {
         episode: u32,
@@ -135,6 +138,14 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "<[String]>::is_empty")]
         complaints: &'a [String],
     },
+    CallFailed {
+        call: CallId,
+        place: &'a str,
+        what: &'a str,
+        next: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        kind: Option<FailureKind>,
+    },
     EpisodeEnd {
         episode: u32,
         task: &'a str,
@@ -145,6 +156,8 @@ enum Line<'a> {
         progress: f64,
         calls: u32,
         tokens: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        spent: Option<Counted>,
         reason: EndReason,
         assisted: bool,
     },
@@ -202,6 +215,7 @@ impl Lines {
                         told.proposed.as_deref().map(Cow::Borrowed)
                     },
                     by: told.executed.as_ref().map_or(By::Actor, |e| e.by),
+                    from: told.from.as_deref(),
                 }
             }
             Event::Reflected { reflection } => Line::Reflection {
@@ -213,7 +227,16 @@ impl Lines {
                 purpose: (reflection.purpose != Purpose::Reflect).then_some(reflection.purpose),
                 complaints: &reflection.complaints,
             },
-            Event::EpisodeEnded { summary } => end(summary),
+            Event::CallFailed { call, failure } => Line::CallFailed {
+                call: *call,
+                place: &failure.place,
+                what: &failure.what,
+                next: &failure.next,
+                kind: failure.kind,
+            },
+            Event::EpisodeEnded { summary } => {
+                end(summary, after.episode.as_deref().map(|e| e.counted).filter(|c| !c.is_empty()))
+            }
             _ => return None,
         };
         serde_json::to_string(&Told { line, seq: envelope.seq, session: self.session.as_deref() }).ok()
@@ -237,7 +260,7 @@ fn run<'a>(session: &'a str, spec: &'a RunSpec, path: &'a str) -> Line<'a> {
     }
 }
 
-fn end(summary: &EpisodeSummary) -> Line<'_> {
+fn end(summary: &EpisodeSummary, counted: Option<Counted>) -> Line<'_> {
     Line::EpisodeEnd {
         episode: summary.number,
         task: &summary.task.id,
@@ -248,6 +271,7 @@ fn end(summary: &EpisodeSummary) -> Line<'_> {
         progress: summary.progress,
         calls: summary.calls,
         tokens: summary.tokens,
+        spent: counted,
         reason: summary.reason,
         assisted: summary.assisted,
     }
@@ -276,6 +300,8 @@ pub struct Tally {
     pub calls: u64,
     /// Tokens of all episodes.
     pub tokens: u64,
+    /// The same by who counted them, and what the calls cost by the prices of the configuration.
+    pub spent: Counted,
     /// Lessons in force at the end.
     pub lessons: u32,
 }
@@ -293,6 +319,7 @@ impl Tally {
                 tally.moves += u64::from(episode.moves);
                 tally.calls += u64::from(episode.calls);
                 tally.tokens += episode.tokens;
+                tally.spent = tally.spent.with(episode.hindsight.counted);
                 if episode.assisted {
                     tally.assisted += 1;
                 } else if episode.role == EpisodeRole::Test {
@@ -326,6 +353,9 @@ impl Tally {
         }
         if self.assisted > 0 {
             let _ = write!(told, "; {} assisted by a person, in no rate", self.assisted);
+        }
+        if let Some(cost) = self.spent.cost() {
+            let _ = write!(told, "; {} tokens ({}), cost {cost}", self.tokens, self.spent.words());
         }
         told
     }

@@ -41,7 +41,7 @@ fn facts(out: &mut String, record: &Record) {
     if let Some(began) = record.began {
         let _ = writeln!(out, "- began: {began:.0}");
     }
-    if record.end.spent.mentor_calls > 0 {
+    if record.end.spent.mentor_calls > 0 || record.end.spent.actor.cost_nano > 0 {
         let _ = writeln!(out, "- asked: {}", record.end.spent.words());
     }
     let _ = writeln!(out, "- result: {}\n", super::lines::Tally::of([&*record.end]).sentence());

@@ -39,6 +39,8 @@ pub enum Request {
         /// The episode that has been searched.
         shown: u32,
     },
+    /// List the sessions there are; the answer goes to the topmost overlay.
+    Sessions,
     /// Ask for a way to the goal; the answer is said in the footer.
     Hint,
     /// Open this text in `$EDITOR`; the answer goes to the topmost overlay.

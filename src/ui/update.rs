@@ -284,7 +284,11 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
     match overlay::open(action, model, look) {
         Ok(overlay) => {
             model.overlays.push(overlay);
-            if action == Action::Override { vec![Request::Admissible] } else { Vec::new() }
+            match action {
+                Action::Override => vec![Request::Admissible],
+                Action::Recorded => vec![Request::Sessions],
+                _ => Vec::new(),
+            }
         }
         Err(why) => {
             model.say(why, Tone::Refused, look.now);

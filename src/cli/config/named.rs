@@ -19,6 +19,13 @@ impl Config {
         })
     }
 
+    /// The models of the profiles that name one, as one is chosen on the screen.
+    #[cfg(feature = "tui")]
+    pub fn models_named(&self) -> Vec<String> {
+        let named = self.models.iter();
+        named.filter_map(|(name, p)| Some(format!("openai:{} profile {name}", p.model.as_ref()?))).collect()
+    }
+
     /// The settings of a preset.
     ///
     /// # Errors

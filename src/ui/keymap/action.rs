@@ -52,6 +52,8 @@ actions! {
     AskAgain = "ask-again", "ask this turn again with the lessons as they are now";
     Retry = "retry", "try the failed call or write again";
     GiveUp = "give-up", "go on without the answer of a failed call: a reflection is left out, a turn waits for you";
+    Model = "model", "let another model act or reflect from now on; a failed call is then tried again with it";
+    Recorded = "recorded", "take a recorded reply in the place of a failed call, named as such";
     Remark = "remark", "write a remark on this turn";
     AddLesson = "lesson-add", "teach a lesson";
     LessonFromOverride = "lesson-from-override", "teach a lesson from the last override, filled in beforehand";

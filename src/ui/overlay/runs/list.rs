@@ -1,7 +1,7 @@
 //! Which episodes are listed, in which order, and what they come to.
 
 use super::super::window::Line;
-use crate::domain::{EpisodeRole, EpisodeSummary};
+use crate::domain::{Counted, EpisodeRole, EpisodeSummary};
 use crate::engine::State;
 use crate::report::metrics::wilson;
 use crate::symbolic::{cause_words, main_cause};
@@ -106,6 +106,7 @@ pub(super) struct List {
     progress: f64,
     assisted: usize,
     millis: u64,
+    spent: Counted,
     /// Episodes that may still come.
     to_come: usize,
 }
@@ -132,6 +133,7 @@ impl List {
 
     fn count(&mut self, past: &EpisodeSummary) {
         self.millis = self.millis.saturating_add(past.hindsight.millis);
+        self.spent = self.spent.with(past.hindsight.counted);
         if past.role != EpisodeRole::Test {
             return;
         }
@@ -162,6 +164,9 @@ impl List {
         }
         if self.assisted > 0 {
             parts.push((Role::Person, format!("{} with your hand", self.assisted)));
+        }
+        if let Some(cost) = self.spent.cost() {
+            parts.push((Role::Dim, format!("{} tokens, cost {cost}", self.spent.tokens())));
         }
         if state.over {
             parts.push((Role::Dim, "over".to_owned()));
