@@ -64,6 +64,12 @@ impl Home {
         (done.status.code().unwrap_or(-1), said)
     }
 
+    /// The newest session.
+    fn newest(&self) -> String {
+        let sessions = std::fs::read_dir(self.path("sessions")).unwrap().flatten();
+        sessions.map(|e| e.path()).max().unwrap().display().to_string()
+    }
+
     /// The files of the run, none of which holds the key.
     fn files(&self) -> Vec<(PathBuf, String)> {
         let mut all = Vec::new();
@@ -286,7 +292,8 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_goes_on() {
         let home = Home::new();
         let task = ["run", "--task", "easy/put/1", "--method", "react", "--set", "examples=1"];
         let of = |base: &str, more: &[&str]| -> Vec<String> {
-            let all = task.iter().chain(&["--base-url", base]).chain(more);
+            let at = ["--base-url", base];
+            let all = task.iter().chain(&at).chain(more);
             all.map(|s| (*s).to_owned()).collect()
         };
         let says = |args: Vec<String>, lines: &'static str| {
@@ -326,13 +333,11 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_goes_on() {
         let models: Vec<Value> = second.asked().iter().map(|a| a.body["model"].clone()).collect();
         assert_eq!(models, ["small", "small", "big"]);
         for form in ["html", "markdown", "json"] {
-            let newest = std::fs::read_dir(home.path("sessions")).unwrap().flatten().map(|e| e.path()).max();
-            let newest = newest.unwrap().display().to_string();
-            let (code, page) = home.says(&["export", &newest, "--format", form], &[]).await;
+            let (code, page) = home.says(&["export", &home.newest(), "--format", form], &[]).await;
             assert_eq!(code, 0, "{page}");
             assert!(page.contains(&name) && page.contains("recorded"), "{form}: whose reply it was is told");
         }
-        let (code, said) = home.says(&["verify", "--last"], &[]).await;
+        let (code, said) = home.says(&["verify", &home.newest()], &[]).await;
         assert_eq!(code, 0, "{said}");
         home.files();
     });
