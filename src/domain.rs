@@ -8,6 +8,7 @@ mod prompt;
 mod reflection;
 mod run;
 mod step;
+mod stop;
 mod task;
 mod turn;
 mod usage;
@@ -23,6 +24,7 @@ pub use run::{
     SettingOrigin, Settings,
 };
 pub use step::{By, Executed, Fate, Seen, ShownAs, Stage, Step};
+pub use stop::{Stop, StopMark};
 pub use task::{EpisodeRole, Task};
 pub use turn::{Enumeration, EnvInfo, Turn, merge_patch};
 pub use usage::{Counted, Usage, price};

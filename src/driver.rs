@@ -19,6 +19,7 @@ mod store;
 pub mod worlds;
 
 pub use ahead::AheadTally;
+pub use branch::Fork;
 pub use commit::{HALTED_ADVICE, now};
 pub use launch::{Driver, DriverError, Launch, Outfit, Resumed, open_read_only};
 pub use outfit::{Recording, TYPING, recorded};

@@ -1,9 +1,11 @@
 //! What the screen asks of the world around it: an editor, a file for what was copied, a report.
 
-use crate::domain::{Seq, hex};
+use super::config::Config;
+use crate::domain::{BranchId, Seq, hex};
 use crate::driver::Store;
 use crate::report::{Record, html};
 use crate::ui::Outside;
+use crate::ui::compare::Place;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,21 +15,61 @@ use std::sync::Arc;
 
 /// Writes beside a session, or in the working directory where `dir`, the session's folder, is empty: the session came
 /// out of a report.
-pub(super) fn around(dir: &Path, root: &Path) -> Outside {
-    let (beside, here, root) = (dir.to_owned(), dir.to_owned(), root.to_owned());
+pub(super) fn around(config: &Config, dir: &Path) -> Outside {
+    let (beside, here) = (dir.to_owned(), dir.to_owned());
+    let (root, own) = (super::place::root(config), dir.to_owned());
+    let (of, listed) = (dir.to_owned(), root.clone());
+    let config = config.clone();
     Outside {
         edit: Arc::new(edit),
         keep: Arc::new(move |text: &str| keep(&beside, text)),
         export: Arc::new(move |store: &Store| export(&here, store)),
-        sessions: Arc::new(move || sessions(&root)),
+        sessions: Arc::new(move || sessions(&listed)),
+        others: Arc::new(move |(): &()| Ok(others(&root, &own))),
+        branch: Arc::new(move |place: &Place| branch(&config, &of, place)),
     }
 }
 
-/// Sessions that are offered, at most.
-const OFFERED: usize = 200;
+/// Sessions listed at most: nobody looks through more.
+const LISTED: usize = 500;
 
+/// The other sessions, the newest first. Their titles are what is searched.
+fn others(root: &Path, own: &Path) -> Vec<Place> {
+    let same = |dir: &Path| dir.canonicalize().ok() == own.canonicalize().ok();
+    let mut places = Vec::new();
+    for (session, summary) in super::place::recent(root, LISTED) {
+        if same(&session.dir) {
+            continue;
+        }
+        let meta = &session.meta;
+        let went = format!("{} of {} won, {} steps", summary.won, summary.episodes, summary.steps);
+        let title = format!(
+            "{}: {}, {}, {}; {}; {went}",
+            meta.session, meta.env, meta.method, meta.actor, summary.goal
+        );
+        places.push(Place { session: Some(session.dir.display().to_string()), title, ..Place::default() });
+    }
+    places
+}
+
+/// Opens another branch or session to be read.
+fn branch(config: &Config, own: &Path, place: &Place) -> Result<Arc<Store>, String> {
+    let path = place.session.clone().unwrap_or_else(|| own.display().to_string());
+    let wanted = super::diff::Place {
+        path,
+        branch: place.branch.as_ref().map(|b| BranchId(b.clone())),
+        episode: place.episode,
+    };
+    let opened = super::diff::open_branch(config, &wanted);
+    let opened = opened.map_err(|fault| format!("{fault}; {}", fault.hint))?;
+    let store = Store::default();
+    *store.timeline() = opened.timeline;
+    Ok(Arc::new(store))
+}
+
+/// All sessions, the newest first, with a few words about each.
 fn sessions(root: &Path) -> Vec<(String, String)> {
-    let found = super::place::recent(root, OFFERED).into_iter();
+    let found = super::place::recent(root, LISTED).into_iter();
     let told = found.map(|(session, summary)| {
         let meta = &session.meta;
         (meta.session.clone(), format!("{}, {}: {}", meta.method, meta.actor, summary.goal))

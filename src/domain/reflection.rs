@@ -42,6 +42,8 @@ pub enum Purpose {
     Build,
     /// To find what made the difference between a failed and a corrected attempt (FCRF's pool).
     Contrast,
+    /// To write the actions of a whole attempt before its first (planning-only).
+    Actions,
 }
 
 /// A question to the mentor: what to do, and what kind of reflection comes of it.
@@ -140,6 +142,7 @@ impl Question {
             Purpose::Choose => format!("{kind} that fits"),
             Purpose::Build => format!("{kind} built of both"),
             Purpose::Contrast => format!("{kind} by contrast"),
+            Purpose::Actions => format!("{kind} of actions"),
         }
     }
 }
@@ -160,6 +163,7 @@ impl Purpose {
             Self::Choose => "choose",
             Self::Build => "build",
             Self::Contrast => "contrast",
+            Self::Actions => "actions",
         }
     }
 

@@ -88,8 +88,17 @@ pub struct RunSpec {
     /// End an episode when two equal actions follow each other (Reflexion's public code).
     pub loop_detector: bool,
     /// The rest, by name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "as_now")]
     pub settings: Settings,
+}
+
+/// Settings as they are said now. Sessions from before `keep_attempts` was all that decides kept attempts for a `strategy`.
+fn as_now<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Settings, D::Error> {
+    let mut settings = Settings::deserialize(from)?;
+    if settings.0.contains_key("strategy") && !settings.0.contains_key("keep_attempts") {
+        settings.set("keep_attempts", true, SettingOrigin::Ours);
+    }
+    Ok(settings)
 }
 
 /// Why an episode ended.
@@ -108,6 +117,8 @@ pub enum EndReason {
     TimeLimit,
     /// Two equal actions followed each other.
     Loop,
+    /// All actions of the plan were taken (planning-only).
+    PlanEnd,
     /// A person ended it.
     Person,
     /// A call failed and the error policy gave the task up.

@@ -291,6 +291,13 @@ impl Driver {
         }
     }
 
+    /// Another line is driven: what was looked ahead to is not its future.
+    pub(super) fn forget_ahead(&mut self) {
+        self.ahead.from = None;
+        self.ahead.shadow = None;
+        self.drop_early(|_| true);
+    }
+
     fn drop_early(&mut self, of_no_use: impl Fn(&Early) -> bool) {
         let (gone, kept) = std::mem::take(&mut self.ahead.early).into_iter().partition(of_no_use);
         self.ahead.early = kept;

@@ -23,7 +23,10 @@ impl Driver {
 
     fn take_in(&mut self, message: Message) {
         match message {
-            Message::Delta(call, delta) => self.delta(call, delta),
+            Message::Delta(line, call, delta) if line == self.line => self.delta(call, delta),
+            // Of a line that was left.
+            Message::Delta(..) => {}
+            Message::Reply(line, _) if line != self.line => {}
             Message::Admissible(tell) => self.list(tell),
             Message::Hint(tell) => self.hint(tell),
             Message::World(told) => self.heard(told),
@@ -35,7 +38,9 @@ impl Driver {
                 }
                 self.quit = true;
             }
-            held if !self.unwritten.is_empty() => self.waiting.push_back(held),
+            held if !self.unwritten.is_empty() || self.must_wait(&held) => self.waiting.push_back(held),
+            Message::Fork(fork, tell) => self.answer(tell, |driver| driver.fork(&fork)),
+            Message::Switch(to, tell) => self.answer(tell, |driver| driver.switch(&to)),
             Message::Wish(command, tell) => {
                 let answer = self.command(&command);
                 match (tell, answer) {
@@ -47,7 +52,7 @@ impl Driver {
             }
             Message::Rebuilt(rebuilt) => self.rebuilt(rebuilt),
             Message::Late(tick) => self.late(tick),
-            Message::Reply(reply) => {
+            Message::Reply(_, reply) => {
                 self.settle_live(&reply);
                 if let Ok(events) = self.engine.decide(&Input::Reply(reply)) {
                     self.commit(events);
@@ -55,6 +60,7 @@ impl Driver {
                 }
             }
         }
+        self.go_on();
     }
 
     /// Carries a command out; the number of the last event when it returns.
@@ -77,7 +83,7 @@ impl Driver {
         Ok(self.engine.state.head)
     }
 
-    fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         while self.unwritten.is_empty() {
             let events = self.engine.advance();
             if events.is_empty() {
@@ -88,24 +94,18 @@ impl Driver {
     }
 
     /// Writes a batch; when the write has returned, applies, shows and acts on it.
-    fn commit(&mut self, events: Vec<(Cause, Event)>) {
+    pub(super) fn commit(&mut self, events: Vec<(Cause, Event)>) {
         if events.is_empty() {
             return;
         }
-        let last = events.len() - 1;
-        let head = self.engine.state.head.0;
         let at = now();
-        let batch: Vec<Envelope> = events
-            .into_iter()
-            .enumerate()
-            .map(|(n, (cause, event))| Envelope {
-                seq: Seq(head + 1 + n as u64),
-                at,
-                cause,
-                more: n < last,
-                event,
-            })
-            .collect();
+        let mut batch = stamped(self.engine.state.head, at, events);
+        let hits = self.engine.watched(&batch);
+        if let Some(last) = batch.last_mut().filter(|_| !hits.is_empty()) {
+            last.more = true;
+            let head = last.seq;
+            batch.extend(stamped(head, at, hits));
+        }
         let written = self.writer.append(&batch);
         let batch: Vec<Arc<Envelope>> = batch.into_iter().map(Arc::new).collect();
         match written {
@@ -128,10 +128,6 @@ impl Driver {
                 self.store.edit_live(|live| live.health = Health::Running);
                 self.acknowledge(&batch);
                 self.advance();
-                while self.unwritten.is_empty() {
-                    let Some(held) = self.waiting.pop_front() else { break };
-                    self.take(held);
-                }
             }
             Err(error) => self.store.edit_live(|live| {
                 live.health =
@@ -249,10 +245,10 @@ impl Driver {
         let at = now();
         let Some((episode, left)) = self.engine.state.time_left(at) else { return };
         let spent = self.engine.state.clock.spent_at(at).saturating_add(left);
-        let inbox = self.handle.inbox();
+        let (inbox, line) = (self.handle.inbox(), self.line);
         self.timer = Some(tokio::spawn(async move {
             tokio::time::sleep(left).await;
-            let _ = inbox.send(Message::Reply(Reply::TimeUp { episode, spent }));
+            let _ = inbox.send(Message::Reply(line, Reply::TimeUp { episode, spent }));
         }));
     }
 
@@ -289,6 +285,14 @@ impl Driver {
             self.store.edit_live(|live| live.calls.retain(|c| c.call != *call));
         }
     }
+}
+
+/// Events with their place behind `head`, as one batch.
+fn stamped(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
+    let last = events.len().saturating_sub(1);
+    let place =
+        |(n, (cause, event))| Envelope { seq: Seq(head.0 + 1 + n as u64), at, cause, more: n < last, event };
+    events.into_iter().enumerate().map(place).collect()
 }
 
 /// The time by the wall clock. The one place that reads it for the journal.

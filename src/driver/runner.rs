@@ -18,6 +18,8 @@ use tokio::task::JoinHandle;
 #[derive(Default)]
 pub(super) struct Runner {
     calls: HashMap<CallId, JoinHandle<()>>,
+    /// The line they are made on: answers to calls of another one are stale, whatever their numbers.
+    line: u64,
 }
 
 impl Runner {
@@ -49,8 +51,10 @@ impl Runner {
             });
         });
         let estimate = u64::from(record.tokens);
+        let line = self.line;
         let task = tokio::spawn(async move {
-            let answered = AssertUnwindSafe(collect(provider.as_ref(), request, early, &inbox, estimate));
+            let tell = |delta| drop(inbox.send(Message::Delta(line, call, delta)));
+            let answered = AssertUnwindSafe(collect(provider.as_ref(), request, early, &tell, estimate));
             let reply = match answered.catch_unwind().await {
                 Ok(Ok((text, reasoning, mut usage))) => {
                     usage.millis = began.elapsed().as_millis() as u64;
@@ -62,8 +66,8 @@ impl Runner {
             };
             // A driver that has ended wants no reply.
             let what = panic::catch_unwind(AssertUnwindSafe(|| provider.unsent())).unwrap_or_default();
-            let _ = inbox.send(Message::Reply(Reply::Unsent { call, what }));
-            let _ = inbox.send(Message::Reply(reply));
+            let _ = inbox.send(Message::Reply(line, Reply::Unsent { call, what }));
+            let _ = inbox.send(Message::Reply(line, reply));
         });
         self.calls.insert(call, task);
     }
@@ -73,6 +77,12 @@ impl Runner {
         if let Some(task) = self.calls.remove(&call) {
             task.abort();
         }
+    }
+
+    /// Breaks everything off; calls from now on are of another line.
+    pub(super) fn begin_line(&mut self, line: u64) {
+        self.cancel_all();
+        self.line = line;
     }
 
     /// Breaks everything off.
@@ -110,10 +120,9 @@ async fn collect(
     provider: &dyn Provider,
     request: Request,
     early: Option<Early>,
-    inbox: &UnboundedSender<Message>,
+    tell: &(dyn Fn(Delta) + Sync),
     estimate: u64,
 ) -> Result<(String, String, Usage), ProviderError> {
-    let call = request.call;
     let mut stream = match early {
         Some(early) => early.stream(),
         None => provider.stream(request),
@@ -129,7 +138,7 @@ async fn collect(
             Delta::WasReasoning => reasoning.push_str(&std::mem::take(&mut text)),
             Delta::Phase(_) | Delta::Notice(_) => {}
         }
-        let _ = inbox.send(Message::Delta(call, delta));
+        tell(delta);
     }
     let usage = usage.unwrap_or(Usage {
         prompt_tokens: estimate,

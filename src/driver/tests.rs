@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+mod fork;
 mod late;
 mod models;
 mod other;
@@ -98,6 +99,10 @@ fn launch(goal: u32, lies: bool) -> Launch {
             incoming: |_, _, _, _| None,
             goal: |_| "count".to_owned(),
             detect: Arc::new(|_| Vec::new()),
+            stops: crate::engine::StopRules {
+                read: |_| Err(crate::engine::Refusal::new("none here", "")),
+                look: Arc::new(|_, _, _| Vec::new()),
+            },
         },
         render: Arc::new(|_: &State, _: &PromptRecord| Prompt::default()),
         actor: Arc::new(Scripted::new(|_| Ok("count".to_owned()))),
@@ -107,6 +112,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
         outfit: None,
         stand_in: None,
         prefetch: false,
+        carried: None,
     }
 }
 

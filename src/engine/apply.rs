@@ -2,6 +2,7 @@
 
 mod hand;
 mod parts;
+mod stops;
 mod time;
 
 use parts::{seen_of, touches_episode};
@@ -40,6 +41,7 @@ impl State {
             Event::EpisodeStarted { episode, task, trial, role, .. } => {
                 self.pool.end_episode();
                 self.keep_attempt();
+                self.begin_rows();
                 self.over = false;
                 let begun = Episode::begun(*episode, task, *trial, *role, seq);
                 self.episode = Some(Arc::new(begun));
@@ -104,6 +106,7 @@ impl State {
                     _ => Asked::Actor,
                 };
                 self.count_tokens(asked, usage);
+                self.stops.meter.cost_nano = self.stops.meter.cost_nano.saturating_add(usage.cost_nano);
                 self.stand_ins.retain(|s| s.0 != *call);
                 if asked == Asked::Mentor {
                     self.calls.remove(call);
@@ -183,6 +186,7 @@ impl State {
                     s.stage = Stage::Reflection;
                 });
                 self.edit_episode(|e| e.absorb(turn));
+                self.count_rows();
                 self.spend_stage();
             }
             Event::Noted { notes, step } => {
@@ -198,6 +202,7 @@ impl State {
                         e.noted.insert_mut(note.detector.clone(), tally);
                     }
                 });
+                self.count_nothing();
             }
             Event::Reflected { reflection } => {
                 let index = self.reflections.len() as u32;
@@ -210,6 +215,7 @@ impl State {
             Event::LessonChanged { op, by } => self.change_lesson(seq, op, *by),
             Event::Undone { of, op } => self.undo_lesson(seq, *of, op),
             Event::Redone { of, op } => self.redo_lesson(seq, *of, op),
+            Event::Carried { carried } => self.carry(carried),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();
@@ -238,6 +244,7 @@ impl State {
                 self.pace = Pace::Running;
                 self.grant = None;
                 self.pause_reason = None;
+                self.stops.standing = None;
             }
             Event::PauseRequested => self.pace = Pace::Pausing,
             Event::Paused { reason } => {
@@ -245,8 +252,8 @@ impl State {
                 self.grant = None;
                 self.pause_reason = Some(*reason);
             }
-            Event::StepGranted => self.grant = Some(Grant::Step),
-            Event::StageGranted => self.grant = Some(Grant::Stage),
+            Event::StepGranted => self.go_on(Grant::Step),
+            Event::StageGranted => self.go_on(Grant::Stage),
             Event::CallFailed { call, failure } => {
                 self.stand_ins.retain(|s| s.0 != *call);
                 if let Some(effect) = self.calls.remove(call) {
@@ -302,6 +309,12 @@ impl State {
                 }
             }
             Event::RunEnded => self.over = true,
+            Event::BreakpointSet { breakpoint, stop } => self.stops.set(*breakpoint, stop),
+            Event::BreakpointSwitched { breakpoint, on } => self.stops.switch(*breakpoint, *on),
+            Event::BreakpointRemoved { breakpoint } => self.stops.remove(*breakpoint),
+            Event::BreakpointHit { breakpoint, episode, step, why } => {
+                self.hit(seq, *breakpoint, (*episode, *step), why);
+            }
             Event::Closed => self.closed = true,
             Event::Reopened => {
                 // What is asked anew is asked of the model itself.
@@ -313,6 +326,11 @@ impl State {
             }
         }
         self.set_clock(envelope.at);
+    }
+
+    fn go_on(&mut self, grant: Grant) {
+        self.grant = Some(grant);
+        self.stops.standing = None;
     }
 
     fn spend_stage(&mut self) {

@@ -1,6 +1,6 @@
 //! What a person or a script wants.
 
-use super::Reply;
+use super::{Carried, Reply};
 use crate::domain::{
     Autonomy, EndReason, Fate, Kind, Lesson, LessonId, LessonStatus, LessonText, Moment, RunSpec, Scope, Seq,
     ShownAs, Task,
@@ -18,6 +18,8 @@ pub enum Command {
         spec: Box<RunSpec>,
         /// Lessons to begin with and where they come from.
         pool: Vec<(String, LessonWish)>,
+        /// What an episode that is played again had at its start.
+        carried: Option<Box<Carried>>,
     },
     /// Do what is proposed and stop at the next proposal.
     Step,
@@ -93,6 +95,22 @@ pub enum Command {
     EndEpisode(EndReason),
     /// End the run.
     EndRun,
+    /// Set a breakpoint or a watch.
+    Break {
+        /// Its text, as `docs/BREAKPOINTS.md` has it.
+        text: String,
+        /// The one whose condition it replaces; none: a new one.
+        of: Option<u32>,
+    },
+    /// Switch a breakpoint or watch on or off.
+    SwitchBreak {
+        /// Which.
+        breakpoint: u32,
+        /// Whether it is looked at.
+        on: bool,
+    },
+    /// Delete a breakpoint or watch.
+    RemoveBreak(u32),
     /// The session is put down.
     Close,
     /// The session is taken up again.

@@ -1,8 +1,9 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
+use super::Carried;
 use crate::domain::{
     Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, FailureKind, Fate, LessonOp,
-    Note, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Task, Turn, Usage,
+    Note, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,6 +56,8 @@ pub enum PauseReason {
     EpisodeEnd,
     /// The session was taken up again.
     Resume,
+    /// A breakpoint's condition came true.
+    Breakpoint,
 }
 
 /// A failed call in plain words.
@@ -88,6 +91,12 @@ pub enum Event {
         source: String,
         /// How many.
         lessons: u32,
+    },
+    /// An episode of another session is played again: what it had at its start, beside the lessons.
+    Carried {
+        /// What was brought along.
+        #[serde(flatten)]
+        carried: Box<Carried>,
     },
     /// A text that prompts refer to by its hash, stored once.
     TextDefined {
@@ -365,6 +374,37 @@ pub enum Event {
     },
     /// The run ended.
     RunEnded,
+    /// A breakpoint or watch was set, or got another condition.
+    BreakpointSet {
+        /// Its number in the session.
+        breakpoint: u32,
+        /// Its condition, and what it does.
+        #[serde(flatten)]
+        stop: Stop,
+    },
+    /// A breakpoint or watch was switched on or off.
+    BreakpointSwitched {
+        /// Which.
+        breakpoint: u32,
+        /// Whether it is looked at.
+        on: bool,
+    },
+    /// A breakpoint or watch was deleted.
+    BreakpointRemoved {
+        /// Which.
+        breakpoint: u32,
+    },
+    /// The condition of a breakpoint or watch came true, by the events before this one in its batch.
+    BreakpointHit {
+        /// Which.
+        breakpoint: u32,
+        /// The episode; 0 before the first.
+        episode: u32,
+        /// The step; 0 is the reset.
+        step: u32,
+        /// Why, as a sentence without its dot.
+        why: String,
+    },
     /// The session was put down in order.
     Closed,
     /// The session was taken up again; calls in flight are made again.

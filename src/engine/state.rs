@@ -1,6 +1,6 @@
 //! The state: what all events so far come to.
 
-use super::{Clock, Effect, Failure, PauseReason, Pool};
+use super::{Clock, Effect, Failure, PauseReason, Pool, Stops};
 use crate::domain::{
     Asked, Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, LessonOp, Note, PromptRecord,
     Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
@@ -189,6 +189,9 @@ pub struct State {
     pub redo: Vec<UndoEntry>,
     /// Remarks on episodes, (episode, words).
     pub remarks: Vec<(u32, String)>,
+    /// Breakpoints and watches, and the tallies that they read.
+    #[serde(default)]
+    pub stops: Stops,
     /// The run is over.
     pub over: bool,
     /// The session was put down in order.
@@ -196,6 +199,11 @@ pub struct State {
 }
 
 impl Spent {
+    /// Tokens of all models.
+    pub fn tokens(&self) -> u64 {
+        self.actor_tokens.saturating_add(self.mentor_tokens)
+    }
+
     /// In words: the calls and tokens of each model that was asked.
     pub fn words(&self) -> String {
         let part = |who: &str, calls: u64, tokens: u64, of: Counted| {
@@ -291,8 +299,11 @@ impl State {
     pub fn held(&self, number: u32) -> Option<&Episode> {
         let here = self.episode.as_deref().filter(|e| e.number == number);
         here.or_else(|| {
-            let task = &self.past.get((number as usize).checked_sub(1)?)?.task;
-            self.last_attempt(task).map(Arc::as_ref).filter(|e| e.number == number)
+            if let Some(past) = self.ended(number) {
+                return self.last_attempt(&past.task).map(Arc::as_ref).filter(|e| e.number == number);
+            }
+            // Brought along from another session: there is one.
+            self.attempts.values().map(Arc::as_ref).find(|e| e.number == number)
         })
     }
 

@@ -6,6 +6,7 @@ mod fixture;
 mod hand;
 mod mentor;
 mod properties;
+mod stops;
 mod time;
 
 /// A run for tests beside these.

@@ -1,6 +1,7 @@
 //! One JSON object a line: what `play --json` answers and `run --json` tells. Scripts rely on names and order of the
 //! fields, so each line is a struct that serialises in the order it is written in.
 
+use super::ByTask;
 use crate::domain::{
     Author, By, CallId, Counted, EndReason, EpisodeRole, EpisodeSummary, FailureKind, Item, Kind, Purpose,
     RunSpec, Seq, Task, Turn,
@@ -68,6 +69,15 @@ pub fn turn_line<'a>(
 pub struct Lines {
     /// Name of the session, where lines of several are mixed.
     pub session: Option<String>,
+}
+
+#[derive(Serialize)]
+struct HitLine<'a> {
+    episode: u32,
+    step: u32,
+    breakpoint: u32,
+    condition: &'a str,
+    why: &'a str,
 }
 
 #[derive(Serialize)]
@@ -146,6 +156,10 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         kind: Option<FailureKind>,
     },
+    /// A breakpoint came true, and the run stops.
+    Stopped(HitLine<'a>),
+    /// A watch came true, and the run goes on.
+    Warned(HitLine<'a>),
     EpisodeEnd {
         episode: u32,
         task: &'a str,
@@ -234,6 +248,17 @@ impl Lines {
                 next: &failure.next,
                 kind: failure.kind,
             },
+            Event::BreakpointHit { breakpoint, episode, step, why } => {
+                let hit = after.stops.last_hit.as_deref()?;
+                let told = HitLine {
+                    episode: *episode,
+                    step: *step,
+                    breakpoint: *breakpoint,
+                    condition: &hit.stop.condition,
+                    why,
+                };
+                if hit.stop.warn { Line::Warned(told) } else { Line::Stopped(told) }
+            }
             Event::EpisodeEnded { summary } => {
                 end(summary, after.episode.as_deref().map(|e| e.counted).filter(|c| !c.is_empty()))
             }
@@ -304,6 +329,16 @@ pub struct Tally {
     pub spent: Counted,
     /// Lessons in force at the end.
     pub lessons: u32,
+    /// Tasks that no person had a hand in.
+    pub tasks: u32,
+    /// Those that were won in one of their trials.
+    pub solved: u32,
+    /// Some task had several trials.
+    #[serde(skip)]
+    several: bool,
+    /// Progress of the tasks together, at the end of the last trial of each.
+    #[serde(skip)]
+    progress: f64,
 }
 
 impl Tally {
@@ -312,6 +347,11 @@ impl Tally {
         let mut tally = Self::default();
         let mut progress = 0.0;
         for state in states {
+            let by_task = ByTask::of(state.past.iter().map(AsRef::as_ref));
+            tally.tasks += by_task.tasks as u32;
+            tally.solved += by_task.solved as u32;
+            tally.progress += by_task.progress;
+            tally.several |= by_task.several;
             tally.lessons += state.pool.all().filter(|l| l.in_force()).count() as u32;
             for episode in &state.past {
                 tally.episodes += 1;
@@ -341,7 +381,17 @@ impl Tally {
         let percent = |r: Option<f64>| format!("{:.1} %", r.unwrap_or(0.0) * 100.0);
         let mut told =
             format!("{}, {}", counted(u64::from(self.episodes), "episode"), counted(self.steps, "step"));
-        if self.counted > 0 {
+        if self.several && self.tasks > 0 {
+            let all = f64::from(self.tasks);
+            let _ = write!(
+                told,
+                ", {} of {} solved ({}), progress {}",
+                self.solved,
+                counted(u64::from(self.tasks), "task"),
+                percent(Some(f64::from(self.solved) / all)),
+                percent(Some(self.progress / all))
+            );
+        } else if self.counted > 0 {
             let _ = write!(
                 told,
                 ", {} of {} won ({}), progress {}",
@@ -362,7 +412,7 @@ impl Tally {
 }
 
 /// A number with its noun: `1 step`, `2 steps`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
+pub fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 

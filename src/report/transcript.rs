@@ -214,12 +214,29 @@ impl Transcript {
                     &format!("Run over: {tally} of {} won", counted(after.past.len() as u64, "episode")),
                 );
             }
+            Event::BreakpointHit { .. } => {
+                if let Some(hit) = after.stops.last_hit.as_ref() {
+                    let head = if hit.stop.warn { "      WATCH " } else { "      STOP " };
+                    line(out, head, &hit.sentence());
+                }
+            }
+            Event::BreakpointSet { breakpoint, stop } => {
+                line(out, "      ", &format!("{} {breakpoint} set: {stop}", stop.word()));
+            }
+            Event::BreakpointSwitched { breakpoint, on } => {
+                let how = if *on { "on" } else { "off" };
+                line(out, "      ", &format!("breakpoint {breakpoint} switched {how}"));
+            }
+            Event::BreakpointRemoved { breakpoint } => {
+                line(out, "      ", &format!("breakpoint {breakpoint} deleted"));
+            }
             Event::Paused { reason: PauseReason::Failure } => line(out, "      ", "paused: a call failed"),
             Event::TextDefined { .. }
             | Event::PromptDrafted { .. }
             | Event::StepOpened { .. }
             | Event::ReplyReceived { .. }
             | Event::Approved { .. }
+            | Event::Carried { .. }
             | Event::MemorySet { .. }
             | Event::AutonomySet { .. }
             | Event::Resumed

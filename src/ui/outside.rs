@@ -1,5 +1,6 @@
 //! What the screen needs of the world around it.
 
+use super::compare::Place;
 use crate::driver::Store;
 use std::sync::Arc;
 
@@ -20,4 +21,8 @@ pub struct Outside {
     pub export: Carry<Store, String>,
     /// Lists the sessions there are, the newest first, each with a few words about it. It may take its time.
     pub sessions: Listing,
+    /// Lists the other branches of this session, and other sessions.
+    pub others: Carry<(), Vec<Place>>,
+    /// Opens one of them to be read.
+    pub branch: Carry<Place, Arc<Store>>,
 }

@@ -19,11 +19,20 @@ impl Config {
         })
     }
 
-    /// The models of the profiles that name one, as one is chosen on the screen.
-    #[cfg(feature = "tui")]
-    pub fn models_named(&self) -> Vec<String> {
-        let named = self.models.iter();
-        named.filter_map(|(name, p)| Some(format!("openai:{} profile {name}", p.model.as_ref()?))).collect()
+    /// The profiles of the file, then the shipped ones.
+    pub fn profile_names(&self) -> Vec<String> {
+        let shipped = Profile::shipped_names().into_iter().filter(|name| !self.models.contains_key(name));
+        self.models.keys().cloned().chain(shipped).collect()
+    }
+
+    /// The profiles of the file that name a model, with its name.
+    pub fn models(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.models.iter().filter_map(|(name, profile)| Some((name.as_str(), profile.model.as_deref()?)))
+    }
+
+    /// The presets of the file.
+    pub fn preset_names(&self) -> impl Iterator<Item = &str> {
+        self.presets.keys().map(String::as_str)
     }
 
     /// The settings of a preset.

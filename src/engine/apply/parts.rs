@@ -132,12 +132,10 @@ impl State {
     }
 
     /// Keeps the last episode as the last attempt at its task, where that was not won and prompts may show it (setting
-    /// `keep_attempts`, or a `strategy` that shows the last attempt).
+    /// `keep_attempts`).
     pub(super) fn keep_attempt(&mut self) {
-        let wanted = self.run.as_ref().is_some_and(|r| {
-            let shown = matches!(r.settings.word("strategy", "none"), "last-attempt" | "both");
-            r.trials > 1 && (shown || r.settings.switch("keep_attempts", false))
-        });
+        let wanted =
+            self.run.as_ref().is_some_and(|r| r.trials > 1 && r.settings.switch("keep_attempts", false));
         let Some(last) = self.episode.take().filter(|_| wanted) else { return };
         let key = last.task.key();
         match &last.outcome {
@@ -153,7 +151,13 @@ impl State {
 
 impl Episode {
     /// An episode before its reset.
-    pub(super) fn begun(number: u32, task: &Task, trial: u32, role: EpisodeRole, first_seq: Seq) -> Self {
+    pub(in crate::engine) fn begun(
+        number: u32,
+        task: &Task,
+        trial: u32,
+        role: EpisodeRole,
+        first_seq: Seq,
+    ) -> Self {
         Self {
             number,
             task: task.clone(),

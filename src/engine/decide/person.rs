@@ -6,14 +6,18 @@ use crate::domain::{
 };
 use crate::engine::advance::end;
 use crate::engine::state::{Grant, Pace};
-use crate::engine::{Command, Effect, Engine, Event, LessonWish, PauseReason, Refusal};
+use crate::engine::{Command, Effect, Engine, Event, LessonWish, PauseReason, Refusal, only_trial};
 use std::borrow::Cow;
 
 impl Engine {
     pub(super) fn person(&self, command: &Command) -> Result<Vec<Event>, Refusal> {
         let state = &self.state;
         match command {
-            Command::Start { session, spec, pool } => self.start(session, spec, pool),
+            Command::Start { session, spec, pool, carried } => {
+                let mut events = self.start(session, spec, pool)?;
+                events.extend(carried.clone().map(|carried| Event::Carried { carried }));
+                Ok(events)
+            }
             _ if state.run.is_none() => Err(Refusal::new("no run has begun", "start one first")),
             Command::Reopen => Ok(vec![Event::Reopened]),
             _ if state.closed => {
@@ -67,6 +71,9 @@ impl Engine {
                 Ok(vec![Event::SettingChanged { name: name.clone(), value: value.clone() }])
             }
             Command::ChangeRun(spec) => self.change_run(spec),
+            Command::Break { text, of } => self.set_breakpoint(text, *of),
+            Command::SwitchBreak { breakpoint, on } => self.switch_breakpoint(*breakpoint, *on),
+            Command::RemoveBreak(breakpoint) => self.remove_breakpoint(*breakpoint),
             Command::Begin(task) => self.begin(task),
             Command::EndEpisode(reason) => {
                 if state.open_episode().is_none() {
@@ -176,7 +183,7 @@ impl Engine {
     fn with_approval(&self, mut events: Vec<Event>) -> Vec<Event> {
         if let Some(step) = self.state.awaiting()
             && !step.approved
-            && step.call.is_some()
+            && (step.call.is_some() || step.proposed.is_some())
         {
             events.push(Event::Approved { step: step.number });
         }
@@ -263,6 +270,7 @@ impl Engine {
 
     fn reject(&self, reason: &str) -> Result<Vec<Event>, Refusal> {
         let step = self.proposal("reject")?;
+        asked_for(step)?;
         if step.call.is_none() {
             return Err(Refusal::new("you play: there is nothing to reject", "type an action"));
         }
@@ -282,6 +290,7 @@ impl Engine {
         let mut events = self.cancel_calls();
         if events.is_empty() {
             let step = self.proposal("ask again for")?;
+            asked_for(step)?;
             if step.call.is_none() && state.autonomy == Autonomy::Human {
                 return Err(Refusal::new(
                     "you play: there is nobody to ask",
@@ -326,10 +335,11 @@ impl Engine {
         if state.open_episode().is_some() {
             return Err(Refusal::new("an episode is open", "end it first (palette: end episode)"));
         }
-        let trial =
-            state.past.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count() as u32 + 1;
+        let trial = state.past.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count()
+            as u32
+            + state.run.as_deref().and_then(only_trial).unwrap_or(1);
         let mut events = vec![Event::EpisodeStarted {
-            episode: state.past.len() as u32 + 1,
+            episode: state.next_number(),
             task: Box::new(task.clone()),
             trial,
             role: EpisodeRole::Test,
@@ -344,6 +354,17 @@ impl Engine {
             events.push(Event::StepGranted);
         }
     }
+}
+
+/// Somebody was asked for this proposal, and can be asked again.
+fn asked_for(step: &Step) -> Result<(), Refusal> {
+    if step.call.is_none() && step.proposed.is_some() {
+        return Err(Refusal::new(
+            "nobody was asked for this action: it stands in the plan",
+            "override it (o), or change the plan in its lane (e)",
+        ));
+    }
+    Ok(())
 }
 
 /// A person's action is one line: inner line breaks become blanks.

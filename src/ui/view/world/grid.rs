@@ -5,7 +5,7 @@
 
 use super::super::frame;
 use crate::env::babyai::{Pose, SIDE};
-use crate::text::{truncate, width};
+use crate::text::{fits, truncate};
 use crate::ui::canvas::Canvas;
 use crate::ui::layout::Block;
 use crate::ui::look::Look;
@@ -116,7 +116,7 @@ impl<'a> Grid<'a> {
         if block.body.height == 0 {
             let room = usize::from(area.width).saturating_sub(17);
             let all = format!("  {} {} {seen}", self.standing(look), look.glyphs.dot);
-            let text = if width(&all) <= room { all } else { format!("  {}", self.standing(look)) };
+            let text = if fits(&all, room) { all } else { format!("  {}", self.standing(look)) };
             pieces.push((Role::Text, text));
         }
         let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
