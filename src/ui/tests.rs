@@ -175,6 +175,7 @@ mod grids;
 mod keys;
 mod mended;
 mod mentor;
+mod models;
 mod overlays;
 mod pictures;
 mod safety;
