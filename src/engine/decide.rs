@@ -2,6 +2,7 @@
 
 mod lesson;
 mod person;
+mod pool;
 mod question;
 mod reply;
 

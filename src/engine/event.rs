@@ -1,8 +1,8 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
 use crate::domain::{
-    Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, LessonOp, Note, PromptRecord,
-    Reflection, RunSpec, Seq, ShownAs, Task, Turn, Usage,
+    Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, LessonOp, Note, PoolChange,
+    PromptRecord, Reflection, RunSpec, Seq, ShownAs, Task, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -247,6 +247,18 @@ pub enum Event {
         op: Box<LessonOp>,
         /// Who changed it.
         by: Author,
+    },
+    /// A summary waits for a person's word on each of its lines.
+    PoolProposed {
+        /// What would change.
+        #[serde(flatten)]
+        change: Box<PoolChange>,
+    },
+    /// The oldest summary that waited was settled; the changes before it in its batch are the lines that were accepted.
+    PoolSettled {
+        /// The lines that were refused, counted from 0.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        refused: Vec<u32>,
     },
     /// A change of the pool was taken back.
     Undone {

@@ -7,6 +7,7 @@ mod lift;
 mod neural;
 mod planning;
 mod reflexion;
+mod summary;
 mod sweet_sour;
 
 use super::fixture::{House, Play, spec};

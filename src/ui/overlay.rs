@@ -18,6 +18,7 @@ mod prompt;
 mod runs;
 mod search;
 mod step;
+mod summary;
 pub(crate) mod window;
 
 pub use action_box::{ActionBox, SHOWN_AS, THOUGHT};
@@ -33,6 +34,7 @@ pub use prompt::PromptView;
 pub use runs::Runs;
 pub use search::Search;
 pub use step::StepView;
+pub use summary::Summary;
 
 pub(crate) use super::update::{after, after_step};
 
@@ -173,6 +175,10 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Palette => Box::<Palette>::default(),
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::Preview => Box::new(PromptView::new(model.templates.clone()).ahead()),
+        Action::Summary => {
+            let change = head.changes.first().ok_or("no summary waits for your word")?;
+            Box::new(Summary::of(change))
+        }
         Action::Tasks => Box::new(Runs::at(look)),
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {

@@ -155,6 +155,12 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         return Vec::new();
     }
     obey(model, action);
+    // Nothing goes on before the summary is settled, so what would go on shows it.
+    let goes_on = matches!(action, Action::Step | Action::NextTask | Action::StepStage)
+        || (action == Action::Open && model.focus == Focus::Story && !model.past());
+    if goes_on && !state.changes.is_empty() && state.waits() && !look.reading() {
+        return opened(model, look, Action::Summary);
+    }
     let send = |command| vec![Request::Send(command)];
     match action {
         Action::Step | Action::NextTask => turn::step(model, look),

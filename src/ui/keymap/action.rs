@@ -95,6 +95,8 @@ actions! {
     OnlyFailed = "only-failed", "list only the episodes that failed, or all";
     SortRows = "sort", "sort the list by the next column";
     GroupCauses = "group", "group the failed episodes by what went wrong, or list them plainly";
+    Summary = "summary", "show the mentor's summary that waits, to accept or refuse its lines";
+    RefuseAll = "refuse-all", "refuse every line of the summary, or accept all again";
     Again = "again", "play this task again";
     NextTask = "next", "go on with the next task";
     EndEpisode = "end-episode", "end this episode";
@@ -136,6 +138,7 @@ impl Action {
                 | Self::PreviousMatch
                 | Self::Difference
                 | Self::EditPrompt
+                | Self::RefuseAll
                 | Self::OnlyFailed
                 | Self::SortRows
                 | Self::GroupCauses

@@ -18,6 +18,7 @@ pub(super) fn acts_on_the_present(action: Action) -> bool {
             | Action::Retry
             | Action::GiveUp
             | Action::EndEpisode
+            | Action::Summary
             | Action::ReflectNow
             | Action::Undo
             | Action::Redo

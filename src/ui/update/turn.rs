@@ -41,6 +41,11 @@ pub(super) fn go_on(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     let head = &look.moment.head;
     let troubled = head.trouble.is_some() || head.divergence.is_some() || look.reading();
     let in_the_way = troubled || model.past() || !model.overlays.is_empty();
+    let summary = head.changes.first().map(|change| change.seq);
+    if summary.is_some() && summary != model.summed && !in_the_way && head.waits() {
+        (model.summed, model.owed) = (summary, 0);
+        return opened(model, look, Action::Summary);
+    }
     if head.autonomy != Autonomy::Human {
         model.lined = None;
         if in_the_way || head.pace != Pace::Paused || head.open_episode().is_none() {
