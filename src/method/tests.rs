@@ -5,6 +5,7 @@ mod exemplars;
 mod fcrf;
 mod lift;
 mod neural;
+mod order;
 mod planning;
 mod reflexion;
 mod summary;
