@@ -16,6 +16,7 @@ mod policy;
 mod pool;
 mod seed;
 mod state;
+mod stops;
 
 pub use advance::end as episode_end;
 pub use clock::Clock;
@@ -23,11 +24,13 @@ pub use command::{Command, Input, LessonWish, Refusal};
 pub use effect::{Effect, effect_of};
 pub use event::{Cause, Envelope, Event, Failure, PauseReason};
 pub use policy::{
-    Ask, Detect, Draft, Drafter, Heard, MentorReading, Method, Outgoing, Policy, Reading, Want, keep,
+    Ask, Detect, Draft, Drafter, Found, Heard, MentorReading, Method, Outgoing, Policy, Reading, StopRules,
+    Want, keep,
 };
 pub use pool::Pool;
 pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};
 pub use state::{Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
+pub use stops::{Breakpoint, Hit, MOST_BREAKPOINTS, Meter, Row, Rows, Stops};
 
 mod reply;
 pub use reply::Reply;

@@ -81,6 +81,7 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMetho
         incoming: prompt::interface::incoming,
         goal: prompt::interface::goal,
         detect: Arc::new(crate::symbolic::detect),
+        stops: crate::stop::rules(),
     })
 }
 

@@ -1,6 +1,5 @@
 //! The start screen: what there is to choose from, and what becomes of the choice.
 
-use super::breaks::Break;
 use super::config::{Config, ENTRIES, From, Sort};
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
@@ -47,7 +46,6 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
             "use --plain, or another terminal",
         )
     })?;
-    let no_breaks: &[Break] = &[];
     match chosen {
         None => {
             // The session's screen tells them where there is one; they are told once.
@@ -58,13 +56,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
         }
         Some(StartChoice::Resume(dir)) => {
             let resumed = resume::take_up(&config, &dir, crate::driver::TYPING, false)?;
-            let shown = Shown {
-                handle: &resumed.handle,
-                thread: Some(resumed.thread),
-                dir: &dir,
-                at: None,
-                breaks: no_breaks,
-            };
+            let shown = Shown { handle: &resumed.handle, thread: Some(resumed.thread), dir: &dir, at: None };
             screen::show(&config, shown, look, out)
         }
         Some(StartChoice::Run { env, task, changed }) => {
@@ -75,7 +67,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
                     (config, made)
                 }
             };
-            screen::start(&config, plan, look, no_breaks, out)
+            screen::start(&config, plan, look, &config.list("run.breaks"), out)
         }
     }
 }

@@ -119,6 +119,9 @@ pub struct Reflection {
     /// The call that brought it, where a model wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
+    /// Who answered in the model's place, where a person took a recorded reply: `recorded:SESSION` or `cache`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// The event that brought it (set when it is folded).
     #[serde(default, skip_serializing_if = "Seq::is_before_all")]
     pub seq: Seq,

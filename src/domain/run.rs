@@ -1,6 +1,6 @@
 //! A run: a method over a list of tasks, and the settings it obeys.
 
-use super::{EpisodeRole, Task};
+use super::{Counted, EpisodeRole, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -125,43 +125,6 @@ pub enum EndReason {
     Error,
 }
 
-/// What calls cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens of the prompt.
-    pub prompt_tokens: u64,
-    /// Tokens of the reply.
-    pub reply_tokens: u64,
-    /// The numbers are our own estimate.
-    #[serde(default)]
-    pub estimated: bool,
-    /// Milliseconds from request to reply.
-    #[serde(default)]
-    pub millis: u64,
-    /// Of the reply's tokens, those of reasoning, where the server tells them apart.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub reasoning_tokens: u64,
-    /// The numbers were counted by a proxy in between, not by who answered.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub proxy: bool,
-    /// The reply came out of our own cache; it cost nothing now.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub cached: bool,
-    /// What it cost by the prices of the configuration, in billionths of their unit.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub cost_nano: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_false(switch: &bool) -> bool {
-    !switch
-}
-
 /// An ended episode, small enough to keep thousands of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpisodeSummary {
@@ -211,6 +174,9 @@ pub struct Hindsight {
     /// Mistakes that detectors noted, (detector, how often), by name.
     #[serde(default)]
     pub mistakes: Vec<(String, u32)>,
+    /// Tokens of its calls by who counted them, and what they cost.
+    #[serde(default, skip_serializing_if = "Counted::is_empty")]
+    pub counted: Counted,
 }
 
 impl Hindsight {
@@ -269,12 +235,5 @@ impl Settings {
     /// Sets a value and says where it comes from.
     pub fn set(&mut self, name: &str, value: impl Into<Value>, origin: SettingOrigin) {
         self.0.insert(name.to_owned(), Setting { value: value.into(), origin });
-    }
-}
-
-impl Usage {
-    /// Prompt and reply together.
-    pub fn tokens(&self) -> u64 {
-        self.prompt_tokens.saturating_add(self.reply_tokens)
     }
 }

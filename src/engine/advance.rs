@@ -20,7 +20,9 @@ impl Engine {
             return Vec::new();
         }
         if state.pace == Pace::Pausing && state.calls.is_empty() {
-            return vec![Event::Paused { reason: PauseReason::Person }];
+            let hit = state.stops.standing.is_some();
+            let reason = if hit { PauseReason::Breakpoint } else { PauseReason::Person };
+            return vec![Event::Paused { reason }];
         }
         if state.trouble.is_some() || state.divergence.is_some() {
             return Vec::new();

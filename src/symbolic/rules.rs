@@ -168,6 +168,7 @@ fn keep(
         items,
         complaints: Vec::new(),
         call: None,
+        from: None,
         seq: crate::domain::Seq::default(),
     };
     std::iter::once(Want::Reflect(Box::new(reflection))).chain(wishes).collect()

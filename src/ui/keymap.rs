@@ -77,6 +77,10 @@ modes! {
     Summary = "summary", "Over a summary that waits for your word", Some(Mode::Overlay), false;
     /// The list of the run's episodes.
     Runs = "runs", "In the list of the run's episodes", Some(Mode::Overlay), false;
+    /// The list of breakpoints.
+    Breaks = "breaks", "In the list of breakpoints", Some(Mode::Overlay), false;
+    /// A condition is typed.
+    BreakLine = "breaks.input", "While typing a condition", Some(Mode::Global), true;
     /// The end card.
     End = "end", "On the end card", Some(Mode::Choice), false;
     /// Words to search for are typed.

@@ -4,6 +4,7 @@
 //! nothing itself: what it wants goes into [`Reaction::requests`], so that every wish passes through one place.
 
 mod action_box;
+mod breaks;
 pub(crate) mod choice;
 mod details;
 mod editor;
@@ -22,6 +23,7 @@ mod summary;
 pub(crate) mod window;
 
 pub use action_box::{ActionBox, SHOWN_AS, THOUGHT};
+pub use breaks::Breaks;
 pub use details::Details;
 pub(crate) use editor::scope_word;
 pub use editor::{Draft, Editor};
@@ -180,6 +182,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
             Box::new(Summary::of(change))
         }
         Action::Tasks => Box::new(Runs::at(look)),
+        Action::Breaks => Box::new(Breaks::new(look)),
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
             let ended = head.episode.as_ref().is_some_and(|e| e.outcome.is_some());

@@ -2,6 +2,7 @@
 
 mod copy;
 mod cursor;
+mod hits;
 mod lesson;
 mod mouse;
 mod refusal;
@@ -155,10 +156,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         return Vec::new();
     }
     obey(model, action);
-    // Nothing goes on before the summary is settled, so what would go on shows it.
-    let goes_on = matches!(action, Action::Step | Action::NextTask | Action::StepStage)
-        || (action == Action::Open && model.focus == Focus::Story && !model.past());
-    if goes_on && !state.changes.is_empty() && state.waits() && !look.reading() {
+    if turn::summary_is_due(model, look, action) {
         return opened(model, look, Action::Summary);
     }
     let send = |command| vec![Request::Send(command)];
@@ -290,7 +288,13 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
     match overlay::open(action, model, look) {
         Ok(overlay) => {
             model.overlays.push(overlay);
-            if action == Action::Override { vec![Request::Admissible] } else { Vec::new() }
+            // What the world accepts now fills the box; a world at work is not asked for a mere list of words.
+            let lists = match action {
+                Action::Override => true,
+                Action::Breaks => !look.reading() && look.moment.head.awaiting().is_some(),
+                _ => false,
+            };
+            if lists { vec![Request::Admissible] } else { Vec::new() }
         }
         Err(why) => {
             model.say(why, Tone::Refused, look.now);
@@ -372,6 +376,7 @@ fn hear(model: &mut Model, look: &Look<'_>) {
             Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
         }
     }
+    hits::hear(model, look);
     // A run that goes straight on to its next task is not held up by a card of the last one.
     let head = &look.moment.head;
     let settled = head.over || head.pace != Pace::Running;

@@ -41,10 +41,12 @@ impl Engine {
                 if state.trouble.is_none() && state.divergence.is_none() {
                     return Err(Refusal::new("no call has failed", "go on with n or Space"));
                 }
-                let failed = state.troubles().map(|(effect, _)| Event::Retried { call: Some(effect.call()) });
-                let events: Vec<Event> = failed.collect();
-                Ok(if events.is_empty() { vec![Event::Retried { call: None }] } else { events })
+                let again =
+                    |(effect, _): &(Effect, _)| Event::Retried { call: Some(effect.call()), from: None };
+                let events: Vec<Event> = state.troubles().map(again).collect();
+                Ok(if events.is_empty() { vec![Event::Retried { call: None, from: None }] } else { events })
             }
+            Command::RetryFrom(source) => self.retry_from(source),
             Command::GiveUp => self.give_up(),
             Command::EditPrompt { segment, text } => self.edit_prompt(*segment, text),
             Command::SetAutonomy(autonomy) => Ok(self.autonomy(*autonomy)),
@@ -65,6 +67,10 @@ impl Engine {
             Command::Set { name, value } => {
                 Ok(vec![Event::SettingChanged { name: name.clone(), value: value.clone() }])
             }
+            Command::ChangeRun(spec) => self.change_run(spec),
+            Command::Break { text, of } => self.set_breakpoint(text, *of),
+            Command::SwitchBreak { breakpoint, on } => self.switch_breakpoint(*breakpoint, *on),
+            Command::RemoveBreak(breakpoint) => self.remove_breakpoint(*breakpoint),
             Command::Begin(task) => self.begin(task),
             Command::EndEpisode(reason) => {
                 if state.open_episode().is_none() {
@@ -80,6 +86,22 @@ impl Engine {
                 vec![Event::RunEnded]
             }),
         }
+    }
+
+    /// Only questions to models have recorded replies; what failed of the world stays as it is.
+    fn retry_from(&self, source: &str) -> Result<Vec<Event>, Refusal> {
+        let failed = self.state.troubles().filter(|(effect, _)| matches!(effect, Effect::Ask { .. }));
+        let from = Some(source.to_owned());
+        let events: Vec<Event> = failed
+            .map(|(effect, _)| Event::Retried { call: Some(effect.call()), from: from.clone() })
+            .collect();
+        if events.is_empty() {
+            return Err(Refusal::new(
+                "no call to a model has failed",
+                "a recorded reply can be taken in the place of one that did",
+            ));
+        }
+        Ok(events)
     }
 
     fn start(

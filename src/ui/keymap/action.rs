@@ -52,6 +52,13 @@ actions! {
     AskAgain = "ask-again", "ask this turn again with the lessons as they are now";
     Retry = "retry", "try the failed call or write again";
     GiveUp = "give-up", "go on without the answer of a failed call: a reflection is left out, a turn waits for you";
+    Breaks = "breaks", "set a breakpoint or a watch, and list all of them";
+    AddBreak = "break-add", "type another condition";
+    EditBreak = "break-edit", "change the chosen condition";
+    ToggleBreak = "break-toggle", "switch the chosen breakpoint on or off";
+    OnceBreak = "break-once", "only once: its first hit switches it off, or not";
+    WarnBreak = "break-warn", "a watch that only tells, or a breakpoint that stops";
+    DeleteBreak = "break-delete", "delete the chosen breakpoint";
     Remark = "remark", "write a remark on this turn";
     AddLesson = "lesson-add", "teach a lesson";
     LessonFromOverride = "lesson-from-override", "teach a lesson from the last override, filled in beforehand";
@@ -139,6 +146,12 @@ impl Action {
                 | Self::Difference
                 | Self::EditPrompt
                 | Self::RefuseAll
+                | Self::AddBreak
+                | Self::EditBreak
+                | Self::ToggleBreak
+                | Self::OnceBreak
+                | Self::WarnBreak
+                | Self::DeleteBreak
                 | Self::OnlyFailed
                 | Self::SortRows
                 | Self::GroupCauses

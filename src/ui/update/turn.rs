@@ -6,7 +6,7 @@ use crate::driver::Signal;
 use crate::engine::{Command, Pace};
 use crate::ui::keymap::Action;
 use crate::ui::look::Look;
-use crate::ui::model::Model;
+use crate::ui::model::{Focus, Model};
 use crate::ui::msg::Request;
 
 /// Steps that are owed at most, so that a key held down does not play for minutes.
@@ -27,6 +27,14 @@ fn under_way(model: &Model, look: &Look<'_>) -> bool {
     let head = &look.moment.head;
     // The wish may still be on its way to the driver: until then the last event is the one it was sent after.
     model.asked == Some(head.head) || (head.pace == Pace::Paused && head.grant.is_some())
+}
+
+/// Nothing goes on before the summary that waits is settled, so what would go on shows it.
+pub(super) fn summary_is_due(model: &Model, look: &Look<'_>, action: Action) -> bool {
+    let head = &look.moment.head;
+    let goes_on = matches!(action, Action::Step | Action::NextTask | Action::StepStage)
+        || (action == Action::Open && model.focus == Focus::Story && !model.past());
+    goes_on && !head.changes.is_empty() && head.waits() && !look.reading()
 }
 
 /// A wish was refused: nothing is under way, and nothing is owed.

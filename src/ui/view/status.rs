@@ -2,6 +2,7 @@
 
 use crate::domain::{Asked, Autonomy, EndReason};
 use crate::engine::{Effect, Pace, State};
+use crate::text::truncate;
 use crate::ui::canvas::Canvas;
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
@@ -129,6 +130,13 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
             (true, _) => ("WON".to_owned(), Role::Good),
             (_, reason) => (format!("ENDED {dot} {}", why(reason)), Role::Warn),
         };
+    }
+    if let Some(hit) = &state.stops.standing
+        && state.calls.is_empty()
+        && state.pace == Pace::Paused
+    {
+        let condition = truncate(&hit.stop.condition, 28, look.glyphs.more);
+        return (format!("STOPPED {dot} {condition}"), Role::ModeStopped);
     }
     if look.thinking() {
         let since = look.moment.live.calls.iter().map(|c| c.since).min();
