@@ -3,6 +3,7 @@
 //! Memory is bounded: only the newest events are held, older ones are fetched from where they were written; checkpoints
 //! share what grows, and are thinned out when there are many.
 
+pub mod compare;
 mod way;
 
 pub use way::Way;

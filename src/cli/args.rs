@@ -79,6 +79,8 @@ pub enum Verb {
     Lessons(Lessons),
     /// Check a session: its files, its prompts, its world.
     Verify(Verify),
+    /// Two episodes, trials or sessions side by side: the first difference, and what preceded it.
+    Diff(Diff),
     /// Tell a session as a page, Markdown, JSON or a picture.
     Export(Export),
     /// Say what sessions come to: success, progress, costs, beside the papers' figures.

@@ -120,7 +120,7 @@ pub(super) fn options(
         motion: may_move(config, ability),
         hints: config.switch("screen.hints"),
         at: at.map_or(Cursor::Live, Cursor::At),
-        outside: Some(around(dir)),
+        outside: Some(around(config, dir)),
         resume: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
         templates: None,
     };

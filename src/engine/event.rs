@@ -1,12 +1,16 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
 use crate::domain::{
-    Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, FailureKind, Fate, LessonOp,
-    Note, PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
+    Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, LessonOp, Note, PoolChange,
+    PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
+
+mod why;
+
+pub use why::{Failure, PauseReason};
 
 /// An event with its place, its time and what brought it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,38 +43,6 @@ pub enum Cause {
     Policy,
     /// A timer.
     Timer,
-}
-
-/// Why a session stands still.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PauseReason {
-    /// A person asked for it.
-    Person,
-    /// A call failed.
-    Failure,
-    /// A step was granted and is done.
-    StepDone,
-    /// The episode ended.
-    EpisodeEnd,
-    /// The session was taken up again.
-    Resume,
-    /// A breakpoint's condition came true.
-    Breakpoint,
-}
-
-/// A failed call in plain words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// What happened.
-    pub what: String,
-    /// Where: the actor, the mentor, the world.
-    pub place: String,
-    /// What can be done.
-    pub next: String,
-    /// Which kind of failure, where a model's provider knows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<FailureKind>,
 }
 
 /// A fact. Every variant is complete: folding asks nobody.

@@ -6,6 +6,7 @@
 mod action_box;
 mod breaks;
 pub(crate) mod choice;
+mod compare;
 mod details;
 mod editor;
 mod end_card;
@@ -24,6 +25,7 @@ pub(crate) mod window;
 
 pub use action_box::{ActionBox, SHOWN_AS, THOUGHT};
 pub use breaks::Breaks;
+pub use compare::Compare;
 pub use details::Details;
 pub(crate) use editor::scope_word;
 pub use editor::{Draft, Editor};
@@ -41,6 +43,7 @@ pub use summary::Summary;
 pub(crate) use super::update::{after, after_step};
 
 use super::canvas::Canvas;
+use super::compare::{Place, Shared};
 use super::find::{Hit, Progress};
 use super::keymap::{Action, Mode};
 use super::look::Look;
@@ -49,6 +52,7 @@ use super::msg::Request;
 use super::update::{chosen_kind, chosen_lesson};
 use crate::domain::{Asked, Autonomy, Kind};
 use crate::text::truncate;
+use crate::timeline::compare::{Before, Comparison};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
@@ -69,6 +73,26 @@ pub enum Answer {
         hits: Vec<Hit>,
         /// Whether more is to come.
         progress: Progress,
+    },
+    /// What can be compared beside the session's own episodes, or why that cannot be said.
+    Others(Result<Vec<Place>, String>),
+    /// Two episodes side by side, or why they cannot be had.
+    Compared {
+        /// The left side.
+        a: Place,
+        /// The right side.
+        b: Place,
+        /// The comparison.
+        found: Result<Shared<Comparison>, String>,
+    },
+    /// What preceded a row of a comparison.
+    Preceded {
+        /// The comparison.
+        of: Shared<Comparison>,
+        /// The row.
+        row: usize,
+        /// What preceded it, or why that cannot be had.
+        before: Result<Shared<Before>, String>,
     },
 }
 
@@ -180,6 +204,10 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Summary => {
             let change = head.changes.first().ok_or("no summary waits for your word")?;
             Box::new(Summary::of(change))
+        }
+        Action::Compare => {
+            look.episode().ok_or("there is no episode to compare yet")?;
+            Box::new(Compare::of(look))
         }
         Action::Tasks => Box::new(Runs::at(look)),
         Action::Breaks => Box::new(Breaks::new(look)),

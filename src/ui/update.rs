@@ -156,11 +156,9 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         return Vec::new();
     }
     obey(model, action);
-    if turn::summary_is_due(model, look, action) {
-        return opened(model, look, Action::Summary);
-    }
     let send = |command| vec![Request::Send(command)];
     match action {
+        _ if turn::summary_is_due(model, look, action) => opened(model, look, Action::Summary),
         Action::Step | Action::NextTask => turn::step(model, look),
         Action::StepStage => send(Command::StepStage),
         Action::Open => match model.focus {
@@ -289,12 +287,14 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
         Ok(overlay) => {
             model.overlays.push(overlay);
             // What the world accepts now fills the box; a world at work is not asked for a mere list of words.
-            let lists = match action {
-                Action::Override => true,
-                Action::Breaks => !look.reading() && look.moment.head.awaiting().is_some(),
-                _ => false,
-            };
-            if lists { vec![Request::Admissible] } else { Vec::new() }
+            match action {
+                Action::Override => vec![Request::Admissible],
+                Action::Breaks if !look.reading() && look.moment.head.awaiting().is_some() => {
+                    vec![Request::Admissible]
+                }
+                Action::Compare => vec![Request::Others],
+                _ => Vec::new(),
+            }
         }
         Err(why) => {
             model.say(why, Tone::Refused, look.now);

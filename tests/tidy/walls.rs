@@ -24,8 +24,8 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     (
         "ui",
         &[
-            "driver", "report", "provider", "method", "prompt", "symbolic", "stop", "env", "engine",
-            "domain", "text",
+            "driver", "report", "provider", "method", "timeline", "prompt", "symbolic", "stop", "env",
+            "engine", "domain", "text",
         ],
     ),
     (

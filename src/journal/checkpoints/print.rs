@@ -10,6 +10,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/clock.rs"),
     include_bytes!("../../engine/effect.rs"),
     include_bytes!("../../engine/event.rs"),
+    include_bytes!("../../engine/event/why.rs"),
     include_bytes!("../../engine/pool.rs"),
     include_bytes!("../../engine/state.rs"),
     include_bytes!("../../engine/stops.rs"),
@@ -67,6 +68,7 @@ mod tests {
         };
         let mut due = files("domain");
         due.extend(files("engine/apply"));
+        due.extend(files("engine/event"));
         due.extend(["apply", "clock", "effect", "event", "pool", "state"].map(|n| format!("engine/{n}.rs")));
         due.retain(|name| !name.ends_with("tests.rs"));
         let here = include_str!("print.rs");

@@ -99,6 +99,7 @@ actions! {
     Help = "help", "keys and marks";
     EndCard = "result", "show how the episode ended";
     Tasks = "tasks", "list every episode of the run: outcome, why it ended, costs";
+    Compare = "compare", "compare this episode with another trial, branch or session, side by side";
     OnlyFailed = "only-failed", "list only the episodes that failed, or all";
     SortRows = "sort", "sort the list by the next column";
     GroupCauses = "group", "group the failed episodes by what went wrong, or list them plainly";
