@@ -5,12 +5,8 @@ use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::setup::{Plan, launch, same_templates, world_options};
 use super::{args, place, run};
-use crate::domain::{
-    CALIBRATION, EXPLORATION, EpisodeRole, Lesson, RunSpec, Scope, Seq, SettingOrigin,
-};
-use crate::engine::{
-    Attempt, Carried, Episode, FROM_NUMBER, FROM_SESSION, FROM_TRIAL, LessonWish, State,
-};
+use crate::domain::{CALIBRATION, EXPLORATION, EpisodeRole, Lesson, RunSpec, Scope, Seq, SettingOrigin};
+use crate::engine::{Attempt, Carried, Episode, FROM_NUMBER, FROM_SESSION, FROM_TRIAL, LessonWish, State};
 use std::time::Duration;
 
 /// `rerun PATH#E`.

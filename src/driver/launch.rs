@@ -113,7 +113,8 @@ impl Driver {
         store.timeline().fetch_with(writer.events().fetch());
         let engine = Engine::new(launch.policy.clone());
         let carried = launch.carried.clone();
-        let begin = Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool, carried };
+        let begin =
+            Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool, carried };
         let keeper = Keeper::new(Checkpoints::of(&session.trunk()), writer.events().clone());
         Self::spawn(engine, writer, keeper, session, launch, store, &begin)
     }

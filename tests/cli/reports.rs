@@ -94,7 +94,8 @@ fn an_episode_played_again_has_its_trial_the_last_attempt_and_its_methods_memory
         let name = first.file_name().unwrap().to_str().unwrap().to_owned();
         let ended = home.run(&["open", &name, "--json"]).ok().lines();
         let trial = ended.iter().filter(|l| l["type"] == "episode_end" && l["trial"] == 2).nth(1);
-        let number = trial.unwrap_or_else(|| panic!("{method}: no second trial"))["episode"].as_u64().unwrap();
+        let number =
+            trial.unwrap_or_else(|| panic!("{method}: no second trial"))["episode"].as_u64().unwrap();
         home.run(&["rerun", &format!("{name}#{number}"), "-q"]).ok();
         let again = home.run(&["sessions", "--json"]).ok().lines();
         let again = std::path::PathBuf::from(again[0]["path"].as_str().unwrap());

@@ -43,8 +43,7 @@ impl Offered {
     fn of(config: &Config) -> Self {
         let own = config.preset_names().map(str::to_owned);
         let shipped = rows().iter().map(|r| r.preset.clone());
-        let mut presets: Vec<String> =
-            [NO_PRESET.to_owned()].into_iter().chain(own).chain(shipped).collect();
+        let mut presets: Vec<String> = [NO_PRESET.to_owned()].into_iter().chain(own).chain(shipped).collect();
         let mut told = std::collections::HashSet::new();
         presets.retain(|name| told.insert(name.clone()));
         let kept = Some(pool::path(config)).filter(|file| file.is_file());
@@ -212,9 +211,7 @@ impl For<'_> {
         };
         match (name, ENTRIES.iter().find(|e| e.name == name).map(|e| e.sort)) {
             ("run.actor", _) => text("rules", "openai:MODEL or recorded:SESSION", &["rules", "human"]),
-            ("run.mentor", _) => {
-                text("symbolic", "openai:MODEL or recorded:SESSION", &["symbolic", "none"])
-            }
+            ("run.mentor", _) => text("symbolic", "openai:MODEL or recorded:SESSION", &["symbolic", "none"]),
             ("run.profile", _) => text("none", "names of profiles, separated by commas", &[]),
             ("run.mentor_profile", _) => text("the actor's", "names of profiles", &[]),
             ("run.base_url", _) => text("none", "an address", &[]),
@@ -272,7 +269,14 @@ impl For<'_> {
                 other => other.to_string(),
             };
             let (name, label) = (known.name.to_owned(), known.name.replace('_', " "));
-            Some(Knob { name, label, value, origin: setting.origin, answers, about: known.meaning.to_owned() })
+            Some(Knob {
+                name,
+                label,
+                value,
+                origin: setting.origin,
+                answers,
+                about: known.meaning.to_owned(),
+            })
         })
     }
 

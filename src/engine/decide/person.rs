@@ -311,9 +311,9 @@ impl Engine {
         if state.open_episode().is_some() {
             return Err(Refusal::new("an episode is open", "end it first (palette: end episode)"));
         }
-        let trial =
-            state.past.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count() as u32
-                + state.run.as_deref().and_then(only_trial).unwrap_or(1);
+        let trial = state.past.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count()
+            as u32
+            + state.run.as_deref().and_then(only_trial).unwrap_or(1);
         let mut events = vec![Event::EpisodeStarted {
             episode: state.next_number(),
             task: Box::new(task.clone()),

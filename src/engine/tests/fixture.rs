@@ -178,7 +178,12 @@ impl Bench {
     pub(super) fn with(spec: RunSpec) -> Self {
         let mut bench = Self::new();
         bench
-            .wish(Command::Start { session: "s".to_owned(), spec: Box::new(spec), pool: Vec::new(), carried: None })
+            .wish(Command::Start {
+                session: "s".to_owned(),
+                spec: Box::new(spec),
+                pool: Vec::new(),
+                carried: None,
+            })
             .unwrap();
         bench
     }
@@ -188,7 +193,9 @@ impl Bench {
         let engine = Engine::new(policy_of(Arc::new(Counselled)));
         let mut bench = Self { engine, ..Self::new() };
         let spec = Box::new(spec(tasks, steps));
-        bench.wish(Command::Start { session: "s".to_owned(), spec, pool: Vec::new(), carried: None }).unwrap();
+        bench
+            .wish(Command::Start { session: "s".to_owned(), spec, pool: Vec::new(), carried: None })
+            .unwrap();
         bench
     }
 

@@ -92,7 +92,9 @@ pub fn short_type(task: &Task) -> String {
 /// what nobody labels.
 pub fn difficulty(task: &Task) -> Option<&'static str> {
     if matches!(task.env.as_str(), "household" | "pddl") {
-        return ["easy", "normal", "hard"].into_iter().find(|word| task.id.split('/').any(|part| part == *word));
+        return ["easy", "normal", "hard"]
+            .into_iter()
+            .find(|word| task.id.split('/').any(|part| part == *word));
     }
     let short = short_type(task);
     let known = TYPES.iter().any(|t| t.1 == short);
