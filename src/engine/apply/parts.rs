@@ -4,13 +4,25 @@ use crate::domain::{
     Asked, CallId, ChangeLine, Counted, EndReason, EpisodeRole, EpisodeSummary, Hindsight, Lesson, LessonId,
     NoteKind, PromptRecord, Question, Seen, Seq, Stage, Step, Task, Turn, Usage, merge_patch,
 };
-use crate::engine::{Effect, Episode, Event, Failure, State};
+use crate::engine::{Carried, Effect, Episode, Event, Failure, State};
 use std::sync::Arc;
 
 impl State {
     pub(super) fn edit_episode(&mut self, edit: impl FnOnce(&mut Episode)) {
         if let Some(episode) = &mut self.episode {
             edit(Arc::make_mut(episode));
+        }
+    }
+
+    pub(super) fn carry(&mut self, carried: &Carried) {
+        if let Some(attempt) = &carried.attempt {
+            self.attempts.insert_mut(attempt.task.key(), Arc::new(attempt.episode()));
+        }
+        if !carried.memory.is_null() {
+            self.memory.clone_from(&carried.memory);
+        }
+        for (id, episode, step) in &carried.learnt {
+            self.pool.learnt_at(id, (*episode, *step));
         }
     }
 
