@@ -1,6 +1,7 @@
 //! Step through an agent's episode, watch it reflect, teach it, and see whether the lesson helped.
 //!
 //! The rooms, from the inside out; an arrow only ever points to the left (`docs/ARCHITECTURE.md`):
+//! `domain` <- `engine` <- {`prompt`, `symbolic`, `stop`, `pddl`, `env` native, `timeline`} <- `method`
 //! `domain` <- `engine` <- {`prompt`, `grid`, `symbolic`, `pddl`, `env` native, `timeline`} <- `method`
 //! <- {`journal`, `provider`, `driver`} <- {`ui`, `cli`}.
 
@@ -35,6 +36,7 @@ pub mod prompt;
 )]
 pub mod provider;
 pub mod report;
+pub mod stop;
 pub mod symbolic;
 pub mod text;
 pub mod timeline;

@@ -6,6 +6,7 @@
 
 pub mod app;
 pub mod canvas;
+pub mod compare;
 pub mod find;
 pub mod glyphs;
 pub mod keymap;

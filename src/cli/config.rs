@@ -175,6 +175,14 @@ pub const ENTRIES: &[Entry] = &[
         "--cache",
     ),
     entry(
+        "run.prefetch",
+        "while a person reads a proposal, the next answer is asked for already; needs `run.cache = \"read-write\"`",
+        Sort::Switch,
+        "false",
+        "RETROSPECT_PREFETCH",
+        "--prefetch",
+    ),
+    entry(
         "run.prompts",
         "folder of prompt templates that replace the built-in ones by file name",
         Sort::Path,
@@ -189,6 +197,14 @@ pub const ENTRIES: &[Entry] = &[
         "",
         "RETROSPECT_EXEMPLARS",
         "--exemplars",
+    ),
+    entry(
+        "run.breaks",
+        "where runs stop: breakpoints and watches that every new session begins with; in the variable with `;` between them",
+        Sort::Conditions,
+        "",
+        "RETROSPECT_BREAKS",
+        "--break",
     ),
     entry(
         "screen.theme",
@@ -347,6 +363,12 @@ impl Config {
             (Some(rest), Ok(home)) => Some(home.join(rest)),
             _ => Some(PathBuf::from(text)),
         }
+    }
+
+    /// A value as a list of texts; empty where nothing is set.
+    pub fn list(&self, name: &str) -> Vec<String> {
+        let all = self.values.get(name).and_then(|v| v.0.as_array());
+        all.into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()
     }
 
     /// A value as a number.

@@ -32,6 +32,7 @@ pub(super) fn flags(config: &mut Config, models: &Models) -> Result<(), Fault> {
     ] {
         config.flag(name, text.as_deref())?;
     }
+    config.flag("run.prefetch", models.prefetch.then_some("true"))?;
     Ok(())
 }
 
@@ -162,6 +163,19 @@ pub(super) fn provider(
         Cache::Off => provider,
         _ => Arc::new(Cached::new(provider, identity, &cache_folder(config), mode)),
     })
+}
+
+/// The kept answers of a role's model alone: nobody is asked.
+pub(super) fn kept(
+    config: &Config,
+    asked: Asked,
+    model: &str,
+    begun: &Settings,
+) -> Result<Arc<dyn Provider>, Fault> {
+    let endpoint = endpoint(config, asked, model, Some(begun))?;
+    let identity = endpoint.identity();
+    let inner: Arc<dyn Provider> = Arc::new(OpenAi::new(endpoint));
+    Ok(Arc::new(Cached::new(inner, identity, &cache_folder(config), Cache::Only)))
 }
 
 fn cache_folder(config: &Config) -> PathBuf {

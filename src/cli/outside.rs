@@ -1,9 +1,11 @@
 //! What the screen asks of the world around it: an editor, a file for what was copied, a report.
 
-use crate::domain::{Seq, hex};
+use super::config::Config;
+use crate::domain::{BranchId, Seq, hex};
 use crate::driver::Store;
 use crate::report::{Record, html};
 use crate::ui::app::Outside;
+use crate::ui::compare::Place;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,13 +15,54 @@ use std::sync::Arc;
 
 /// Writes beside a session, or in the working directory where `dir`, the session's folder, is empty: the session came
 /// out of a report.
-pub(super) fn around(dir: &Path) -> Outside {
+pub(super) fn around(config: &Config, dir: &Path) -> Outside {
     let (beside, here) = (dir.to_owned(), dir.to_owned());
+    let (root, own) = (super::place::root(config), dir.to_owned());
+    let (of, config) = (dir.to_owned(), config.clone());
     Outside {
         edit: Arc::new(edit),
         keep: Arc::new(move |text: &str| keep(&beside, text)),
         export: Arc::new(move |store: &Store| export(&here, store)),
+        others: Arc::new(move |(): &()| Ok(others(&root, &own))),
+        branch: Arc::new(move |place: &Place| branch(&config, &of, place)),
     }
+}
+
+/// Sessions listed at most: nobody looks through more.
+const LISTED: usize = 500;
+
+/// The other sessions, the newest first. Their titles are what is searched.
+fn others(root: &Path, own: &Path) -> Vec<Place> {
+    let same = |dir: &Path| dir.canonicalize().ok() == own.canonicalize().ok();
+    let mut places = Vec::new();
+    for (session, summary) in super::place::recent(root, LISTED) {
+        if same(&session.dir) {
+            continue;
+        }
+        let meta = &session.meta;
+        let went = format!("{} of {} won, {} steps", summary.won, summary.episodes, summary.steps);
+        let title = format!(
+            "{}: {}, {}, {}; {}; {went}",
+            meta.session, meta.env, meta.method, meta.actor, summary.goal
+        );
+        places.push(Place { session: Some(session.dir.display().to_string()), title, ..Place::default() });
+    }
+    places
+}
+
+/// Opens another branch or session to be read.
+fn branch(config: &Config, own: &Path, place: &Place) -> Result<Arc<Store>, String> {
+    let path = place.session.clone().unwrap_or_else(|| own.display().to_string());
+    let wanted = super::diff::Place {
+        path,
+        branch: place.branch.as_ref().map(|b| BranchId(b.clone())),
+        episode: place.episode,
+    };
+    let opened = super::diff::open_branch(config, &wanted);
+    let opened = opened.map_err(|fault| format!("{fault}; {}", fault.hint))?;
+    let store = Store::default();
+    *store.timeline() = opened.timeline;
+    Ok(Arc::new(store))
 }
 
 fn edit(text: &str) -> Result<Option<String>, String> {

@@ -35,8 +35,7 @@ pub(super) fn recent(root: &Path, most: usize) -> Vec<(Session, crate::journal::
         .map(|e| e.path())
         .filter(|p| p.join("meta.toml").is_file())
         .collect();
-    // Names begin with the time.
-    dirs.sort_by(|a, b| b.file_name().cmp(&a.file_name()));
+    crate::journal::newest_first(&mut dirs);
     dirs.truncate(most);
     let read = |dir: PathBuf| {
         let session = Session::open(&dir).ok()?;

@@ -9,13 +9,14 @@ use super::calibrate::{self, Learn};
 use super::config::{Config, From};
 use super::fault::Fault;
 use super::{models, place, pool, reflexion};
-use crate::domain::{Autonomy, RunSpec, SettingOrigin, Settings, Task};
+use crate::domain::{Asked, Autonomy, Limits, RunSpec, SettingOrigin, Settings, Task};
 use crate::driver::worlds::{self, Selection, WorldOptions};
-use crate::driver::{self, DriverError, Launch, OpenWorld};
+use crate::driver::{self, DriverError, Launch, OpenWorld, StandIn};
 use crate::engine::LessonWish;
 use crate::env::pddl::Joining;
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode, SETTINGS};
+use crate::provider::Provider;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -130,20 +131,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
             settings.0.entry(name).or_insert(setting);
         }
     }
-    if let Some(row) = config.row(how.preset.as_deref()) {
-        for (setting, value) in &row.set {
-            set(&mut settings, setting, value, SettingOrigin::Paper)?;
-        }
-        // The public code counts to below 50 where its paper says 50; that is what `--as code` is for.
-        if reading == PaperOrCode::Paper || row.steps != 50 {
-            limits.steps = row.steps;
-        }
-        settings.set("preset", row.preset.clone(), SettingOrigin::Flag);
-    } else if let Some(name) = &how.preset {
-        for (setting, value) in config.preset(name)?.to_vec() {
-            set(&mut settings, &setting, &value, SettingOrigin::Config)?;
-        }
-    }
+    preset(config, how.preset.as_deref(), reading, &mut settings, &mut limits)?;
     for text in &how.set {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Fault::usage(format!("--set {text:?}: expected NAME=VALUE"), "such as --set r_freq=5")
@@ -188,6 +176,36 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
         settings,
         method,
     })
+}
+
+/// Puts what a preset says over the settings of its method.
+///
+/// # Errors
+/// A usage [`Fault`] when there is no such preset, or it has a setting that the method has not.
+pub(super) fn preset(
+    config: &Config,
+    name: Option<&str>,
+    reading: PaperOrCode,
+    settings: &mut Settings,
+    limits: &mut Limits,
+) -> Result<(), Fault> {
+    let Some(name) = name else { return Ok(()) };
+    if let Some(row) = config.row(Some(name)) {
+        for (setting, value) in &row.set {
+            set(settings, setting, value, SettingOrigin::Paper)?;
+        }
+        // The public code counts to below 50 where its paper says 50; that is what `--as code` is for.
+        if reading == PaperOrCode::Paper || row.steps != 50 {
+            limits.steps = row.steps;
+        }
+        settings.set("preset", row.preset.clone(), SettingOrigin::Flag);
+        return Ok(());
+    }
+    for (setting, value) in config.preset(name)? {
+        set(settings, setting, value, SettingOrigin::Config)?;
+    }
+    settings.set("preset", name, SettingOrigin::Flag);
+    Ok(())
 }
 
 /// Who reflects. Where nobody says it, a model that acts also reflects (self-sustaining), and the rules do otherwise.
@@ -258,6 +276,16 @@ pub(super) fn launch(
     worlds: &WorldOptions,
     typing: Duration,
 ) -> Result<Launch, Fault> {
+    let mut launch = outfit(spec, config, worlds, typing)?;
+    let again = (config.clone(), worlds.clone());
+    launch.outfit = Some(Arc::new(move |spec| {
+        self::launch(spec, &again.0, &again.1, typing)
+            .map_err(|fault| DriverError::Refused(fault.message, fault.hint))
+    }));
+    Ok(launch)
+}
+
+fn outfit(spec: &RunSpec, config: &Config, worlds: &WorldOptions, typing: Duration) -> Result<Launch, Fault> {
     let templates = Arc::new(templates(config)?);
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
@@ -278,11 +306,39 @@ pub(super) fn launch(
             refused
         })
     };
-    let launch = Launch::with(spec, templates, open, typing, find, serve);
+    let launch = Launch::with(spec, templates, open, typing, find, serve).map(|launch| Launch {
+        stand_in: Some(stand_in(spec, config)),
+        prefetch: config.switch("run.prefetch"),
+        ..launch
+    });
     launch.map_err(|error| match (unfound.or(unserved), error) {
         (Some(fault), _) => fault,
         (None, DriverError::Refused(why, next)) => Fault::usage(why, next),
         (None, other) => other.into(),
+    })
+}
+
+/// What a person may take a recorded reply from: a session by its name or path, or the answers kept of the role's model.
+fn stand_in(spec: &RunSpec, config: &Config) -> StandIn {
+    let (spec, config) = (spec.clone(), config.clone());
+    Arc::new(move |asked, source| {
+        let refused = |fault: Fault| DriverError::Refused(fault.message, fault.hint);
+        if let Some(name) = source.strip_prefix("recorded:") {
+            let role = if asked == Asked::Actor { "actor" } else { "mentor" };
+            let find = &mut |name: &str| {
+                let opened = place::open(&config, Some(name)).map_err(refused)?;
+                Ok((opened.meta.session, opened.timeline))
+            };
+            return Ok(Arc::new(driver::recorded(role, name, find)?) as Arc<dyn Provider>);
+        }
+        let actor = if asked == Asked::Actor { &spec.actor } else { &spec.mentor };
+        let Some(model) = actor.strip_prefix("openai:").filter(|_| source == "cache") else {
+            return Err(DriverError::Refused(
+                format!("{source}: {actor} has no kept answers"),
+                "take the reply from a recorded session".to_owned(),
+            ));
+        };
+        models::kept(&config, asked, model, &spec.settings).map_err(refused)
     })
 }
 

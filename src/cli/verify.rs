@@ -48,7 +48,7 @@ struct Found {
 /// `verify PATH`.
 pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Result<(), Fault> {
     // Every byte is read: what is kept beside the journal is looked at, not believed.
-    let opened = place::open_for(config, Some(&args.path), Use::Check)?;
+    let opened = place::open_for(config, args.path.as_deref(), Use::Check)?;
     let trunk = opened.dir.as_ref().map(|dir| branch_path(dir, &BranchId::trunk()));
     let kept = trunk.map(|trunk| kept_states(&trunk));
     let mut found =
@@ -187,7 +187,7 @@ impl Check {
             Event::TextDefined { hash, text } if crate::prompt::text_hash(text) != *hash => {
                 wrong.push(format!("the stored text has another hash than {hash}"));
             }
-            Event::RunStarted { spec, .. } => self.drawn.begin(spec),
+            Event::RunStarted { spec, .. } | Event::RunChanged { spec } => self.drawn.begin(spec),
             Event::EpisodeStarted { task, .. } => {
                 found.episodes += 1;
                 (self.sent, self.reply) = (None, None);
@@ -225,7 +225,7 @@ impl Check {
                 wrong.extend(self.prompt(prompt, steps));
             }
             Event::EpisodeStarted { episode, .. } => {
-                let due = self.state.past.len() as u32 + 1;
+                let due = self.state.next_number();
                 if *episode != due {
                     wrong.push(format!("episode {episode} begins where episode {due} is due"));
                 }
@@ -244,6 +244,8 @@ impl Check {
                         (was.thought, was.action),
                         (thought, action)
                     )),
+                    // A step that nobody was asked for has its action from a plan.
+                    None if self.state.last_step().is_some_and(|s| s.call.is_none()) => {}
                     None => wrong.push("a proposal without a reply".to_owned()),
                 }
             }

@@ -1,15 +1,15 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
+mod hand;
 mod parts;
+mod stops;
 mod time;
 
 use parts::{seen_of, touches_episode};
 
-use super::state::{Episode, Grant, NoteTally, Pace, State, UndoEntry};
+use super::state::{Episode, Grant, NoteTally, Pace, State};
 use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
-use crate::domain::{
-    Asked, Author, CallId, EpisodeRole, Executed, LessonOp, Origin, PromptRecord, Seq, Stage, Step,
-};
+use crate::domain::{Asked, CallId, EpisodeRole, Executed, Origin, PromptRecord, Seq, Stage, Step};
 use std::sync::Arc;
 
 impl State {
@@ -41,28 +41,10 @@ impl State {
             Event::EpisodeStarted { episode, task, trial, role, .. } => {
                 self.pool.end_episode();
                 self.keep_attempt();
+                self.begin_rows();
                 self.over = false;
-                self.episode = Some(Arc::new(Episode {
-                    number: *episode,
-                    task: (**task).clone(),
-                    trial: *trial,
-                    role: *role,
-                    reset: None,
-                    steps: rpds::VectorSync::new_sync(),
-                    shown: Arc::default(),
-                    truth: Arc::default(),
-                    progress: 0.0,
-                    progress_step: 0,
-                    moves: 0,
-                    invalid: 0,
-                    actions: rpds::HashTrieMapSync::new_sync(),
-                    noted: rpds::HashTrieMapSync::new_sync(),
-                    calls: 0,
-                    tokens: 0,
-                    assisted: false,
-                    outcome: None,
-                    first_seq: seq,
-                }));
+                let begun = Episode::begun(*episode, task, *trial, *role, seq);
+                self.episode = Some(Arc::new(begun));
             }
             Event::WorldReset { call, turn, seen, goal } => {
                 self.calls.remove(call);
@@ -115,18 +97,24 @@ impl State {
                 });
                 self.grant = None;
             }
-            Event::ReplyReceived { call, usage, .. } => {
+            Event::SettingsUnsent { asked, what, .. } => self.learn_unsent(*asked, what),
+            Event::ReplyReceived { call, usage, from, .. } => {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
                 // a mentor's answer comes to stands in the same batch.
                 let asked = match self.calls.get(call) {
                     Some(Effect::Ask { prompt, .. }) => prompt.asked,
                     _ => Asked::Actor,
                 };
-                self.count_tokens(asked, usage.tokens());
+                self.count_tokens(asked, usage);
+                self.stops.meter.cost_nano = self.stops.meter.cost_nano.saturating_add(usage.cost_nano);
+                self.stand_ins.retain(|s| s.0 != *call);
                 if asked == Asked::Mentor {
                     self.calls.remove(call);
                 } else {
-                    self.edit_step(seq, |s| s.usage = *usage);
+                    self.edit_step(seq, |s| {
+                        s.usage = *usage;
+                        s.from.clone_from(from);
+                    });
                 }
             }
             Event::Proposed { thought, action, complaints, .. } => {
@@ -198,6 +186,7 @@ impl State {
                     s.stage = Stage::Reflection;
                 });
                 self.edit_episode(|e| e.absorb(turn));
+                self.count_rows();
                 self.spend_stage();
             }
             Event::Noted { notes, step } => {
@@ -213,6 +202,7 @@ impl State {
                         e.noted.insert_mut(note.detector.clone(), tally);
                     }
                 });
+                self.count_nothing();
             }
             Event::Reflected { reflection } => {
                 let index = self.reflections.len() as u32;
@@ -222,36 +212,10 @@ impl State {
                 self.edit_step(seq, |s| s.reflections.push(index));
                 self.spend_stage();
             }
-            Event::LessonChanged { op, by } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, *by);
-                if *by == Author::Mentor && self.prompted_by_person() {
-                    self.pool.by_person(op.id());
-                }
-                if *by == Author::Person && !matches!(**op, LessonOp::Recur { .. }) {
-                    self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
-                    self.redo.clear();
-                }
-            }
-            Event::Undone { of, op } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, Author::Person);
-                if let Some(place) = self.undo.iter().rposition(|u| u.of == *of) {
-                    let entry = self.undo.remove(place);
-                    self.redo.push(entry);
-                }
-            }
-            Event::Redone { of, op } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, Author::Person);
-                if let Some(place) = self.redo.iter().rposition(|u| u.of == *of) {
-                    self.redo.remove(place);
-                    self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
-                }
-            }
+            Event::LessonChanged { op, by } => self.change_lesson(seq, op, *by),
+            Event::Undone { of, op } => self.undo_lesson(seq, *of, op),
+            Event::Redone { of, op } => self.redo_lesson(seq, *of, op),
+            Event::Carried { carried } => self.carry(carried),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();
@@ -269,11 +233,18 @@ impl State {
                 self.draft = None;
                 self.set(name, value);
             }
+            Event::RunChanged { spec } => {
+                self.draft = None;
+                // What was learnt of the servers before says nothing of those from now on.
+                self.unsent.clear();
+                self.run = Some(Arc::new((**spec).clone()));
+            }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
             Event::Resumed => {
                 self.pace = Pace::Running;
                 self.grant = None;
                 self.pause_reason = None;
+                self.stops.standing = None;
             }
             Event::PauseRequested => self.pace = Pace::Pausing,
             Event::Paused { reason } => {
@@ -281,14 +252,16 @@ impl State {
                 self.grant = None;
                 self.pause_reason = Some(*reason);
             }
-            Event::StepGranted => self.grant = Some(Grant::Step),
-            Event::StageGranted => self.grant = Some(Grant::Stage),
+            Event::StepGranted => self.go_on(Grant::Step),
+            Event::StageGranted => self.go_on(Grant::Stage),
             Event::CallFailed { call, failure } => {
+                self.stand_ins.retain(|s| s.0 != *call);
                 if let Some(effect) = self.calls.remove(call) {
                     self.add_trouble(effect, failure.clone());
                 }
             }
             Event::CallCancelled { call } => {
+                self.stand_ins.retain(|s| s.0 != *call);
                 self.calls.remove(call);
                 self.edit_step(seq, |s| {
                     if s.stage == Stage::Reply {
@@ -297,9 +270,10 @@ impl State {
                     }
                 });
             }
-            Event::Retried { call } => {
+            Event::Retried { call, from } => {
                 let failed = call.or(self.trouble.as_ref().map(|(effect, _)| effect.call()));
                 if let Some(effect) = failed.and_then(|call| self.take_trouble(call)) {
+                    self.stand_ins.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);
                 }
                 self.divergence = None;
@@ -324,6 +298,7 @@ impl State {
                 self.past.push_back_mut(Arc::new((*outcome).clone()));
                 self.edit_episode(|e| e.outcome = Some(outcome));
                 self.calls.clear();
+                self.stand_ins.clear();
                 self.draft = None;
                 self.trouble = None;
                 self.more_trouble.clear();
@@ -334,8 +309,16 @@ impl State {
                 }
             }
             Event::RunEnded => self.over = true,
+            Event::BreakpointSet { breakpoint, stop } => self.stops.set(*breakpoint, stop),
+            Event::BreakpointSwitched { breakpoint, on } => self.stops.switch(*breakpoint, *on),
+            Event::BreakpointRemoved { breakpoint } => self.stops.remove(*breakpoint),
+            Event::BreakpointHit { breakpoint, episode, step, why } => {
+                self.hit(seq, *breakpoint, (*episode, *step), why);
+            }
             Event::Closed => self.closed = true,
             Event::Reopened => {
+                // What is asked anew is asked of the model itself.
+                self.stand_ins.clear();
                 self.closed = false;
                 self.pace = Pace::Paused;
                 self.grant = None;
@@ -345,10 +328,9 @@ impl State {
         self.set_clock(envelope.at);
     }
 
-    /// Episode and step of now, for the source of a lesson.
-    /// Episode and turn as the screen counts them: an open step is a turn.
-    fn moment(&self) -> (u32, u32) {
-        self.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32))
+    fn go_on(&mut self, grant: Grant) {
+        self.grant = Some(grant);
+        self.stops.standing = None;
     }
 
     fn spend_stage(&mut self) {

@@ -1,8 +1,9 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
+use super::Carried;
 use crate::domain::{
-    Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, LessonOp, Note, PromptRecord,
-    Reflection, RunSpec, Seq, ShownAs, Task, Turn, Usage,
+    Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, FailureKind, Fate, LessonOp,
+    Note, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,6 +56,8 @@ pub enum PauseReason {
     EpisodeEnd,
     /// The session was taken up again.
     Resume,
+    /// A breakpoint's condition came true.
+    Breakpoint,
 }
 
 /// A failed call in plain words.
@@ -66,6 +69,9 @@ pub struct Failure {
     pub place: String,
     /// What can be done.
     pub next: String,
+    /// Which kind of failure, where a model's provider knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<FailureKind>,
 }
 
 /// A fact. Every variant is complete: folding asks nobody.
@@ -85,6 +91,12 @@ pub enum Event {
         source: String,
         /// How many.
         lessons: u32,
+    },
+    /// An episode of another session is played again: what it had at its start, beside the lessons.
+    Carried {
+        /// What was brought along.
+        #[serde(flatten)]
+        carried: Box<Carried>,
     },
     /// A text that prompts refer to by its hash, stored once.
     TextDefined {
@@ -146,6 +158,18 @@ pub enum Event {
         reasoning: String,
         /// What it cost.
         usage: Usage,
+        /// Whom a person had answer in the model's place: `recorded:SESSION` or `cache`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+    },
+    /// What a model's server is not sent of the settings has changed: it refused some, or wants them otherwise.
+    SettingsUnsent {
+        /// The call that showed it.
+        call: CallId,
+        /// Whose model.
+        asked: Asked,
+        /// All that is not sent there now, each in words with its reason.
+        what: Vec<String>,
     },
     /// What the actor's reply means.
     Proposed {
@@ -283,6 +307,11 @@ pub enum Event {
         /// Its value.
         value: Value,
     },
+    /// From here on the run is another one: method, actor, mentor or settings. What is folded so far stays.
+    RunChanged {
+        /// The whole run as it is from now on.
+        spec: Box<RunSpec>,
+    },
     /// Another one decides.
     AutonomySet {
         /// Who.
@@ -318,6 +347,9 @@ pub enum Event {
         /// The call that is made again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
+        /// Who is asked this once in the model's place: `recorded:SESSION` or `cache`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
     },
     /// A person goes on without the answer of a failed call to a model.
     GivenUp {
@@ -342,6 +374,37 @@ pub enum Event {
     },
     /// The run ended.
     RunEnded,
+    /// A breakpoint or watch was set, or got another condition.
+    BreakpointSet {
+        /// Its number in the session.
+        breakpoint: u32,
+        /// Its condition, and what it does.
+        #[serde(flatten)]
+        stop: Stop,
+    },
+    /// A breakpoint or watch was switched on or off.
+    BreakpointSwitched {
+        /// Which.
+        breakpoint: u32,
+        /// Whether it is looked at.
+        on: bool,
+    },
+    /// A breakpoint or watch was deleted.
+    BreakpointRemoved {
+        /// Which.
+        breakpoint: u32,
+    },
+    /// The condition of a breakpoint or watch came true, by the events before this one in its batch.
+    BreakpointHit {
+        /// Which.
+        breakpoint: u32,
+        /// The episode; 0 before the first.
+        episode: u32,
+        /// The step; 0 is the reset.
+        step: u32,
+        /// Why, as a sentence without its dot.
+        why: String,
+    },
     /// The session was put down in order.
     Closed,
     /// The session was taken up again; calls in flight are made again.

@@ -3,6 +3,8 @@
 mod cases;
 mod ends;
 mod fixture;
+mod hand;
 mod mentor;
 mod properties;
+mod stops;
 mod time;

@@ -217,7 +217,12 @@ impl Play {
             prompts: Vec::new(),
             mentor: Box::new(|_| String::new()),
         };
-        play.command(Command::Start { session: "test".to_owned(), spec: Box::new(spec), pool });
+        play.command(Command::Start {
+            session: "test".to_owned(),
+            spec: Box::new(spec),
+            pool,
+            carried: None,
+        });
         play
     }
 

@@ -5,6 +5,7 @@ mod exemplars;
 mod fcrf;
 mod lift;
 mod neural;
+mod planning;
 mod reflexion;
 mod sweet_sour;
 
@@ -44,7 +45,7 @@ fn a_method_is_found_by_name_and_others_are_refused_in_words() {
     let error = policy(&spec("raect", &[]), Arc::clone(&templates)).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "there is no method \"raect\"; there are react, omnireflect, reflexion, fcrf, sweet_sour"
+        "there is no method \"raect\"; there are react, omnireflect, reflexion, fcrf, sweet_sour, planning"
     );
     let mut neural = spec("omnireflect", &[]);
     neural.settings.set("generation", "oracular", SettingOrigin::Flag);

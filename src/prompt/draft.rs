@@ -194,7 +194,7 @@ impl Assembly<'_> {
             return *about == *here.key();
         }
         let (learnt_in, _) = lesson.learnt_at;
-        let task = match self.state.past.get((learnt_in as usize).wrapping_sub(1)) {
+        let task = match self.state.ended(learnt_in) {
             Some(past) => &past.task,
             None => return true,
         };

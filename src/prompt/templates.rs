@@ -35,6 +35,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("sweet_sour.toml", include_str!("templates/sweet_sour.toml")),
     ("sweet_sour-positive.toml", include_str!("templates/sweet_sour-positive.toml")),
     ("sweet_sour-negative.toml", include_str!("templates/sweet_sour-negative.toml")),
+    ("planning-plan.toml", include_str!("templates/planning-plan.toml")),
     ("household.toml", include_str!("templates/household.toml")),
     ("babyai.toml", include_str!("templates/babyai.toml")),
     ("pddl.toml", include_str!("templates/pddl.toml")),

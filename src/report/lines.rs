@@ -70,6 +70,15 @@ pub struct Lines {
 }
 
 #[derive(Serialize)]
+struct HitLine<'a> {
+    episode: u32,
+    step: u32,
+    breakpoint: u32,
+    condition: &'a str,
+    why: &'a str,
+}
+
+#[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
     line: Line<'a>,
@@ -135,6 +144,10 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "<[String]>::is_empty")]
         complaints: &'a [String],
     },
+    /// A breakpoint came true, and the run stops.
+    Stopped(HitLine<'a>),
+    /// A watch came true, and the run goes on.
+    Warned(HitLine<'a>),
     EpisodeEnd {
         episode: u32,
         task: &'a str,
@@ -213,6 +226,17 @@ impl Lines {
                 purpose: (reflection.purpose != Purpose::Reflect).then_some(reflection.purpose),
                 complaints: &reflection.complaints,
             },
+            Event::BreakpointHit { breakpoint, episode, step, why } => {
+                let hit = after.stops.last_hit.as_deref()?;
+                let told = HitLine {
+                    episode: *episode,
+                    step: *step,
+                    breakpoint: *breakpoint,
+                    condition: &hit.stop.condition,
+                    why,
+                };
+                if hit.stop.warn { Line::Warned(told) } else { Line::Stopped(told) }
+            }
             Event::EpisodeEnded { summary } => end(summary),
             _ => return None,
         };
@@ -254,7 +278,7 @@ fn end(summary: &EpisodeSummary) -> Line<'_> {
 }
 
 /// A number with its noun: `1 step`, `2 steps`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
+pub fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 

@@ -26,6 +26,7 @@ pub use reflections::{Reflected, Revision};
 pub use tell::{Form, tell};
 
 use crate::domain::{EpisodeRole, RunSpec, SettingOrigin, Settings};
+use crate::engine::only_trial;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -138,7 +139,8 @@ fn way(spec: &RunSpec) -> String {
         .map(|(name, s)| format!("{name}={}", s.value))
         .collect();
     format!(
-        "{} {} {} {} {} {:?} {}",
+        "{} {} {} {} {} {} {:?} {}",
+        only_trial(spec).unwrap_or(1),
         spec.method,
         spec.actor,
         spec.mentor,
@@ -179,6 +181,9 @@ fn name_apart(all: &mut [Metrics]) {
         let mut differs = Vec::new();
         if a.trials != b.trials {
             differs.push(format!("trials={}", b.trials));
+        }
+        if let Some(trial) = only_trial(b).filter(|_| only_trial(a) != only_trial(b)) {
+            differs.push(format!("trial {trial} alone"));
         }
         if a.limits.steps != b.limits.steps {
             differs.push(format!("steps={}", b.limits.steps));

@@ -1,5 +1,6 @@
 //! What the episodes of a run come to, as its summary tells it: AgentBoard's rates, over all and for easy and hard apart.
 
+use super::ByTask;
 use super::lines::counted;
 use crate::domain::{EpisodeRole, EpisodeSummary};
 use crate::engine::State;
@@ -37,6 +38,16 @@ pub struct Tally {
     pub tokens: u64,
     /// Lessons in force at the end.
     pub lessons: u32,
+    /// Tasks that no person had a hand in.
+    pub tasks: u32,
+    /// Those that were won in one of their trials.
+    pub solved: u32,
+    /// Some task had several trials.
+    #[serde(skip)]
+    several: bool,
+    /// Progress of the tasks together, at the end of the last trial of each.
+    #[serde(skip)]
+    progress: f64,
 }
 
 /// The rates of tasks of one difficulty.
@@ -52,6 +63,11 @@ pub struct Graded {
     pub progress_rate: Option<f64>,
     /// Mean share of accepted actions; none without any action.
     pub grounding_accuracy: Option<f64>,
+}
+
+/// A rate as people read it.
+fn percent(rate: Option<f64>) -> String {
+    format!("{:.1} %", rate.unwrap_or(0.0) * 100.0)
 }
 
 impl Graded {
@@ -72,7 +88,6 @@ impl Graded {
     }
 
     fn words(&self) -> String {
-        let percent = |r: Option<f64>| format!("{:.1} %", r.unwrap_or(0.0) * 100.0);
         let grounding =
             self.grounding_accuracy.map_or_else(String::new, |g| format!(", grounding {}", percent(Some(g))));
         format!(
@@ -91,6 +106,11 @@ impl Tally {
         let mut tally = Self::default();
         let mut counted: Vec<&EpisodeSummary> = Vec::new();
         for state in states {
+            let by_task = ByTask::of(state.past.iter().map(AsRef::as_ref));
+            tally.tasks += by_task.tasks as u32;
+            tally.solved += by_task.solved as u32;
+            tally.progress += by_task.progress;
+            tally.several |= by_task.several;
             tally.lessons += state.pool.all().filter(|l| l.in_force()).count() as u32;
             for episode in &state.past {
                 tally.episodes += 1;
@@ -124,7 +144,17 @@ impl Tally {
     pub fn sentence(&self) -> String {
         let mut told =
             format!("{}, {}", counted(u64::from(self.episodes), "episode"), counted(self.steps, "step"));
-        if self.counted > 0 {
+        if self.several && self.tasks > 0 {
+            let all = f64::from(self.tasks);
+            let _ = write!(
+                told,
+                ", {} of {} solved ({}), progress {}",
+                self.solved,
+                counted(u64::from(self.tasks), "task"),
+                percent(Some(f64::from(self.solved) / all)),
+                percent(Some(self.progress / all))
+            );
+        } else if self.counted > 0 {
             let all = Graded {
                 won: self.won,
                 counted: self.counted,

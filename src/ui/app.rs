@@ -1,5 +1,6 @@
 //! The loop: keys, news of the store, signals, and a clock that runs only while something moves.
 
+use super::compare::{self, Place};
 use super::find;
 use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
@@ -44,6 +45,10 @@ pub struct Outside {
     pub keep: Carry<str, String>,
     /// Writes a report of the session and says where.
     pub export: Carry<Store, String>,
+    /// Lists the other branches of this session, and other sessions.
+    pub others: Carry<(), Vec<Place>>,
+    /// Opens one of them to be read.
+    pub branch: Carry<Place, Arc<Store>>,
 }
 
 /// How the screen is set up.
@@ -78,6 +83,8 @@ pub struct Options {
 pub enum Exit {
     /// The person quit.
     Quit,
+    /// This episode is to be played again, in a session of its own.
+    Rerun(u32),
     /// The terminal went away, or somebody ended the program: 1 hang-up, 2 interrupt, 15 terminate.
     Signal(i32),
 }
@@ -204,8 +211,10 @@ impl App {
                 }
             };
             for want in wants {
-                if want == Request::Quit {
-                    return Ok(Exit::Quit);
+                match want {
+                    Request::Quit => return Ok(Exit::Quit),
+                    Request::Rerun(number) => return Ok(Exit::Rerun(number)),
+                    _ => {}
                 }
                 if want == Request::Suspend || matches!(want, Request::Editor(_)) {
                     // The stream reads the terminal in a thread of its own; it must not while another program has it.
@@ -263,6 +272,9 @@ impl App {
                 });
             }
             Request::Find { words, shown } => self.find(words, shown, tell.clone()),
+            Request::Others | Request::Compare { .. } | Request::Precede { .. } => {
+                self.side_by_side(want, tell.clone());
+            }
             Request::Hint => {
                 let (handle, tell) = (self.handle.clone(), tell.clone());
                 tokio::spawn(async move {
@@ -281,6 +293,7 @@ impl App {
             Request::Editor(_)
             | Request::Suspend
             | Request::Quit
+            | Request::Rerun(_)
             | Request::Go(_)
             | Request::Keep { .. }
             | Request::Do(_)
@@ -309,6 +322,32 @@ impl App {
                 ControlFlow::Continue(())
             });
         });
+    }
+
+    /// What a comparison wants, on a thread of its own: files are read and states folded for it.
+    fn side_by_side(&mut self, want: Request, tell: mpsc::Sender<Answer>) {
+        let (store, outside) = (self.handle.store.clone(), self.options.outside.clone());
+        let thread = std::thread::Builder::new().name("compare".to_owned());
+        let spawned = thread.spawn(move || {
+            let outside = outside.as_ref();
+            let none = || Err("this screen has no way to other sessions".to_owned());
+            let answer = match want {
+                Request::Compare { a, b } => {
+                    let found = compare::compare(&store, outside, &a, &b);
+                    Answer::Compared { a, b, found }
+                }
+                Request::Precede { of, row } => {
+                    let before = compare::before(&of.0, row);
+                    Answer::Preceded { of, row, before }
+                }
+                _ => Answer::Others(outside.map_or_else(none, |o| (o.others)(&()))),
+            };
+            // A screen that has gone needs no answer.
+            let _ = tell.blocking_send(answer);
+        });
+        if let Err(why) = spawned {
+            self.tell(Some(Err(format!("the system gave no thread for the comparison: {why}"))), "");
+        }
     }
 
     /// The theme after the present one in the list, and its name.

@@ -112,7 +112,10 @@ impl Fixture {
             ..Usage::default()
         };
         let text = action.or(thought).unwrap_or_default().to_owned();
-        self.write(Cause::Model, Event::ReplyReceived { call, text, reasoning: String::new(), usage });
+        self.write(
+            Cause::Model,
+            Event::ReplyReceived { call, text, reasoning: String::new(), usage, from: None },
+        );
         let event = Event::Proposed {
             step: self.step,
             thought: thought.map(str::to_owned),
@@ -224,6 +227,7 @@ impl Fixture {
             items: vec![item],
             complaints: Vec::new(),
             call: None,
+            from: None,
             seq: Seq(0),
         };
         self.write(Cause::Policy, Event::Reflected { reflection: Box::new(reflection) });

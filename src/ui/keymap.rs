@@ -75,6 +75,14 @@ modes! {
     Details = "details", "In the details of a lesson", Some(Mode::Overlay), false;
     /// The list of the run's episodes.
     Runs = "runs", "In the list of the run's episodes", Some(Mode::Overlay), false;
+    /// The list of breakpoints.
+    Breaks = "breaks", "In the list of breakpoints", Some(Mode::Overlay), false;
+    /// A condition is typed.
+    BreakLine = "breaks.input", "While typing a condition", Some(Mode::Global), true;
+    /// Two episodes side by side.
+    Compare = "compare", "In a comparison", Some(Mode::Overlay), false;
+    /// What to compare with is chosen.
+    CompareWith = "compare.with", "While choosing what to compare with", Some(Mode::Global), true;
     /// The end card.
     End = "end", "On the end card", Some(Mode::Choice), false;
     /// Words to search for are typed.

@@ -123,6 +123,8 @@ pub struct Model {
     pub notice: Option<Notice>,
     /// The last signal that was shown.
     pub heard: u64,
+    /// The last hit of a breakpoint or watch that was told; none: nothing was looked at yet.
+    pub hit: Option<Seq>,
     /// The ended episode whose end card was shown.
     pub carded: Option<u32>,
     /// The last event when a step was asked for; none: no step was, or it was refused.

@@ -4,7 +4,9 @@
 //! nothing itself: what it wants goes into [`Reaction::requests`], so that every wish passes through one place.
 
 mod action_box;
+mod breaks;
 pub(crate) mod choice;
+mod compare;
 mod details;
 mod editor;
 mod end_card;
@@ -21,6 +23,8 @@ mod step;
 pub(crate) mod window;
 
 pub use action_box::{ActionBox, SHOWN_AS, THOUGHT};
+pub use breaks::Breaks;
+pub use compare::Compare;
 pub use details::Details;
 pub(crate) use editor::scope_word;
 pub use editor::{Draft, Editor};
@@ -37,6 +41,7 @@ pub use step::StepView;
 pub(crate) use super::update::{after, after_step};
 
 use super::canvas::Canvas;
+use super::compare::{Place, Shared};
 use super::find::{Hit, Progress};
 use super::keymap::{Action, Mode};
 use super::look::Look;
@@ -45,6 +50,7 @@ use super::msg::Request;
 use super::update::{chosen_kind, chosen_lesson};
 use crate::domain::{Asked, Autonomy, Kind};
 use crate::text::truncate;
+use crate::timeline::compare::{Before, Comparison};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
@@ -65,6 +71,26 @@ pub enum Answer {
         hits: Vec<Hit>,
         /// Whether more is to come.
         progress: Progress,
+    },
+    /// What can be compared beside the session's own episodes, or why that cannot be said.
+    Others(Result<Vec<Place>, String>),
+    /// Two episodes side by side, or why they cannot be had.
+    Compared {
+        /// The left side.
+        a: Place,
+        /// The right side.
+        b: Place,
+        /// The comparison.
+        found: Result<Shared<Comparison>, String>,
+    },
+    /// What preceded a row of a comparison.
+    Preceded {
+        /// The comparison.
+        of: Shared<Comparison>,
+        /// The row.
+        row: usize,
+        /// What preceded it, or why that cannot be had.
+        before: Result<Shared<Before>, String>,
     },
 }
 
@@ -173,7 +199,12 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Palette => Box::<Palette>::default(),
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::Preview => Box::new(PromptView::new(model.templates.clone()).ahead()),
+        Action::Compare => {
+            look.episode().ok_or("there is no episode to compare yet")?;
+            Box::new(Compare::of(look))
+        }
         Action::Tasks => Box::new(Runs::at(look)),
+        Action::Breaks => Box::new(Breaks::new(look)),
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
             let ended = head.episode.as_ref().is_some_and(|e| e.outcome.is_some());

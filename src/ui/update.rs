@@ -2,6 +2,7 @@
 
 mod copy;
 mod cursor;
+mod hits;
 mod lesson;
 mod mouse;
 mod refusal;
@@ -284,7 +285,15 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
     match overlay::open(action, model, look) {
         Ok(overlay) => {
             model.overlays.push(overlay);
-            if action == Action::Override { vec![Request::Admissible] } else { Vec::new() }
+            // What the world accepts now fills the box; a world at work is not asked for a mere list of words.
+            match action {
+                Action::Override => vec![Request::Admissible],
+                Action::Breaks if !look.reading() && look.moment.head.awaiting().is_some() => {
+                    vec![Request::Admissible]
+                }
+                Action::Compare => vec![Request::Others],
+                _ => Vec::new(),
+            }
         }
         Err(why) => {
             model.say(why, Tone::Refused, look.now);
@@ -366,6 +375,7 @@ fn hear(model: &mut Model, look: &Look<'_>) {
             Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
         }
     }
+    hits::hear(model, look);
     // A run that goes straight on to its next task is not held up by a card of the last one.
     let head = &look.moment.head;
     let settled = head.over || head.pace != Pace::Running;

@@ -13,23 +13,27 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("prompt", &["engine", "domain"]),
     ("grid", &[]),
     ("symbolic", &["grid", "engine", "domain"]),
+    ("stop", &["engine", "domain"]),
     ("pddl", &[]),
     ("env", &["pddl", "domain"]),
     ("report", &["engine", "domain", "text"]),
-    ("method", &["prompt", "symbolic", "engine", "domain"]),
+    ("method", &["prompt", "symbolic", "stop", "engine", "domain"]),
     ("journal", &["timeline", "engine", "domain"]),
     ("provider", &["timeline", "engine", "domain", "text"]),
     ("provider/rules", &["grid", "env", "pddl", "domain", "text"]),
     ("driver", &["provider", "journal", "timeline", "method", "prompt", "env", "pddl", "engine", "domain"]),
     (
         "ui",
-        &["driver", "report", "provider", "method", "prompt", "symbolic", "env", "engine", "domain", "text"],
+        &[
+            "driver", "report", "provider", "method", "timeline", "prompt", "symbolic", "stop", "env",
+            "engine", "domain", "text",
+        ],
     ),
     (
         "cli",
         &[
-            "ui", "driver", "provider", "journal", "report", "timeline", "method", "prompt", "env", "engine",
-            "domain", "text",
+            "ui", "driver", "provider", "journal", "report", "timeline", "method", "prompt", "stop", "env",
+            "engine", "domain", "text",
         ],
     ),
 ];

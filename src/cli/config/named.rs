@@ -19,6 +19,22 @@ impl Config {
         })
     }
 
+    /// The profiles of the file, then the shipped ones.
+    pub fn profile_names(&self) -> Vec<String> {
+        let shipped = Profile::shipped_names().into_iter().filter(|name| !self.models.contains_key(name));
+        self.models.keys().cloned().chain(shipped).collect()
+    }
+
+    /// The profiles of the file that name a model, with its name.
+    pub fn models(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.models.iter().filter_map(|(name, profile)| Some((name.as_str(), profile.model.as_deref()?)))
+    }
+
+    /// The presets of the file.
+    pub fn preset_names(&self) -> impl Iterator<Item = &str> {
+        self.presets.keys().map(String::as_str)
+    }
+
     /// The settings of a preset.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What a line means. Pure: from a line and the state to wishes, or to words.
 
+mod breaks;
 mod standing;
 
 pub(super) use standing::mode;
@@ -40,6 +41,10 @@ run                     go on without stopping
 pause                   stop as soon as nothing is in flight
 override ACTION (o)     put another action in the place of the proposed one
   override-as-edit ACTION   the same, shown to the agent as a human edit
+break CONDITION (b)     stop where it comes true, such as `break nothing 3`, `break action ~ heat`, `break end failure`
+watch CONDITION         tell where it comes true, and go on (also: warn CONDITION)
+breaks                  list breakpoints and watches, with their numbers and hits
+break-edit N CONDITION, break-on N, break-off N, break-delete N
 reject REASON (x)       refuse the proposal; the agent is told why and asked again
 ask-again               ask this step again with the lessons as they are now
 r                       again what just was: the step, the failed call, or the ended task
@@ -80,6 +85,9 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     let one = |command: Command| Ok(Said::Do(vec![command]));
+    if let Some(said) = breaks::understand(word, rest, state) {
+        return said;
+    }
     match word {
         "" => Ok(Said::Nothing),
         "step" | "n" | "next" | "open" => one(Command::Step),

@@ -1,6 +1,6 @@
 //! Answers of models, worlds and timers. A call that is not in flight yields nothing.
 
-use crate::domain::{Asked, Author, EndReason, Stage};
+use crate::domain::{Asked, Author, EndReason, Stage, Usage};
 use crate::engine::advance::end;
 use crate::engine::{Cause, Effect, Engine, Event, Heard, PauseReason, Reading, Reply};
 
@@ -30,13 +30,15 @@ impl Engine {
         match reply {
             Reply::Model { call, text, reasoning, usage } => {
                 let Some(Effect::Ask { prompt, .. }) = self.state.calls.get(call) else { return Vec::new() };
+                let from = self.state.stand_in(*call).map(str::to_owned);
                 let mut events = vec![(
                     Cause::Model,
                     Event::ReplyReceived {
                         call: *call,
                         text: text.clone(),
                         reasoning: reasoning.clone(),
-                        usage: *usage,
+                        usage: Usage { recorded: usage.recorded || from.is_some(), ..*usage },
+                        from: from.clone(),
                     },
                 )];
                 if prompt.asked == Asked::Actor {
@@ -60,9 +62,19 @@ impl Engine {
                         items: read.items,
                         complaints: read.complaints,
                     };
-                    events.extend(self.heard(&heard, events.len()));
+                    let came = self.heard(&heard, events.len());
+                    events
+                        .extend(came.into_iter().map(|(cause, event)| (cause, named(event, from.as_ref()))));
                 }
                 events
+            }
+            Reply::Unsent { call, what } => {
+                let Some(Effect::Ask { prompt, .. }) = self.state.calls.get(call) else { return Vec::new() };
+                let asked = prompt.asked;
+                if self.state.stand_in(*call).is_some() || self.state.unsent(asked) == *what {
+                    return Vec::new();
+                }
+                vec![(Cause::Model, Event::SettingsUnsent { call: *call, asked, what: what.clone() })]
             }
             Reply::World { call, turn, admissible } => match self.state.calls.get(call) {
                 Some(Effect::ResetWorld { .. }) => {
@@ -125,5 +137,16 @@ impl Engine {
                 (Cause::World, Event::Paused { reason: PauseReason::Failure }),
             ],
         }
+    }
+}
+
+/// A reflection says whose words it was made of, where a stand-in was asked for the model.
+fn named(event: Event, from: Option<&String>) -> Event {
+    match event {
+        Event::Reflected { mut reflection } => {
+            reflection.from = from.cloned();
+            Event::Reflected { reflection }
+        }
+        other => other,
     }
 }

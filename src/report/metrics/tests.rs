@@ -136,6 +136,7 @@ fn rounds_of_reflection_before_the_first_success() {
             items: vec![Item { text, ..Item::default() }],
             complaints: Vec::new(),
             call: None,
+            from: None,
             seq: Seq(0),
         })
     };

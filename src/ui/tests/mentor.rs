@@ -26,7 +26,7 @@ fn asked() -> (Fixture, Vec<crate::domain::CallId>) {
 
 fn failure(what: &str) -> Failure {
     let (place, next) = ("mentor", "start the server, then try again");
-    Failure { what: what.to_owned(), place: place.to_owned(), next: next.to_owned() }
+    Failure { what: what.to_owned(), place: place.to_owned(), next: next.to_owned(), kind: None }
 }
 
 #[test]

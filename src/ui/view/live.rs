@@ -66,7 +66,11 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     // The call was broken off before it proposed anything, or the place was opened for a person who gave it back.
     let unasked = state.open_episode().and_then(|e| e.last()).is_some_and(|s| {
         let broken = s.stage == Stage::Prompt && state.draft.is_none() && state.trouble.is_none();
-        broken || (s.stage == Stage::Decision && s.call.is_none() && s.executed.is_none())
+        broken
+            || (s.stage == Stage::Decision
+                && s.call.is_none()
+                && s.proposed.is_none()
+                && s.executed.is_none())
     });
     if unasked && state.waits() {
         let human = state.autonomy == Autonomy::Human;
@@ -80,18 +84,15 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
         return;
     }
     let enter = if look.keymap.label(Action::Open).is_some() { Action::Open } else { Action::Step };
-    w.line(
-        2,
-        keys(
-            look,
-            &[
-                (enter, "do it"),
-                (Action::Override, "override"),
-                (Action::RejectOrToggle, "reject"),
-                (Action::AskAgain, "ask again"),
-            ],
-        ),
-    );
+    let pairs = [
+        (enter, "do it"),
+        (Action::Override, "override"),
+        (Action::RejectOrToggle, "reject"),
+        (Action::AskAgain, "ask again"),
+    ];
+    // An action of a plan was asked of nobody, so nobody can be told why it is refused.
+    let known = if step.call.is_some() { pairs.len() } else { 2 };
+    w.line(2, keys(look, &pairs[..known]));
 }
 
 /// Keys with their meaning, as pieces of a row.

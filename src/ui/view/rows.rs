@@ -311,6 +311,11 @@ fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
             reflected(w, reflection, glyphs);
         }
     }
+    for stop in &step.stops {
+        let (glyph, word) = if stop.warn { (glyphs.watch, "watch") } else { (glyphs.stop, "breakpoint") };
+        let words = format!("{word} {}: {}", stop.breakpoint, stop.why);
+        w.text((Role::MarkStop, &format!("{glyph} ")), 2, Role::MarkStop, &words);
+    }
     for remark in &step.remarks {
         w.text((Role::MarkPerson, &format!("{} ", glyphs.remark)), 2, Role::Person, remark);
     }

@@ -31,6 +31,11 @@ pub(in crate::cli::plain) fn mode(state: &State) -> String {
     if state.over && state.open_episode().is_none() {
         return "RUN OVER · again plays the task once more, quit leaves".to_owned();
     }
+    if let Some(hit) = state.stops.standing.as_ref().filter(|_| state.pace == Pace::Paused) {
+        let at = state.awaiting().and_then(|s| s.proposed.as_deref());
+        let proposed = at.map_or_else(String::new, |action| format!(" · proposed: {action}"));
+        return format!("STOPPED · {}{proposed}; step or run goes on", hit.stop.condition);
+    }
     let Some(step) = state.awaiting() else {
         return match state.pace {
             Pace::Paused => "PAUSED · step or run goes on".to_owned(),

@@ -109,7 +109,7 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
 }
 
 /// What changed since the prompt before; `then` is a state that still holds the episode of that one, where there is one.
-pub(super) fn difference(
+pub(in crate::ui::overlay) fn difference(
     state: &State,
     now: &PromptRecord,
     before: Option<(&PromptRecord, Option<&State>)>,

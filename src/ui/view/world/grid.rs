@@ -5,7 +5,7 @@
 
 use super::super::frame;
 use crate::env::babyai::{Pose, SIDE};
-use crate::text::{truncate, width};
+use crate::text::{fits, truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::layout::Block;
 use crate::ui::look::Look;
@@ -113,13 +113,13 @@ impl<'a> Grid<'a> {
         if model.truth {
             // What is seen stands at the right end of the same row.
             let room = usize::from(area.width).saturating_sub(width(&seen) + 17);
-            let words = super::AS_IT_IS.iter().find(|words| width(words) <= room);
+            let words = super::AS_IT_IS.iter().find(|words| fits(words, room));
             pieces.push((Role::Warn, words.unwrap_or(&super::AS_IT_IS[2]).to_string()));
         }
         if block.body.height == 0 {
             let room = usize::from(area.width).saturating_sub(17);
             let all = format!("  {} {} {seen}", self.standing(look), look.glyphs.dot);
-            let text = if width(&all) <= room { all } else { format!("  {}", self.standing(look)) };
+            let text = if fits(&all, room) { all } else { format!("  {}", self.standing(look)) };
             pieces.push((Role::Text, text));
         }
         let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
