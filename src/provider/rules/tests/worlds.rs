@@ -153,7 +153,7 @@ fn what_is_outside_the_forms_changes_nothing() {
 
 #[test]
 fn every_form_ends_its_habit() {
-    for (name, habit) in GRID.iter() {
+    for (name, habit) in *GRID {
         assert!(habit.lessons.iter().all(said), "{name}");
     }
     for habit in planning() {
