@@ -19,6 +19,7 @@ mod pool;
 mod seed;
 mod state;
 mod stops;
+mod switch;
 
 pub use advance::end as episode_end;
 pub use carried::{Attempt, Carried, FROM_NUMBER, FROM_TRIAL, only_trial};
@@ -35,6 +36,7 @@ pub use pool::Pool;
 pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};
 pub use state::{Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
 pub use stops::{Breakpoint, Hit, MOST_BREAKPOINTS, Meter, Row, Rows, Stops};
+pub use switch::with_model;
 
 mod reply;
 pub use reply::Reply;

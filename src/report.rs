@@ -31,4 +31,4 @@ pub use reflexion::reflexion;
 #[cfg(feature = "tui")]
 pub use svg::{SvgColors, svg};
 pub use tally::{Graded, Tally};
-pub use transcript::{Transcript, transcript};
+pub use transcript::{Transcript, source_words, transcript};

@@ -57,8 +57,11 @@ fn endpoint_of(
     let was = |name: &str| begun.map_or("", |s| s.word(&format!("{role}.{name}"), ""));
     let mut profile = Profile::default();
     let names = profiles(config, asked);
-    let names =
-        if was("profile").is_empty() || flagged(config, "run.profile") { names } else { was("profile") };
+    // What a person chose while the run was going on is newer than the flags it was started with.
+    let chosen = begun.and_then(|s| s.0.get(&format!("{role}.profile")));
+    let chosen = chosen.is_some_and(|s| s.origin == SettingOrigin::Person);
+    let stays = was("profile").is_empty() || (flagged(config, "run.profile") && !chosen);
+    let names = if stays { names } else { was("profile") };
     for name in names.split(',').map(str::trim).filter(|n| !n.is_empty()) {
         profile = config.profile(name)?.over(profile);
     }
@@ -74,7 +77,9 @@ fn endpoint_of(
     let own_address = mentor && !config.text("run.mentor_base_url").is_empty();
     let own_profile = mentor && !config.text("run.mentor_profile").is_empty();
     let name = if own_address { "run.mentor_base_url" } else { "run.base_url" };
-    let over_profile = if own_address {
+    let over_profile = if chosen {
+        false
+    } else if own_address {
         flagged(config, name) || !own_profile
     } else {
         flagged(config, name) && !own_profile

@@ -70,6 +70,8 @@ struct StepJson<'a> {
     remarks: &'a [String],
     lessons_in_prompt: u32,
     usage: &'a Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'a str>,
     events: (Seq, Seq),
 }
 
@@ -151,6 +153,7 @@ fn step(s: &Step) -> StepJson<'_> {
         remarks: &s.remarks,
         lessons_in_prompt: s.lessons,
         usage: &s.usage,
+        from: s.from.as_deref(),
         events: (s.first_seq, s.last_seq),
     }
 }

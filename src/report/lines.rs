@@ -3,7 +3,8 @@
 
 use super::Tally;
 use crate::domain::{
-    Author, By, EndReason, EpisodeRole, EpisodeSummary, Item, Kind, Purpose, RunSpec, Seq, Task, Turn,
+    Author, By, CallId, Counted, EndReason, EpisodeRole, EpisodeSummary, FailureKind, Item, Kind, Purpose,
+    RunSpec, Seq, Task, Turn,
 };
 use crate::engine::{Envelope, Event, State};
 use serde::Serialize;
@@ -132,6 +133,8 @@ enum Line<'a> {
         thought: Option<&'a str>,
         proposed: Option<Cow<'a, str>>,
         by: By,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from: Option<&'a str>,
     },
     Reflection {
         episode: u32,
@@ -143,6 +146,14 @@ enum Line<'a> {
         purpose: Option<Purpose>,
         #[serde(skip_serializing_if = "<[String]>::is_empty")]
         complaints: &'a [String],
+    },
+    CallFailed {
+        call: CallId,
+        place: &'a str,
+        what: &'a str,
+        next: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        kind: Option<FailureKind>,
     },
     /// A breakpoint came true, and the run stops.
     Stopped(HitLine<'a>),
@@ -158,6 +169,8 @@ enum Line<'a> {
         progress: f64,
         calls: u32,
         tokens: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        spent: Option<Counted>,
         reason: EndReason,
         assisted: bool,
     },
@@ -215,6 +228,7 @@ impl Lines {
                         told.proposed.as_deref().map(Cow::Borrowed)
                     },
                     by: told.executed.as_ref().map_or(By::Actor, |e| e.by),
+                    from: told.from.as_deref(),
                 }
             }
             Event::Reflected { reflection } => Line::Reflection {
@@ -225,6 +239,13 @@ impl Lines {
                 items: &reflection.items,
                 purpose: (reflection.purpose != Purpose::Reflect).then_some(reflection.purpose),
                 complaints: &reflection.complaints,
+            },
+            Event::CallFailed { call, failure } => Line::CallFailed {
+                call: *call,
+                place: &failure.place,
+                what: &failure.what,
+                next: &failure.next,
+                kind: failure.kind,
             },
             Event::BreakpointHit { breakpoint, episode, step, why } => {
                 let hit = after.stops.last_hit.as_deref()?;
@@ -237,7 +258,9 @@ impl Lines {
                 };
                 if hit.stop.warn { Line::Warned(told) } else { Line::Stopped(told) }
             }
-            Event::EpisodeEnded { summary } => end(summary),
+            Event::EpisodeEnded { summary } => {
+                end(summary, after.episode.as_deref().map(|e| e.counted).filter(|c| !c.is_empty()))
+            }
             _ => return None,
         };
         serde_json::to_string(&Told { line, seq: envelope.seq, session: self.session.as_deref() }).ok()
@@ -261,7 +284,7 @@ fn run<'a>(session: &'a str, spec: &'a RunSpec, path: &'a str) -> Line<'a> {
     }
 }
 
-fn end(summary: &EpisodeSummary) -> Line<'_> {
+fn end(summary: &EpisodeSummary, counted: Option<Counted>) -> Line<'_> {
     Line::EpisodeEnd {
         episode: summary.number,
         task: &summary.task.id,
@@ -272,6 +295,7 @@ fn end(summary: &EpisodeSummary) -> Line<'_> {
         progress: summary.progress,
         calls: summary.calls,
         tokens: summary.tokens,
+        spent: counted,
         reason: summary.reason,
         assisted: summary.assisted,
     }

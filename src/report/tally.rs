@@ -2,7 +2,7 @@
 
 use super::ByTask;
 use super::lines::counted;
-use crate::domain::{EpisodeRole, EpisodeSummary};
+use crate::domain::{Counted, EpisodeRole, EpisodeSummary};
 use crate::engine::State;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,6 +36,8 @@ pub struct Tally {
     pub calls: u64,
     /// Tokens of all episodes.
     pub tokens: u64,
+    /// The same by who counted them, and what the calls cost by the prices of the configuration.
+    pub spent: Counted,
     /// Lessons in force at the end.
     pub lessons: u32,
     /// Tasks that no person had a hand in.
@@ -118,6 +120,7 @@ impl Tally {
                 tally.moves += u64::from(episode.moves);
                 tally.calls += u64::from(episode.calls);
                 tally.tokens += episode.tokens;
+                tally.spent = tally.spent.with(episode.hindsight.counted);
                 if episode.assisted {
                     tally.assisted += 1;
                 } else if episode.role == EpisodeRole::Test {
@@ -171,6 +174,9 @@ impl Tally {
         }
         if self.assisted > 0 {
             let _ = write!(told, "; {} assisted by a person, in no rate", self.assisted);
+        }
+        if let Some(cost) = self.spent.cost() {
+            let _ = write!(told, "; {} tokens ({}), cost {cost}", self.tokens, self.spent.words());
         }
         told
     }

@@ -97,11 +97,7 @@ impl Transcript {
                 block(out, "    ", seen.as_deref().unwrap_or(&turn.observation));
             }
             Event::ReplyReceived { from: Some(from), .. } => {
-                line(
-                    out,
-                    "      ",
-                    &format!("the reply is {} and not the model's of now", source_words(from)),
-                );
+                line(out, "      ", &source_words(from));
             }
             Event::SettingsUnsent { asked, what, .. } => {
                 let who = match asked {
@@ -296,10 +292,10 @@ fn words(text: &LessonText) -> String {
 }
 
 /// Where a reply came from that no model gave now, in words: `recorded:NAME` or `cache`, as the journal has it.
-pub(super) fn source_words(from: &str) -> String {
+pub fn source_words(from: &str) -> String {
     match from.strip_prefix("recorded:") {
-        Some(session) => format!("recorded: taken from session {session}"),
-        None => "a kept one: taken from the cache".to_owned(),
+        Some(session) => format!("recorded reply, taken from session {session}"),
+        None => "kept reply, taken from the cache".to_owned(),
     }
 }
 

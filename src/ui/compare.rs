@@ -1,6 +1,6 @@
 //! What is compared, and the work of it, which is done on a thread of its own: states are brought back for it.
 
-use super::app::Outside;
+use super::Outside;
 use crate::driver::Store;
 use crate::prompt::render;
 use crate::timeline::compare::{Before, Comparison, Side, counterpart};
@@ -78,7 +78,7 @@ pub fn before(of: &Comparison, row: usize) -> Result<Shared<Before>, String> {
 }
 
 fn store(here: &Arc<Store>, outside: Option<&Outside>, place: &Place) -> Result<Arc<Store>, String> {
-    if place.session.is_none() && place.branch.is_none() {
+    if place.session.is_none() && place.branch.as_ref().is_none_or(|b| *b == here.branch().0) {
         return Ok(here.clone());
     }
     let outside = outside.ok_or("this screen has no way to other sessions")?;

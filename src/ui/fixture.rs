@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub struct Fixture {
     /// What the screen looks at.
     pub store: Arc<Store>,
-    state: State,
+    pub(in crate::ui) state: State,
     step: u32,
     progress: f64,
     lessons: u32,

@@ -95,6 +95,8 @@ modes! {
     Input = "input", "In the override box", Some(Mode::Global), true;
     /// A line of words: why a proposal is rejected, a remark.
     Line = "line", "While typing a reason or a remark", Some(Mode::Global), true;
+    /// A list is typed into.
+    Pick = "pick", "In a list of models or sessions", Some(Mode::Global), true;
     /// The lesson editor.
     Editor = "editor", "In the lesson editor", Some(Mode::Global), true;
     /// The start screen.

@@ -143,6 +143,8 @@ pub struct Model {
     pub resume: Option<String>,
     /// The templates that the next prompt would be made of; none where they are not known.
     pub templates: Option<Arc<Templates>>,
+    /// Models of the configuration, as they are written.
+    pub models: Arc<[String]>,
     /// Columns and rows at the last draw or resize.
     pub size: (u16, u16),
 }

@@ -292,6 +292,7 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
                     vec![Request::Admissible]
                 }
                 Action::Compare => vec![Request::Others],
+                Action::Recorded => vec![Request::Sessions],
                 _ => Vec::new(),
             }
         }

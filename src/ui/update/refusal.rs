@@ -17,6 +17,8 @@ pub(super) fn acts_on_the_present(action: Action) -> bool {
             | Action::AskAgain
             | Action::Retry
             | Action::GiveUp
+            | Action::Model
+            | Action::Recorded
             | Action::EndEpisode
             | Action::ReflectNow
             | Action::Undo
