@@ -54,16 +54,14 @@ pub fn compare(
     b: &Place,
 ) -> Result<Shared<Comparison>, String> {
     let (x, y) = (store(here, outside, a)?, store(here, outside, b)?);
-    let (left, right) = match (a.episode, b.episode) {
-        (None, Some(_)) => {
-            let right = side(&y, b, None)?;
-            (side(&x, a, Some(&right))?, right)
-        }
-        _ => {
-            let left = side(&x, a, None)?;
-            let right = side(&y, b, Some(&left))?;
-            (left, right)
-        }
+    // The side that names its episode says which one the other's is.
+    let (left, right) = if a.episode.is_none() && b.episode.is_some() {
+        let right = side(&y, b, None)?;
+        (side(&x, a, Some(&right))?, right)
+    } else {
+        let left = side(&x, a, None)?;
+        let right = side(&y, b, Some(&left))?;
+        (left, right)
     };
     // The stores fold their events apart from each other: what they share is not known, and costs no more than a look.
     Comparison::of(left, right, crate::domain::Seq(0), render).map(|c| Shared(Arc::new(c)))

@@ -113,16 +113,12 @@ pub(super) fn comparison(voice: &Voice<'_>, found: &Comparison, out: &mut Out) -
     }
     voice.line(out, &[])?;
     let [same, changed, only_a, only_b] = found.counts();
-    let words = match found.first {
-        None => format!("no difference: all {} are the same", counted(same - 1, "turn")),
-        Some(_) => {
-            // The row of the first observations is no turn.
-            let start = usize::from(found.rows.first().is_some_and(|r| r.kind() == Kind::Same));
-            format!(
-                "turns: {} the same, {changed} changed, {only_a} only in A, {only_b} only in B",
-                same - start
-            )
-        }
+    // The row of the first observations is no turn.
+    let start = usize::from(found.rows.first().is_some_and(|r| r.kind() == Kind::Same));
+    let words = if found.first.is_none() {
+        format!("no difference: all {} are the same", counted(same - start, "turn"))
+    } else {
+        format!("turns: {} the same, {changed} changed, {only_a} only in A, {only_b} only in B", same - start)
     };
     voice.line(out, &[(Paint::Strong, words)])
 }

@@ -166,38 +166,38 @@ fn verb(text: &str) -> &str {
 type Pair = (Option<usize>, Option<usize>);
 
 /// Places side by side.
-fn pairs(a: &[Cow<'_, str>], b: &[Cow<'_, str>]) -> Vec<Pair> {
+fn pairs(left: &[Cow<'_, str>], right: &[Cow<'_, str>]) -> Vec<Pair> {
     let mut known = HashMap::new();
-    let (x, y) = (numbered(&mut known, a, whole), numbered(&mut known, b, whole));
+    let texts = (numbered(&mut known, left, whole), numbered(&mut known, right, whole));
     let mut known = HashMap::new();
-    let verbs = (numbered(&mut known, a, verb), numbered(&mut known, b, verb));
-    let thinks = |list: &[Cow<'_, str>], place: usize| verb(&list[place]) == "think:";
-    let mut rows = Vec::with_capacity(a.len().max(b.len()));
-    let both = |i: usize, j: usize| (Some(i), Some(j));
-    matched(&x, &y, (0..x.len(), 0..y.len()), &mut |found| match found {
-        Found::Pair(i, j) => rows.push(both(i, j)),
-        Found::Gap(left, right) => {
-            matched(&verbs.0, &verbs.1, (left, right), &mut |found| match found {
-                Found::Pair(i, j) => rows.push(both(i, j)),
-                Found::Gap(mut left, mut right) => {
-                    // A thought never stands beside a move.
-                    while let (Some(i), Some(j)) = (left.clone().next(), right.clone().next()) {
-                        let (left_thinks, right_thinks) = (thinks(a, i), thinks(b, j));
-                        if left_thinks == right_thinks {
-                            rows.push(both(i, j));
-                        } else {
-                            rows.push(if left_thinks { (Some(i), None) } else { (None, Some(j)) });
-                        }
-                        left.start += usize::from(left_thinks || left_thinks == right_thinks);
-                        right.start += usize::from(right_thinks || left_thinks == right_thinks);
-                    }
-                    rows.extend(left.map(|i| (Some(i), None)));
-                    rows.extend(right.map(|j| (None, Some(j))));
-                }
-            });
-        }
+    let verbs = (numbered(&mut known, left, verb), numbered(&mut known, right, verb));
+    let mut rows = Vec::with_capacity(left.len().max(right.len()));
+    matched(&texts.0, &texts.1, (0..left.len(), 0..right.len()), &mut |found| match found {
+        Found::Pair(one, other) => rows.push((Some(one), Some(other))),
+        Found::Gap(a, b) => matched(&verbs.0, &verbs.1, (a, b), &mut |found| match found {
+            Found::Pair(one, other) => rows.push((Some(one), Some(other))),
+            Found::Gap(a, b) => leftover((left, a), (right, b), &mut rows),
+        }),
     });
     rows
+}
+
+/// What has nothing in common, as it comes; a thought never stands beside a move.
+fn leftover(
+    (left, mut a): (&[Cow<'_, str>], Range<usize>),
+    (right, mut b): (&[Cow<'_, str>], Range<usize>),
+    rows: &mut Vec<Pair>,
+) {
+    let thinks = |list: &[Cow<'_, str>], place: usize| verb(&list[place]) == "think:";
+    while !a.is_empty() && !b.is_empty() {
+        let (one, other) = (thinks(left, a.start), thinks(right, b.start));
+        let (takes, gives) = (one || !other, other || !one);
+        rows.push((takes.then_some(a.start), gives.then_some(b.start)));
+        a.start += usize::from(takes);
+        b.start += usize::from(gives);
+    }
+    rows.extend(a.map(|at| (Some(at), None)));
+    rows.extend(b.map(|at| (None, Some(at))));
 }
 
 enum Found {

@@ -5,6 +5,7 @@ use super::settings::{Differing, between, runs};
 use crate::domain::{Kind, Label, Lesson, LessonText, Origin, Prompt, PromptRecord, Segment, Seq, Step};
 use crate::engine::{Episode, State};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Rebuilds the words of a prompt; the room of prompts does it.
@@ -153,10 +154,10 @@ fn told(lesson: &Lesson) -> Told {
     Told { number: lesson.number, version: lesson.version(), kind: lesson.kind, text: lesson.text().clone() }
 }
 
-/// The segments that differ, aligned by their words.
+/// The segments that differ, aligned by their words, and between those by their labels.
 fn segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<SegmentPair> {
-    let spoken = |p: &Prompt| -> Vec<Segment> {
-        p.segments.iter().filter(|s| !s.text.trim().is_empty()).cloned().collect()
+    let spoken = |p: &Prompt| {
+        p.segments.iter().filter(|s| !s.text.trim().is_empty()).cloned().collect::<Vec<Segment>>()
     };
     let (left, right) = (spoken(left), spoken(right));
     let mut known: HashMap<(Label, Arc<str>), u32> = HashMap::new();
@@ -167,28 +168,36 @@ fn segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<SegmentP
         };
         segments.iter().map(&mut one).collect()
     };
-    let (x, y) = (number(&left), number(&right));
+    let words = (number(&left), number(&right));
+    let labels = |s: &[Segment]| s.iter().map(|s| s.label as u32).collect::<Vec<u32>>();
     let piece = |state: &State, s: &Segment| Piece { from: source(state, &s.origin), words: s.text.clone() };
     let mut found = Vec::new();
-    let (mut i, mut j) = (0, 0);
-    let ends = std::iter::once((left.len(), right.len()));
-    for (to_i, to_j) in lcs(&x, &y).into_iter().chain(ends) {
-        let labels = |s: &[Segment]| s.iter().map(|s| s.label as u32).collect::<Vec<u32>>();
-        let (p, q) = (&left[i..to_i], &right[j..to_j]);
-        let (mut m, mut n) = (0, 0);
-        let ends = std::iter::once((p.len(), q.len()));
-        for (to_m, to_n) in lcs(&labels(p), &labels(q)).into_iter().chain(ends) {
+    between_common(&words.0, &words.1, |mine, theirs, _| {
+        let (mine, theirs) = (&left[mine], &right[theirs]);
+        between_common(&labels(mine), &labels(theirs), |gone, come, both| {
             let mut one = |label, a, b| found.push(SegmentPair { label, a, b });
-            p[m..to_m].iter().for_each(|s| one(s.label, Some(piece(a, s)), None));
-            q[n..to_n].iter().for_each(|s| one(s.label, None, Some(piece(b, s))));
-            if let (Some(x), Some(y)) = (p.get(to_m), q.get(to_n)) {
-                one(x.label, Some(piece(a, x)), Some(piece(b, y)));
+            mine[gone].iter().for_each(|s| one(s.label, Some(piece(a, s)), None));
+            theirs[come].iter().for_each(|s| one(s.label, None, Some(piece(b, s))));
+            if let Some((here, there)) = both.map(|(here, there)| (&mine[here], &theirs[there])) {
+                one(here.label, Some(piece(a, here)), Some(piece(b, there)));
             }
-            (m, n) = (to_m + 1, to_n + 1);
-        }
-        (i, j) = (to_i + 1, to_j + 1);
-    }
+        });
+    });
     found
+}
+
+/// Goes through what lies before each common place of two lists, with that place, and through what lies behind the last.
+fn between_common(
+    a: &[u32],
+    b: &[u32],
+    mut tell: impl FnMut(Range<usize>, Range<usize>, Option<(usize, usize)>),
+) {
+    let (mut left, mut right) = (0, 0);
+    for (one, other) in lcs(a, b) {
+        tell(left..one, right..other, Some((one, other)));
+        (left, right) = (one + 1, other + 1);
+    }
+    tell(left..a.len(), right..b.len(), None);
 }
 
 fn source(state: &State, origin: &Origin) -> String {

@@ -82,21 +82,21 @@ fn words(lesson: &Told) -> String {
 impl Comparison {
     /// What the sides did at a row, or next where one has no step in it, and who decided, side by side.
     pub fn turning(&self, row: usize) -> Vec<Saying> {
-        let (a, b) = self.steps(row);
+        let numbers = self.steps(row);
         let step =
             |side: &Side, number: Option<u32>| number.and_then(|n| side.episode.shared_step(n)).cloned();
-        let (x, y) = (step(&self.a, a), step(&self.b, b));
+        let (left, right) = (step(&self.a, numbers.0), step(&self.b, numbers.1));
         let both = |name: &str, of: &dyn Fn(&Step) -> Option<String>| {
             let of = |s: &Option<Arc<Step>>| s.as_deref().and_then(of);
-            saying("turn", name, of(&x), of(&y))
+            saying("turn", name, of(&left), of(&right))
         };
         let number = |n: Option<u32>| match n {
             Some(0) => "the first observation".to_owned(),
             Some(n) => format!("turn {n}"),
             None => "no further turn".to_owned(),
         };
-        let mut all = vec![saying("turn", "turn", Some(number(a)), Some(number(b)))];
-        if a == Some(0) && b == Some(0) {
+        let mut all = vec![saying("turn", "turn", Some(number(numbers.0)), Some(number(numbers.1)))];
+        if numbers == (Some(0), Some(0)) {
             let seen = |s: &Side| s.episode.reset.as_ref().map(|r| r.seen.as_ref().unwrap_or(&r.raw).clone());
             all.push(saying("turn", "saw", seen(&self.a), seen(&self.b)));
             return all;
@@ -106,7 +106,7 @@ impl Comparison {
         all.extend([
             both("thought", &|s| s.thought.clone().filter(|_| !s.only_thinks())),
             both("did", &|s| Some(said(s).into_owned()).filter(|t| !t.is_empty())),
-            saying("turn", "by", who(&x, &self.a), who(&y, &self.b)),
+            saying("turn", "by", who(&left, &self.a), who(&right, &self.b)),
             both("then saw", &|s| s.observation().map(str::to_owned)),
         ]);
         all.retain(|s| s.a.is_some() || s.b.is_some());

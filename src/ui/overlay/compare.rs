@@ -26,7 +26,7 @@ pub struct Compare {
 }
 
 enum Stage {
-    Choosing(Chooser),
+    Choosing(Box<Chooser>),
     /// The other side is brought and compared.
     Working,
     /// Why there is nothing to be seen.
@@ -56,7 +56,7 @@ impl Compare {
     pub fn of(look: &Look<'_>) -> Self {
         let left = Place { episode: look.episode().map(|e| e.number), ..Place::default() };
         let chooser = Chooser::new(look, left.episode);
-        Self { left, right: None, stage: Stage::Choosing(chooser) }
+        Self { left, right: None, stage: Stage::Choosing(Box::new(chooser)) }
     }
 
     /// Two places that are known, and the request that brings them.
@@ -84,18 +84,14 @@ impl Shown {
     }
 
     fn jump(&mut self, backwards: bool) -> Reaction {
-        match self.found.0.next_difference(self.chosen, backwards) {
-            Some(row) => {
-                self.chosen = row;
-                self.rows.centre();
-                Reaction::default()
-            }
-            None => {
-                let words =
-                    if backwards { "no difference before this one" } else { "no difference after this one" };
-                Reaction::want(Request::Say(words.to_owned()))
-            }
-        }
+        let Some(row) = self.found.0.next_difference(self.chosen, backwards) else {
+            let words =
+                if backwards { "no difference before this one" } else { "no difference after this one" };
+            return Reaction::want(Request::Say(words.to_owned()));
+        };
+        self.chosen = row;
+        self.rows.centre();
+        Reaction::default()
     }
 
     fn act(&mut self, action: Action) -> Reaction {

@@ -37,11 +37,14 @@ enum Half {
     Right,
 }
 
-/// The lines there are: which row and which part of it each shows.
+/// The lines for two columns or for one: which row and which part of it each shows.
+type Lines = (bool, Vec<(u32, Half)>);
+
+/// The lines there are.
 #[derive(Default)]
 pub(super) struct Rows {
     only: bool,
-    made: RefCell<Option<(bool, Vec<(u32, Half)>)>>,
+    made: RefCell<Option<Lines>>,
     /// The chosen row has been put in the middle.
     centred: Cell<bool>,
 }
@@ -201,8 +204,7 @@ fn line(found: &Comparison, at: usize, half: Half, chosen: bool, shape: Shape, g
             Half::Left => ("-", role(Role::Removed), a),
             Half::Right => ("+", role(Role::Added), b),
         };
-        let marked =
-            if first && half == Half::Left || (first && kind == Kind::OnlyB) { Role::Warn } else { role };
+        let marked = if first && (half == Half::Left || kind == Kind::OnlyB) { Role::Warn } else { role };
         return vec![(marked, format!("{sign} ")), (role, truncate(&text, shape.side, glyphs.more))];
     }
     let sign = match kind {
