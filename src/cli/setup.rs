@@ -392,6 +392,7 @@ mod tests {
             id: id.to_owned(),
             goal: goal.to_owned(),
             task_type: None,
+            difficulty: None,
             seed: 0,
         };
         let path = "/home/me/data/json_2.1.1/valid_seen/pick_heat-Mug-None-Cabinet-10/trial_T2019";

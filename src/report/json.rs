@@ -18,7 +18,7 @@ struct Document<'a> {
     episodes: Vec<EpisodeJson<'a>>,
     lessons: Vec<&'a Lesson>,
     spent: &'a crate::engine::Spent,
-    tally: super::lines::Tally,
+    tally: super::Tally,
 }
 
 #[derive(Serialize)]
@@ -97,7 +97,7 @@ pub fn json(record: &Record) -> String {
         episodes: record.episodes.iter().map(|e| episode(record, e)).collect(),
         lessons: record.lessons(),
         spent: &record.end.spent,
-        tally: super::lines::Tally::of([&*record.end]),
+        tally: super::Tally::of([&*record.end]),
     };
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');

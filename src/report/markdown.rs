@@ -44,7 +44,7 @@ fn facts(out: &mut String, record: &Record) {
     if record.end.spent.mentor_calls > 0 || record.end.spent.actor.cost_nano > 0 {
         let _ = writeln!(out, "- asked: {}", record.end.spent.words());
     }
-    let _ = writeln!(out, "- result: {}\n", super::lines::Tally::of([&*record.end]).sentence());
+    let _ = writeln!(out, "- result: {}\n", super::Tally::of([&*record.end]).sentence());
 }
 
 fn contents(out: &mut String, record: &Record) {

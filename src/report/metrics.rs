@@ -50,7 +50,7 @@ pub struct Metrics {
     pub all: Rates,
     /// By type of task.
     pub by_type: BTreeMap<String, Rates>,
-    /// By difficulty, as AgentBoard labels ALFWorld's tasks: `put` is easy, all else hard.
+    /// By difficulty, as a label file says it; ALFWorld's tasks without one as AgentBoard labels them: `put` is easy, all else hard.
     pub by_difficulty: BTreeMap<String, Rates>,
     /// How many tasks each trial solved first.
     pub by_trial: Vec<ByTrial>,

@@ -164,6 +164,7 @@ pub(super) fn spec(tasks: usize, steps: u32) -> RunSpec {
                 id: format!("toy/{n}"),
                 goal: String::new(),
                 task_type: None,
+                difficulty: None,
                 seed: 0,
             })
             .collect(),

@@ -76,6 +76,7 @@ fn the_tables_of_paper_and_code() {
             id: "x".to_owned(),
             goal: String::new(),
             task_type: Some(kind.to_owned()),
+            difficulty: None,
             seed: 0,
         };
         let difficulty = Difficulty::of(&task);

@@ -67,6 +67,8 @@ struct RawWorld {
 struct RawExample {
     file: String,
     types: Vec<String>,
+    #[serde(default)]
+    only: bool,
 }
 
 type Parsed = (BTreeMap<String, Layout>, Vec<World>);
@@ -116,10 +118,10 @@ fn world(file: &File<'_>, files: &BTreeMap<String, String>) -> Result<World, Tem
     let mut examples = Vec::new();
     for example in raw.examples {
         let at = example.span().start;
-        let RawExample { file: named, types } = example.into_inner();
+        let RawExample { file: named, types, only } = example.into_inner();
         let text =
             files.get(&named).ok_or_else(|| file.error(at, format!("there is no example file {named}")))?;
-        examples.push(Example::new(types, text));
+        examples.push(Example::new(types, only, text));
     }
     let texts = raw.texts.iter().map(|(name, text)| (name.clone(), StoredText::new(text))).collect();
     Ok(World { envs: raw.envs, texts, examples })

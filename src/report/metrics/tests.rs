@@ -11,7 +11,14 @@ use proptest::prelude::*;
 
 fn task(id: &str, kind: &str) -> Task {
     let task_type = Some(kind.to_owned());
-    Task { env: "alfworld".to_owned(), id: id.to_owned(), goal: String::new(), task_type, seed: 0 }
+    Task {
+        env: "alfworld".to_owned(),
+        id: id.to_owned(),
+        goal: String::new(),
+        task_type,
+        difficulty: None,
+        seed: 0,
+    }
 }
 
 fn episode(number: u32, task: &Task, trial: u32, won: bool, progress: f64) -> EpisodeSummary {

@@ -246,7 +246,9 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         if step.by_person() {
             let was = step.wanted().filter(|p| Some(p.as_ref()) != step.action());
             w.tail(Role::Person, &was.map_or_else(|| "you".to_owned(), |p| format!("you, instead of: {p}")));
-        } else if let Some(sent) = step.executed.as_ref().and_then(|e| e.sent.as_deref()) {
+        }
+        // What a rule or an alias made of the action, whoever chose it.
+        if let Some(sent) = step.executed.as_ref().and_then(|e| e.sent.as_deref()) {
             w.tail(Role::Dim, &format!("sent as: {sent}"));
         }
     }
