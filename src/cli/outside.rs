@@ -3,6 +3,7 @@
 use super::config::Config;
 use crate::domain::{BranchId, Seq, hex};
 use crate::driver::Store;
+use crate::journal::Session;
 use crate::report::{Record, html};
 use crate::ui::Outside;
 use crate::ui::compare::Place;
@@ -24,8 +25,8 @@ pub(super) fn around(config: &Config, dir: &Path) -> Outside {
         edit: Arc::new(edit),
         keep: Arc::new(move |text: &str| keep(&beside, text)),
         export: Arc::new(move |store: &Store| export(&here, store)),
+        others: Arc::new(move |store: &Store| others(&root, &own, &store.branch())),
         sessions: Arc::new(move || sessions(&listed)),
-        others: Arc::new(move |(): &()| Ok(others(&root, &own))),
         branch: Arc::new(move |place: &Place| branch(&config, &of, place)),
     }
 }
@@ -33,10 +34,23 @@ pub(super) fn around(config: &Config, dir: &Path) -> Outside {
 /// Sessions listed at most: nobody looks through more.
 const LISTED: usize = 500;
 
-/// The other sessions, the newest first. Their titles are what is searched.
-fn others(root: &Path, own: &Path) -> Vec<Place> {
-    let same = |dir: &Path| dir.canonicalize().ok() == own.canonicalize().ok();
+/// The other branches of this session, and the other sessions, the newest first. Their titles are what is searched.
+fn others(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<Place>, String> {
     let mut places = Vec::new();
+    // What came out of a report has no folder, and so no branches.
+    if !own.as_os_str().is_empty() {
+        let branches =
+            Session::open(own).and_then(|session| session.branches()).map_err(|e| e.to_string())?;
+        for branch in branches.into_iter().filter(|b| b.header.id != *here && b.fault.is_none()) {
+            let id = branch.header.id.0;
+            let name =
+                branch.label.name.filter(|n| !n.is_empty()).map_or_else(String::new, |n| format!(" {n:?}"));
+            let title =
+                format!("branch {id}{name}: {}; {}, {} steps", branch.root, branch.outcome, branch.steps);
+            places.push(Place { branch: Some(id), title, ..Place::default() });
+        }
+    }
+    let same = |dir: &Path| dir.canonicalize().ok() == own.canonicalize().ok();
     for (session, summary) in super::place::recent(root, LISTED) {
         if same(&session.dir) {
             continue;
@@ -49,7 +63,7 @@ fn others(root: &Path, own: &Path) -> Vec<Place> {
         );
         places.push(Place { session: Some(session.dir.display().to_string()), title, ..Place::default() });
     }
-    places
+    Ok(places)
 }
 
 /// Opens another branch or session to be read.
@@ -61,9 +75,9 @@ fn branch(config: &Config, own: &Path, place: &Place) -> Result<Arc<Store>, Stri
         episode: place.episode,
     };
     let opened = super::diff::open_branch(config, &wanted);
-    let opened = opened.map_err(|fault| format!("{fault}; {}", fault.hint))?;
+    let (opened, branch) = opened.map_err(|fault| format!("{fault}; {}", fault.hint))?;
     let store = Store::default();
-    *store.timeline() = opened.timeline;
+    store.begin(opened.timeline, branch);
     Ok(Arc::new(store))
 }
 

@@ -106,7 +106,6 @@ impl State {
                     _ => Asked::Actor,
                 };
                 self.count_tokens(asked, usage);
-                self.stops.meter.cost_nano = self.stops.meter.cost_nano.saturating_add(usage.cost_nano);
                 self.stand_ins.retain(|s| s.0 != *call);
                 if asked == Asked::Mentor {
                     self.calls.remove(call);

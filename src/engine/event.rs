@@ -1,6 +1,6 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
-use super::Carried;
+use super::{Carried, PauseReason};
 use crate::domain::{
     Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, FailureKind, Fate, LessonOp,
     Note, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
@@ -40,24 +40,6 @@ pub enum Cause {
     Policy,
     /// A timer.
     Timer,
-}
-
-/// Why a session stands still.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PauseReason {
-    /// A person asked for it.
-    Person,
-    /// A call failed.
-    Failure,
-    /// A step was granted and is done.
-    StepDone,
-    /// The episode ended.
-    EpisodeEnd,
-    /// The session was taken up again.
-    Resume,
-    /// A breakpoint's condition came true.
-    Breakpoint,
 }
 
 /// A failed call in plain words.

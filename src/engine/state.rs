@@ -199,6 +199,11 @@ pub struct State {
 }
 
 impl Spent {
+    /// Costs of all models, in billionths of the prices' unit.
+    pub fn cost_nano(&self) -> u64 {
+        self.actor.cost_nano.saturating_add(self.mentor.cost_nano)
+    }
+
     /// Tokens of all models.
     pub fn tokens(&self) -> u64 {
         self.actor_tokens.saturating_add(self.mentor_tokens)

@@ -1,7 +1,7 @@
 //! The loop: keys, news of the store, signals, and a clock that runs only while something moves.
 
-use super::compare;
-use super::find;
+mod beside;
+
 use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
 use super::look::{Look, Moment};
@@ -20,9 +20,8 @@ use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
 use std::io;
-use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -295,54 +294,6 @@ impl App {
             | Request::Say(_) => {}
         }
         Ok(())
-    }
-
-    /// Searches the other episodes on a thread of its own, until they are through or something else is looked for.
-    fn find(&self, words: String, shown: u32, tell: mpsc::Sender<Answer>) {
-        let number = self.search.fetch_add(1, Ordering::Relaxed) + 1;
-        if words.is_empty() {
-            return;
-        }
-        let (wanted, store) = (self.search.clone(), self.handle.store.clone());
-        let search = std::thread::Builder::new().name("search".to_owned());
-        // Where the system gives no thread, the listed episode alone has been searched, and the title goes on saying so.
-        let _ = search.spawn(move || {
-            find::in_others(&store, shown, &words, |hits, progress| {
-                let answer = Answer::Found { words: words.clone(), hits, progress };
-                let stale = wanted.load(Ordering::Relaxed) != number;
-                // A screen that has gone needs no answer.
-                if stale || tell.blocking_send(answer).is_err() {
-                    return ControlFlow::Break(());
-                }
-                ControlFlow::Continue(())
-            });
-        });
-    }
-
-    /// What a comparison wants, on a thread of its own: files are read and states folded for it.
-    fn side_by_side(&mut self, want: Request, tell: mpsc::Sender<Answer>) {
-        let (store, outside) = (self.handle.store.clone(), self.options.outside.clone());
-        let thread = std::thread::Builder::new().name("compare".to_owned());
-        let spawned = thread.spawn(move || {
-            let outside = outside.as_ref();
-            let none = || Err("this screen has no way to other sessions".to_owned());
-            let answer = match want {
-                Request::Compare { a, b } => {
-                    let found = compare::compare(&store, outside, &a, &b);
-                    Answer::Compared { a, b, found }
-                }
-                Request::Precede { of, row } => {
-                    let before = compare::before(&of.0, row);
-                    Answer::Preceded { of, row, before }
-                }
-                _ => Answer::Others(outside.map_or_else(none, |o| (o.others)(&()))),
-            };
-            // A screen that has gone needs no answer.
-            let _ = tell.blocking_send(answer);
-        });
-        if let Err(why) = spawned {
-            self.tell(Some(Err(format!("the system gave no thread for the comparison: {why}"))), "");
-        }
     }
 
     /// The theme after the present one in the list, and its name.

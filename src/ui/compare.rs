@@ -78,7 +78,7 @@ pub fn before(of: &Comparison, row: usize) -> Result<Shared<Before>, String> {
 }
 
 fn store(here: &Arc<Store>, outside: Option<&Outside>, place: &Place) -> Result<Arc<Store>, String> {
-    if place.session.is_none() && place.branch.is_none() {
+    if place.session.is_none() && place.branch.as_ref().is_none_or(|b| *b == here.branch().0) {
         return Ok(here.clone());
     }
     let outside = outside.ok_or("this screen has no way to other sessions")?;

@@ -22,7 +22,7 @@ pub struct Outside {
     /// Lists the sessions there are, the newest first, each with a few words about it. It may take its time.
     pub sessions: Listing,
     /// Lists the other branches of this session, and other sessions.
-    pub others: Carry<(), Vec<Place>>,
+    pub others: Carry<Store, Vec<Place>>,
     /// Opens one of them to be read.
     pub branch: Carry<Place, Arc<Store>>,
 }

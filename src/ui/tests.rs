@@ -51,7 +51,7 @@ impl Stage {
         self.tell(Msg::Key(key(name)))
     }
 
-    fn tell(&mut self, msg: Msg) -> Vec<Request> {
+    pub(super) fn tell(&mut self, msg: Msg) -> Vec<Request> {
         let moment = self.moment();
         let look = Look {
             store: &self.fixture.store,
@@ -168,6 +168,7 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
 
 mod ahead;
 mod boxes;
+mod breaks;
 mod everywhere;
 mod found;
 mod grids;

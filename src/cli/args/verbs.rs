@@ -198,7 +198,7 @@ pub struct Verify {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A and B are PATH, PATH#EPISODE, PATH@BRANCH or PATH@BRANCH#EPISODE; PATH is a session (folder, name, or \
-                  end of its name) or an exported report. Without episodes, all of both are paired by task and trial. \
+                  end of its name) or an exported report. Without a branch the one written last is meant. Without episodes, all of both are paired by task and trial. \
                   Where one side names an episode, the other's of the same task and trial stands beside it.\n\
                   Examples:\n  retrospect diff hot-mug-untaught hot-mug-taught\n  \
                   retrospect diff sessions/A#1 sessions/A#2 --only-differences\n  \

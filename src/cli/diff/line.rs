@@ -5,6 +5,7 @@ use crate::cli::fault::{Fault, FaultKind};
 use crate::cli::place::{self, Opened};
 use crate::domain::{BranchId, Seq};
 use crate::engine::State;
+use crate::journal::{self, Session, Use};
 use crate::timeline::Timeline;
 use crate::timeline::compare::Side;
 use std::path::{Path, PathBuf};
@@ -62,8 +63,7 @@ impl Place {
 impl Line {
     /// Opens what is meant.
     pub(in crate::cli) fn open(config: &Config, place: &Place) -> Result<Self, Fault> {
-        let branch = place.branch.clone().unwrap_or_else(BranchId::trunk);
-        let opened = open_branch(config, place)?;
+        let (opened, branch) = open_branch(config, place)?;
         let session = opened.meta.session.clone();
         let name = if branch == BranchId::trunk() { session.clone() } else { format!("{session}@{branch}") };
         Ok(Self {
@@ -93,21 +93,50 @@ impl Line {
     }
 
     /// The last event that both have in common, where they are branches of one session.
-    pub(super) fn shared(&self, other: &Self) -> Seq {
-        let same = self.dir.is_some() && self.dir == other.dir && self.branch == other.branch;
-        if same { self.head().head.min(other.head().head) } else { Seq(0) }
+    pub(super) fn shared(&self, other: &Self) -> Result<Seq, Fault> {
+        let Some(dir) = self.dir.as_ref().filter(|_| self.dir == other.dir) else { return Ok(Seq(0)) };
+        let session = Session::open(dir)?;
+        let mine = line_of(&session, &self.branch, self.head().head)?;
+        let theirs = line_of(&session, &other.branch, other.head().head)?;
+        let common = mine.iter().zip(&theirs).take_while(|(x, y)| x.0 == y.0);
+        Ok(common.map(|(x, y)| x.1.min(y.1)).last().unwrap_or_default())
     }
 }
 
-/// Opens the branch that is meant, to be looked at.
-pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<Opened, Fault> {
+/// Opens the branch that is meant, to be looked at: the one that is named, else the one that was written last.
+pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<(Opened, BranchId), Fault> {
     let path = (!place.path.is_empty()).then_some(place.path.as_str());
-    match place.branch.as_ref().filter(|b| **b != BranchId::trunk()) {
-        None => place::open(config, path),
-        Some(branch) => {
-            Err(Fault::usage(format!("{}: there is no branch {branch}", place.path), "leave the branch away"))
-        }
+    let report =
+        path.map(Path::new).is_some_and(|p| p.is_file() && p.file_name().is_some_and(|n| n != "meta.toml"));
+    if report {
+        return match place.branch.as_ref().filter(|b| **b != BranchId::trunk()) {
+            None => Ok((place::open(config, path)?, BranchId::trunk())),
+            Some(branch) => Err(Fault::usage(
+                format!("{}@{branch}: only the trunk of a report can be compared", place.path),
+                "name a session's folder",
+            )),
+        };
     }
+    let dir = place::session_dir(config, path)?;
+    let session = Session::open(&dir)?;
+    let branch = place.branch.clone().unwrap_or_else(|| session.last_written());
+    let opened = journal::open_branch(&session.branch_there(&branch)?, Use::Look)?;
+    let torn = opened.torn.map(|t| t.what);
+    Ok((Opened::of(dir, session.meta, opened.timeline, opened.whole, torn), branch))
+}
+
+/// The branches that an event of a branch stands on, from the trunk on, each with its last event that counts here.
+fn line_of(session: &Session, branch: &BranchId, head: Seq) -> Result<Vec<(BranchId, Seq)>, Fault> {
+    let headers = session.headers()?;
+    let mut line = vec![(branch.clone(), head)];
+    let mut at = branch.clone();
+    while let Some(header) = headers.iter().find(|h| h.id == at) {
+        let Some(parent) = header.parent.clone().filter(|p| line.iter().all(|l| l.0 != *p)) else { break };
+        line.push((parent.clone(), header.at_seq));
+        at = parent;
+    }
+    line.reverse();
+    Ok(line)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/effect.rs"),
     include_bytes!("../../engine/event.rs"),
     include_bytes!("../../engine/carried.rs"),
+    include_bytes!("../../engine/pause.rs"),
     include_bytes!("../../engine/pool.rs"),
     include_bytes!("../../engine/state.rs"),
     include_bytes!("../../engine/stops.rs"),

@@ -84,10 +84,10 @@ impl Outcome {
             Some(EndReason::StepLimit) => "lost: the cap on steps",
             Some(EndReason::MoveLimit) => "lost: the cap on moves",
             Some(EndReason::TimeLimit) => "lost: the cap on time",
+            Some(EndReason::PlanEnd) => "lost: the plan came to its end",
             Some(EndReason::Loop) => "lost: the same action twice in a row",
             Some(EndReason::Person) => "ended by a person",
             Some(EndReason::Error) => "given up after an error",
-            Some(EndReason::PlanEnd) => "lost: the end of the plan",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a comparison has to say, side by side, for whoever shows it.
 
 use super::{Before, Comparison, Outcome, Side, Told, said};
-use crate::domain::{By, Step};
+use crate::domain::{By, Label, Step};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -43,13 +43,16 @@ impl Before {
         let told = self.lessons != super::Lessons::default();
         for pair in &self.segments {
             let from = [&pair.a, &pair.b].into_iter().flatten().next().map_or("", |p| p.from.as_str());
-            if told && from.starts_with("lesson ") {
+            let learnt =
+                matches!(pair.label, Label::Abstract | Label::Error | Label::Progress | Label::Memory);
+            // Their headings come and go with them.
+            if told && learnt && (from.is_empty() || from.starts_with("lesson ")) {
                 continue;
             }
-            let name = if from.is_empty() {
-                pair.label.name().to_owned()
-            } else {
-                format!("{}, {from}", pair.label.name())
+            let word = if pair.label == Label::Observation { "seen" } else { pair.label.name() };
+            let name = match from.strip_prefix("turn ").unwrap_or(from) {
+                "" => word.to_owned(),
+                from => format!("{word} {from}"),
             };
             let side = |p: &Option<super::Piece>| p.as_ref().map(|p| p.words.trim().to_owned());
             all.push(saying("prompt", name, side(&pair.a), side(&pair.b)));

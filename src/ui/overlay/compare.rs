@@ -301,3 +301,6 @@ impl Shown {
 fn window(title: &str, rows: u16, mode: Mode) -> Window<'_> {
     Window { title, place: Where::Middle, rows, columns: 196, mode }
 }
+
+#[cfg(test)]
+mod tests;

@@ -319,9 +319,13 @@ fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         }
     }
     for stop in &step.stops {
-        let (glyph, word) = if stop.warn { (glyphs.watch, "watch") } else { (glyphs.stop, "breakpoint") };
+        let (glyph, word, role) = if stop.warn {
+            (glyphs.watch, "watch", Role::Dim)
+        } else {
+            (glyphs.stop, "breakpoint", Role::Text)
+        };
         let words = format!("{word} {}: {}", stop.breakpoint, stop.why);
-        w.text((Role::MarkStop, &format!("{glyph} ")), 2, Role::MarkStop, &words);
+        w.text((Role::MarkStop, &format!("{glyph} ")), 2, role, &words);
     }
     for remark in &step.remarks {
         w.text((Role::MarkPerson, &format!("{} ", glyphs.remark)), 2, Role::Person, remark);

@@ -1,6 +1,6 @@
 //! What is told of one row: in the lower part of the window, on a page of its own, and to be copied.
 
-use super::super::prompt::difference;
+use super::super::prompt::words;
 use super::super::window::{Line, paragraph};
 use super::rows::{Shape, fitted};
 use crate::text::{one_line, wrap_at_most};
@@ -21,9 +21,9 @@ pub(super) fn brief(found: &Comparison, row: usize, shape: Shape, glyphs: &Glyph
     if found.first == Some(row) {
         lines.extend(reasons(found, shape));
         let sayings = found.before.as_ref().map(Before::sayings).unwrap_or_default();
-        let turning = found.turning(row);
-        // Lessons and prompt before the turn itself: they are what a person looks for first.
-        for said in sayings.iter().chain(&turning) {
+        let (did, rest): (Vec<_>, Vec<_>) = found.turning(row).into_iter().partition(|s| s.name == "did");
+        // What was done, then what may have brought it about: where there is little room, that is what counts.
+        for said in did.iter().chain(&sayings).chain(&rest) {
             lines.extend(side_by_side(said, shape, FEW, glyphs));
         }
         return lines;
@@ -74,7 +74,7 @@ pub(super) fn all(
                 lines.push(Line::new());
                 lines.push(heading("The prompts, from left to right"));
                 let (x, y) = &before.states;
-                lines.extend(difference(y, b, Some((a, Some(x))), columns));
+                lines.extend(words((x, a), (y, b), columns));
             }
         }
     }
@@ -144,8 +144,8 @@ fn side_by_side(said: &Saying, shape: Shape, most: usize, glyphs: &Glyphs) -> Ve
         }
         return lines;
     }
-    let room = shape.side.saturating_sub(NAME / 2 + 1);
-    let (a, b) = (wrapped(&said.a, room), wrapped(&said.b, room));
+    let room = shape.side.saturating_sub(NAME);
+    let (a, b) = (wrapped(&said.a, room), wrapped(&said.b, shape.side));
     let joint = " | ".replace('|', glyphs.joints[1 | 4]);
     (0..a.len().max(b.len()))
         .map(|place| {

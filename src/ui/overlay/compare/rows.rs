@@ -212,11 +212,15 @@ fn line(found: &Comparison, at: usize, half: Half, chosen: bool, shape: Shape, g
         Kind::OnlyA => "<",
         Kind::OnlyB => ">",
     };
-    let mark = if first { Role::Warn } else { Role::Mark };
+    let mark = match () {
+        () if chosen => Role::Chosen,
+        () if first => Role::Warn,
+        () => Role::Mark,
+    };
     vec![
         (role(Role::Removed), fitted(&a, shape.side, glyphs)),
         (mark, format!(" {sign} ")),
-        (role(Role::Added), truncate(&b, shape.side, glyphs.more)),
+        (role(Role::Added), fitted(&b, shape.side, glyphs)),
     ]
 }
 

@@ -114,7 +114,7 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
 }
 
 /// What changed since the prompt before; `then` is a state that still holds the episode of that one, where there is one.
-pub(in crate::ui::overlay) fn difference(
+pub(super) fn difference(
     state: &State,
     now: &PromptRecord,
     before: Option<(&PromptRecord, Option<&State>)>,
@@ -135,6 +135,20 @@ pub(in crate::ui::overlay) fn difference(
         lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
         return lines;
     };
+    lines.extend(words((then, before), (state, now), columns));
+    if lines.is_empty() {
+        lines = paragraph((Role::Dim, ""), Role::Dim, "Not a word differs from the call before.", columns);
+    }
+    lines
+}
+
+/// The lines of two prompts that differ, each with a state that holds its episode.
+pub(in crate::ui::overlay) fn words(
+    (then, before): (&State, &PromptRecord),
+    (state, now): (&State, &PromptRecord),
+    columns: u16,
+) -> Vec<Line> {
+    let mut lines = Vec::new();
     let (old, new) = (render(then, before), render(state, now));
     let (gone, there) = (places(then, &old), places(state, &new));
     let (old, new) = (body(&old), body(&new));
@@ -163,9 +177,6 @@ pub(in crate::ui::overlay) fn difference(
                 lines.extend(paragraph((mark, lead), role, change.value().trim_end_matches('\n'), columns));
             }
         }
-    }
-    if lines.is_empty() {
-        lines = paragraph((Role::Dim, ""), Role::Dim, "Not a word differs from the call before.", columns);
     }
     lines
 }
