@@ -13,7 +13,6 @@ mod decide;
 mod effect;
 mod event;
 mod limits;
-mod pause;
 mod policy;
 mod pool;
 mod seed;
@@ -26,8 +25,7 @@ pub use carried::{Attempt, Carried, FROM_NUMBER, FROM_TRIAL, only_trial};
 pub use clock::Clock;
 pub use command::{Command, Input, LessonWish, Refusal};
 pub use effect::{Effect, effect_of};
-pub use event::{Cause, Envelope, Event, Failure};
-pub use pause::PauseReason;
+pub use event::{Cause, Envelope, Event, Failure, PauseReason};
 pub use policy::{
     Ask, Detect, Draft, Drafter, Found, Heard, MentorReading, Method, Outgoing, Policy, Reading, StopLook,
     StopRules, Want, keep,

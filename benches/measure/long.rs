@@ -40,7 +40,12 @@ impl Rig {
         let store = Store::default();
         store.timeline().fetch_with(writer.events().fetch());
         let mut rig = Self { engine: Engine::new(policy), writer, store, step: 0, way: |step| step % 20 };
-        rig.wish(Command::Start { session: "bench".to_owned(), spec: Box::new(spec), pool: Vec::new() });
+        rig.wish(Command::Start {
+            session: "bench".to_owned(),
+            spec: Box::new(spec),
+            pool: Vec::new(),
+            carried: None,
+        });
         rig.wish(Command::Run);
         rig
     }

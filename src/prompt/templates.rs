@@ -138,6 +138,8 @@ pub(super) struct Choice {
     pub(super) here: bool,
     /// What was learnt in one episode stands together, and `last` counts episodes.
     pub(super) together: bool,
+    /// Each has its number before it, from 1, so that an answer can name one.
+    pub(super) numbered: bool,
 }
 
 /// Something that is known of the task or the run.

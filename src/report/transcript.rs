@@ -148,6 +148,18 @@ impl Transcript {
             }
             Event::Reflected { reflection } => reflected(out, reflection),
             Event::LessonChanged { op, by } => lesson(out, op, *by, after),
+            Event::PoolProposed { change } => {
+                let (name, lines) = (change.question.name(), change.lines.len());
+                line(out, "      ", &format!("{name}: its {lines} lines wait for a person's word"));
+            }
+            Event::PoolSettled { refused } => {
+                let numbers: Vec<String> = refused.iter().map(|n| (n + 1).to_string()).collect();
+                let words = match &numbers[..] {
+                    [] => "every line of the summary was accepted".to_owned(),
+                    some => format!("of the summary's lines these were refused: {}", some.join(", ")),
+                };
+                line(out, "      ", &words);
+            }
             Event::Undone { .. } => line(out, "      ", "the last change of the lessons was taken back"),
             Event::Redone { .. } => line(out, "      ", "the change of the lessons was made again"),
             Event::Remarked { step, text } => line(out, &format!("{step:>3} remark  "), text),

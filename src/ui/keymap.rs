@@ -73,6 +73,8 @@ modes! {
     Prompt = "prompt", "In the prompt view", Some(Mode::Overlay), false;
     /// Details of a lesson.
     Details = "details", "In the details of a lesson", Some(Mode::Overlay), false;
+    /// A summary that waits.
+    Summary = "summary", "Over a summary that waits for your word", Some(Mode::Overlay), false;
     /// The list of the run's episodes.
     Runs = "runs", "In the list of the run's episodes", Some(Mode::Overlay), false;
     /// The list of breakpoints.

@@ -133,6 +133,8 @@ pub struct Model {
     pub owed: u8,
     /// Episode and answered steps for which the line of a person who plays was opened.
     pub lined: Option<(u32, u32)>,
+    /// The summary that was shown of itself when it began to wait, by its event.
+    pub summed: Option<Seq>,
     /// The person was asked whether the episode is to end.
     pub ending: bool,
     /// When Ctrl-C was last pressed.

@@ -21,6 +21,7 @@ mod prompt;
 mod runs;
 mod search;
 mod step;
+mod summary;
 pub(crate) mod window;
 
 pub use action_box::{ActionBox, SHOWN_AS, THOUGHT};
@@ -39,6 +40,7 @@ pub use prompt::PromptView;
 pub use runs::Runs;
 pub use search::Search;
 pub use step::StepView;
+pub use summary::Summary;
 
 pub(crate) use super::update::{after, after_step};
 
@@ -203,6 +205,10 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Palette => Box::<Palette>::default(),
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::Preview => Box::new(PromptView::new(model.templates.clone()).ahead()),
+        Action::Summary => {
+            let change = head.changes.first().ok_or("no summary waits for your word")?;
+            Box::new(Summary::of(change))
+        }
         Action::Compare => {
             look.episode().ok_or("there is no episode to compare yet")?;
             Box::new(Compare::of(look))

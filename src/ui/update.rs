@@ -158,6 +158,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
     obey(model, action);
     let send = |command| vec![Request::Send(command)];
     match action {
+        _ if turn::summary_is_due(model, look, action) => opened(model, look, Action::Summary),
         Action::Step | Action::NextTask => turn::step(model, look),
         Action::StepStage => send(Command::StepStage),
         Action::Open => match model.focus {

@@ -364,3 +364,14 @@ fn every_actor_is_outfitted_in_one_place() {
         assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{actor} {mentor}: {said}");
     }
 }
+
+/// The turn that won said "Next: go to red ball 1." below "The task is completed."
+#[test]
+fn once_the_goal_holds_no_reflection_says_what_comes_next() {
+    let home = Home::new();
+    let told =
+        home.run(&["run", "--env", "babyai", "--task", "GoToRedBall", "--seed", "7", "--json"]).ok().lines();
+    let won = told.iter().find(|l| l["type"] == "step" && l["won"] == true).unwrap()["step"].clone();
+    let reflected = told.iter().filter(|l| l["type"] == "reflection" && l["step"] == won);
+    assert!(reflected.filter(|l| l.to_string().contains("Next")).count() == 0, "{told:?}");
+}

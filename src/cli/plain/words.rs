@@ -2,6 +2,7 @@
 
 mod breaks;
 mod standing;
+mod summary;
 mod telling;
 
 pub(super) use standing::mode;
@@ -61,6 +62,8 @@ on N, off N, pin N, delete N      switch lesson N on or off, pin it, delete it
 scope N SCOPE           give lesson N another reach: episode, task, task_type, environment
 move N PLACE            put lesson N at another place among its kind
 undo (u), redo (U)      take the last change of lessons back, make it again
+summary                 the mentor's summary that waits for your word, line by line
+accept [N ...]          take it: all of its lines, or these alone; refuse [N ...]: none of them, or all but these
 reflect KIND            reflect now: abstract, error, progress, or a kind of the method (plan, positive ...)
 prompt (p) [KIND]       the last prompt, segment by segment; with KIND that of a question to the mentor
 prompt-edit N TEXT      give part N of a drafted prompt other words before it is sent (`stage` drafts and sends)
@@ -144,6 +147,8 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "lesson-pin" => one(Command::Lesson(change("pin", rest, state)?)),
         "lesson-scope" => one(Command::Lesson(change("scope", rest, state)?)),
         "lesson-delete" => one(Command::Lesson(change("delete", rest, state)?)),
+        "summary" => summary::lines(state).map(Said::Tell),
+        "accept" | "refuse" => one(summary::settled(word, rest, state)?),
         "undo" | "u" => one(Command::Undo),
         "redo" | "U" => one(Command::Redo),
         "reflect" => one(Command::Reflect(kind_of(&needs(rest, "reflect KIND")?).map_err(|f| f.message)?)),

@@ -29,6 +29,7 @@ fn moves() -> impl Strategy<Value = Move> {
         Just(Command::GiveUp),
         Just(Command::Reflect(Kind::Error)),
         Just(Command::Undo),
+        Just(Command::SettlePool { refused: vec![0] }),
         Just(Command::Redo),
         Just(Command::Reject("no".to_owned())),
         Just(Command::Act("dance".to_owned())),

@@ -42,6 +42,8 @@ struct RawPart {
     #[serde(default)]
     together: bool,
     #[serde(default)]
+    numbered: bool,
+    #[serde(default)]
     when: Option<RawWhen>,
 }
 
@@ -138,12 +140,14 @@ fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
         scope: raw.scope,
         here: raw.here,
         together: raw.together,
+        numbered: raw.numbered,
     };
     let choosy = !choice.kinds.is_empty()
         || choice.last.is_some()
         || choice.scope.is_some()
         || choice.here
-        || choice.together;
+        || choice.together
+        || choice.numbered;
     let chosen = || Some(Content::Lessons(choice.clone()));
     let (label, listed) = match raw.label.as_str() {
         "instruction" => (Label::Instruction, None),

@@ -70,15 +70,15 @@ fn habit(prompt: &Prompt, world: &World, next: &str, actions: usize, dice: &Dice
     let (verb, objects) = verb.split_once('(')?;
     let domain = Domain::named(world.game().domain())?;
     let takes = habits::shows_in_plan(domain, verb, actions, prompt, dice)?;
-    // The second ball is the one that is forgotten, or nothing would ever be carried.
-    if takes == "move" && !world.valid().any(|text| text.starts_with("drop")) {
+    // Both are mistakes of one who carries a ball: without one, nothing would ever be carried, and there is nothing to drop.
+    if matches!(takes, "move" | "drop") && !world.valid().any(|text| text.starts_with("drop")) {
         return None;
     }
     let form = |text: &&str| {
         let mut tried = World::new(std::sync::Arc::clone(world.game()));
         tried.go_back(&world.place());
         tried.play(text);
-        tried.taken().is_some_and(|taken| taken.starts_with(&format!("{}(", takes)))
+        tried.taken().is_some_and(|taken| taken.starts_with(&format!("{takes}(")))
     };
     let options: Vec<&str> = world.valid().filter(form).collect();
     if options.is_empty() {

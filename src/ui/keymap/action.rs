@@ -106,6 +106,8 @@ actions! {
     SortRows = "sort", "sort the list by the next column";
     GroupCauses = "group", "group the failed episodes by what went wrong, or list them plainly";
     Rerun = "rerun", "play this episode again as it began, in a session of its own";
+    Summary = "summary", "show the mentor's summary that waits, to accept or refuse its lines";
+    RefuseAll = "refuse-all", "refuse every line of the summary, or accept all again";
     Again = "again", "play this task again";
     NextTask = "next", "go on with the next task";
     EndEpisode = "end-episode", "end this episode";
@@ -147,6 +149,7 @@ impl Action {
                 | Self::PreviousMatch
                 | Self::Difference
                 | Self::EditPrompt
+                | Self::RefuseAll
                 | Self::AddBreak
                 | Self::EditBreak
                 | Self::ToggleBreak

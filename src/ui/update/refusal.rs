@@ -20,6 +20,7 @@ pub(super) fn acts_on_the_present(action: Action) -> bool {
             | Action::Model
             | Action::Recorded
             | Action::EndEpisode
+            | Action::Summary
             | Action::ReflectNow
             | Action::Undo
             | Action::Redo

@@ -79,6 +79,12 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
         w.line(2, keys(look, &[pair]));
         return;
     }
+    if let Some(change) = state.changes.first().filter(|_| state.waits()) {
+        let words = format!("the {} waits for your word", change.question.name());
+        w.text((Role::ModePaused, ""), 2, Role::ModePaused, &words);
+        w.line(2, keys(look, &[(Action::Summary, "shows its lines")]));
+        return;
+    }
     let Some(step) = state.awaiting() else { return };
     if step.approved {
         return;

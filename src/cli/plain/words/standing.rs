@@ -28,6 +28,9 @@ pub(in crate::cli::plain) fn mode(state: &State) -> String {
     if let Some((episode, step, ..)) = &state.divergence {
         return format!("DIFFERENT · the rebuilt world differs at {episode}.{step}; `retry` accepts it");
     }
+    if let Some(change) = state.changes.first().filter(|_| state.waits()) {
+        return format!("CONFIRM · the {} waits: summary, accept, refuse", change.question.name());
+    }
     if state.over && state.open_episode().is_none() {
         return "RUN OVER · again plays the task once more, quit leaves".to_owned();
     }
@@ -44,8 +47,9 @@ pub(in crate::cli::plain) fn mode(state: &State) -> String {
         };
     };
     debug_assert_eq!(step.stage, Stage::Decision);
-    let who = match (state.autonomy, step.call) {
-        (Autonomy::Human, _) | (_, None) => return format!("YOU PLAY · step {}: act ACTION", step.number),
+    let asked = step.call.is_some() || step.proposed.is_some();
+    let who = match (state.autonomy, asked) {
+        (Autonomy::Human, _) | (_, false) => return format!("YOU PLAY · step {}: act ACTION", step.number),
         (Autonomy::Confirm, _) => "CONFIRM",
         (Autonomy::Auto, _) => "PAUSED",
     };

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 
 fn list(dir: &Path, rows: &[Value]) -> Selection {
-    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
-    fs::write(dir.join("test.jsonl"), text).unwrap();
+    let lines: Vec<String> = rows.iter().map(ToString::to_string).collect();
+    fs::write(dir.join("test.jsonl"), lines.join("\n")).unwrap();
     Selection { list: Some(dir.join("test.jsonl").display().to_string()), ..Selection::default() }
 }
 
