@@ -37,6 +37,7 @@ pub struct Tally {
     /// Tokens of all episodes.
     pub tokens: u64,
     /// The same by who counted them, and what the calls cost by the prices of the configuration.
+    #[serde(skip_serializing_if = "Counted::is_empty")]
     pub spent: Counted,
     /// Lessons in force at the end.
     pub lessons: u32,

@@ -207,6 +207,7 @@ fn needs_screen(word: &str) -> Option<String> {
         "lesson-from-override" => "here: lesson MISTAKE -> SOLUTION",
         "override-questions" => "here: set override.shown_as own, or human_edit",
         "result" => "here: story, and world",
+        "compare" => "`retrospect diff A B` compares",
         "tasks" => "`retrospect report` says what the run came to",
         "preview" => "here: prompt shows the last one that was sent",
         "truth" => "here: world shows what the agent may know",

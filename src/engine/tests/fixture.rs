@@ -310,3 +310,9 @@ pub(super) fn names(events: &[Event]) -> Vec<String> {
         .map(|e| serde_json::to_value(e).unwrap()["type"].as_str().unwrap_or_default().to_owned())
         .collect()
 }
+
+/// A call to the actor that came to nothing.
+pub(super) fn no_answer() -> Failure {
+    let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
+    Failure { what, place, next, kind: None }
+}
