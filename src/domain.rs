@@ -15,7 +15,9 @@ mod usage;
 
 pub use failure::FailureKind;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};
-pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, Scope};
+pub use lesson::{
+    ChangeLine, Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, PoolChange, Scope,
+};
 pub use note::{Note, NoteKind};
 pub use prompt::{Asked, Dropped, Label, Origin, Prompt, PromptRecord, Segment, SegmentRecord, Speaker};
 pub use reflection::{Author, Item, Kind, Moment, Purpose, Question, Reflection};

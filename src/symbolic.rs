@@ -8,7 +8,7 @@ mod cause;
 mod detect;
 mod failure;
 mod goal;
-pub mod grid;
+mod grid;
 mod planning;
 mod rules;
 mod situation;

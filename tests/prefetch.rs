@@ -21,7 +21,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 fn task(env: &str, id: &str) -> Task {
-    Task { env: env.to_owned(), id: id.to_owned(), goal: String::new(), task_type: None, seed: 0 }
+    Task {
+        env: env.to_owned(),
+        id: id.to_owned(),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 0,
+    }
 }
 
 /// The built-in rules in the place of a model, with answers that are kept.

@@ -106,7 +106,7 @@ pub struct World {
     /// A task, by its id; may be given several times. For alfworld also a game.tw-pddl or its folder, for babyai a level's number or name, for pddl `gripper/3`.
     #[arg(long = "task", value_name = "T")]
     pub task: Vec<String>,
-    /// Tasks of a file (an id a line, or JSON lines with `task`), or of a set by name, such as `normal/*/1-20`.
+    /// Tasks of a file (an id a line, JSON lines with `task`, or a label file of AgentBoard), or of a set by name, such as `normal/*/1-20`.
     #[arg(long, value_name = "FILE|NAME")]
     pub tasks: Option<String>,
     /// Only the first N of the tasks.

@@ -365,12 +365,6 @@ impl Config {
         }
     }
 
-    /// A value as a list of texts; empty where nothing is set.
-    pub fn list(&self, name: &str) -> Vec<String> {
-        let all = self.values.get(name).and_then(|v| v.0.as_array());
-        all.into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()
-    }
-
     /// A value as a number.
     pub fn number(&self, name: &str) -> u64 {
         self.values.get(name).and_then(|v| v.0.as_u64()).unwrap_or(0)

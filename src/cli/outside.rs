@@ -5,7 +5,7 @@ use crate::domain::{BranchId, Seq, hex};
 use crate::driver::Store;
 use crate::journal::Session;
 use crate::report::{Record, html};
-use crate::ui::app::Outside;
+use crate::ui::Outside;
 use crate::ui::compare::Place;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -19,12 +19,14 @@ use std::sync::Arc;
 pub(super) fn around(config: &Config, dir: &Path) -> Outside {
     let (beside, here) = (dir.to_owned(), dir.to_owned());
     let (root, own) = (super::place::root(config), dir.to_owned());
-    let (of, config) = (dir.to_owned(), config.clone());
+    let (of, listed) = (dir.to_owned(), root.clone());
+    let config = config.clone();
     Outside {
         edit: Arc::new(edit),
         keep: Arc::new(move |text: &str| keep(&beside, text)),
         export: Arc::new(move |store: &Store| export(&here, store)),
         others: Arc::new(move |store: &Store| others(&root, &own, &store.branch())),
+        sessions: Arc::new(move || sessions(&listed)),
         branch: Arc::new(move |place: &Place| branch(&config, &of, place)),
     }
 }
@@ -77,6 +79,16 @@ fn branch(config: &Config, own: &Path, place: &Place) -> Result<Arc<Store>, Stri
     let store = Store::default();
     store.begin(opened.timeline, branch);
     Ok(Arc::new(store))
+}
+
+/// All sessions, the newest first, with a few words about each.
+fn sessions(root: &Path) -> Vec<(String, String)> {
+    let found = super::place::recent(root, LISTED).into_iter();
+    let told = found.map(|(session, summary)| {
+        let meta = &session.meta;
+        (meta.session.clone(), format!("{}, {}: {}", meta.method, meta.actor, summary.goal))
+    });
+    told.collect()
 }
 
 fn edit(text: &str) -> Result<Option<String>, String> {

@@ -8,6 +8,7 @@ use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::tell::{Teller, Voice};
 use super::watch::{BROKEN, interrupted, runtime, tell_news};
+use crate::domain::Autonomy;
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
 use crate::engine::{Command, Pace, State};
@@ -234,7 +235,8 @@ fn settled(state: &State, running: bool) -> bool {
 
 /// Nothing goes on before this is decided on, at whatever pace.
 fn undecided(state: &State) -> bool {
-    state.divergence.is_some() || state.trouble.is_some()
+    let summary = !state.changes.is_empty() && state.autonomy != Autonomy::Auto;
+    state.divergence.is_some() || state.trouble.is_some() || summary
 }
 
 fn stands(state: &State) -> bool {

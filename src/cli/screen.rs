@@ -132,6 +132,7 @@ pub(super) fn options(
         outside: Some(around(config, dir)),
         resume: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
         templates: None,
+        models: config.models().map(|(profile, model)| format!("openai:{model} profile {profile}")).collect(),
     };
     Ok((options, problems))
 }

@@ -159,6 +159,14 @@ pub struct EpisodeSummary {
     pub hindsight: Hindsight,
 }
 
+impl EpisodeSummary {
+    /// The share of its world actions that the world accepted, from 0 to 1; none where there was no action.
+    pub fn grounding(&self) -> Option<f64> {
+        let refused = self.hindsight.invalid.min(self.moves);
+        (self.moves > 0).then(|| f64::from(self.moves - refused) / f64::from(self.moves))
+    }
+}
+
 /// What is known of an ended episode beyond the event of its end: small, for lists and rates of many episodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hindsight {

@@ -122,6 +122,7 @@ fn spec(tasks: usize) -> RunSpec {
         id: n.to_string(),
         goal: String::new(),
         task_type: None,
+        difficulty: None,
         seed: 0,
     };
     RunSpec {

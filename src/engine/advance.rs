@@ -37,6 +37,10 @@ impl Engine {
         if state.world_busy() || state.asking(Asked::Actor) || state.asking(Asked::Mentor) {
             return Vec::new();
         }
+        if !state.changes.is_empty() {
+            let free = state.autonomy == Autonomy::Auto && moves(state);
+            return self.agreed().filter(|_| free).unwrap_or_default();
+        }
         if let Some(step) = state.open_episode().and_then(|e| e.last())
             && step.stage == Stage::Observation
         {

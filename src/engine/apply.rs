@@ -9,7 +9,9 @@ use parts::{seen_of, touches_episode};
 
 use super::state::{Episode, Grant, NoteTally, Pace, State};
 use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
-use crate::domain::{Asked, CallId, EpisodeRole, Executed, Origin, PromptRecord, Seq, Stage, Step};
+use crate::domain::{
+    Asked, CallId, EpisodeRole, Executed, Origin, PoolChange, PromptRecord, Seq, Stage, Step,
+};
 use std::sync::Arc;
 
 impl State {
@@ -106,7 +108,6 @@ impl State {
                     _ => Asked::Actor,
                 };
                 self.count_tokens(asked, usage);
-                self.stops.meter.cost_nano = self.stops.meter.cost_nano.saturating_add(usage.cost_nano);
                 self.stand_ins.retain(|s| s.0 != *call);
                 if asked == Asked::Mentor {
                     self.calls.remove(call);
@@ -213,6 +214,10 @@ impl State {
                 self.spend_stage();
             }
             Event::LessonChanged { op, by } => self.change_lesson(seq, op, *by),
+            Event::PoolProposed { change } => {
+                self.changes.push(PoolChange { seq, ..(**change).clone() });
+            }
+            Event::PoolSettled { refused } => self.settle_pool(refused),
             Event::Undone { of, op } => self.undo_lesson(seq, *of, op),
             Event::Redone { of, op } => self.redo_lesson(seq, *of, op),
             Event::Carried { carried } => self.carry(carried),
@@ -337,25 +342,6 @@ impl State {
         if self.grant == Some(Grant::Stage) {
             self.grant = None;
         }
-    }
-
-    fn set(&mut self, name: &str, value: &serde_json::Value) {
-        let Some(run) = &mut self.run else { return };
-        let run = Arc::make_mut(run);
-        match (name, value.as_u64(), value.as_bool()) {
-            ("max_steps", Some(n), _) => {
-                run.limits.steps = u32::try_from(n).unwrap_or(u32::MAX);
-                return;
-            }
-            // No bound is written as 0, or as nothing.
-            ("max_moves", n, _) => {
-                run.limits.moves = n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).filter(|n| *n > 0);
-            }
-            ("wall_seconds", n, _) => run.limits.wall_seconds = n.filter(|n| *n > 0),
-            ("loop_detector", _, Some(on)) => run.loop_detector = on,
-            _ => {}
-        }
-        run.settings.set(name, value.clone(), crate::domain::SettingOrigin::Person);
     }
 
     fn open_step(&mut self, prompt: &PromptRecord, seq: Seq, stage: Stage) {

@@ -68,7 +68,7 @@ impl Attempt {
     }
 
     /// As the state holds attempts.
-    fn episode(&self) -> Episode {
+    pub(super) fn episode(&self) -> Episode {
         let noted = self.noted.iter().map(|tally| (tally.last.detector.clone(), tally.clone()));
         Episode {
             reset: self.reset.clone(),
@@ -81,18 +81,6 @@ impl Attempt {
 }
 
 impl State {
-    pub(super) fn carry(&mut self, carried: &Carried) {
-        if let Some(attempt) = &carried.attempt {
-            self.attempts.insert_mut(attempt.task.key(), Arc::new(attempt.episode()));
-        }
-        if !carried.memory.is_null() {
-            self.memory.clone_from(&carried.memory);
-        }
-        for (id, episode, step) in &carried.learnt {
-            self.pool.learnt_at(id, (*episode, *step));
-        }
-    }
-
     /// The number of the next episode.
     pub fn next_number(&self) -> u32 {
         first(self.run.as_deref(), FROM_NUMBER).saturating_add(self.past.len() as u32)

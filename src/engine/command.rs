@@ -67,6 +67,11 @@ pub enum Command {
     SetAutonomy(Autonomy),
     /// Change the lesson pool.
     Lesson(LessonWish),
+    /// Say which lines of the summary that waits are refused, counted from 0; the others are accepted.
+    SettlePool {
+        /// The refused lines.
+        refused: Vec<usize>,
+    },
     /// Take the last change of the pool back.
     Undo,
     /// Make the last undone change again.

@@ -3,6 +3,7 @@
 mod lesson;
 mod other;
 mod person;
+mod pool;
 mod question;
 mod reply;
 mod stops;

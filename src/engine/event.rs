@@ -2,12 +2,16 @@
 
 use super::Carried;
 use crate::domain::{
-    Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, FailureKind, Fate, LessonOp,
-    Note, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
+    Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, LessonOp, Note, PoolChange,
+    PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
+
+mod why;
+
+pub use why::{Failure, PauseReason};
 
 /// An event with its place, its time and what brought it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,38 +44,6 @@ pub enum Cause {
     Policy,
     /// A timer.
     Timer,
-}
-
-/// Why a session stands still.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PauseReason {
-    /// A person asked for it.
-    Person,
-    /// A call failed.
-    Failure,
-    /// A step was granted and is done.
-    StepDone,
-    /// The episode ended.
-    EpisodeEnd,
-    /// The session was taken up again.
-    Resume,
-    /// A breakpoint's condition came true.
-    Breakpoint,
-}
-
-/// A failed call in plain words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// What happened.
-    pub what: String,
-    /// Where: the actor, the mentor, the world.
-    pub place: String,
-    /// What can be done.
-    pub next: String,
-    /// Which kind of failure, where a model's provider knows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<FailureKind>,
 }
 
 /// A fact. Every variant is complete: folding asks nobody.
@@ -271,6 +243,18 @@ pub enum Event {
         op: Box<LessonOp>,
         /// Who changed it.
         by: Author,
+    },
+    /// A summary waits for a person's word on each of its lines.
+    PoolProposed {
+        /// What would change.
+        #[serde(flatten)]
+        change: Box<PoolChange>,
+    },
+    /// The oldest summary that waited was settled; the changes before it in its batch are the lines that were accepted.
+    PoolSettled {
+        /// The lines that were refused, counted from 0.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        refused: Vec<u32>,
     },
     /// A change of the pool was taken back.
     Undone {

@@ -188,13 +188,16 @@ pub struct Found {
     pub why: String,
 }
 
+/// Which of the state's breakpoints an event makes true: (state before, event, state after).
+pub type StopLook = Arc<dyn Fn(&State, &Envelope, &State) -> Vec<Found> + Send + Sync>;
+
 /// How conditions are read and looked at.
 #[derive(Clone)]
 pub struct StopRules {
     /// Reads what a person typed; a refusal says what is wrong and what could be written.
     pub read: fn(&str) -> Result<Stop, Refusal>,
-    /// Which of the state's breakpoints an event makes true: (state before, event, state after).
-    pub look: Arc<dyn Fn(&State, &Envelope, &State) -> Vec<Found> + Send + Sync>,
+    /// Which of the state's breakpoints an event makes true.
+    pub look: StopLook,
 }
 
 /// The method and the pure functions it is surrounded by.

@@ -2,8 +2,8 @@
 
 use super::{Clock, Effect, Failure, PauseReason, Pool, Stops};
 use crate::domain::{
-    Asked, Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, LessonOp, Note, PromptRecord,
-    Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
+    Asked, Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, LessonOp, Note, PoolChange,
+    PromptRecord, Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
 };
 use rpds::{HashTrieMapSync, VectorSync};
 use serde::{Deserialize, Serialize};
@@ -183,6 +183,9 @@ pub struct State {
     pub divergence: Option<(u32, u32, String, String)>,
     /// The method's own memory.
     pub memory: Value,
+    /// Summaries that wait for a person's word, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<PoolChange>,
     /// Changes of a person that can be taken back, the last at the end.
     pub undo: Vec<UndoEntry>,
     /// Undone changes that can be made again, the last at the end.
@@ -199,6 +202,11 @@ pub struct State {
 }
 
 impl Spent {
+    /// Costs of all models, in billionths of the prices' unit.
+    pub fn cost_nano(&self) -> u64 {
+        self.actor.cost_nano.saturating_add(self.mentor.cost_nano)
+    }
+
     /// Tokens of all models.
     pub fn tokens(&self) -> u64 {
         self.actor_tokens.saturating_add(self.mentor_tokens)
@@ -346,6 +354,7 @@ impl State {
     pub fn waits(&self) -> bool {
         // With a difference, the calls in flight have not been made: they wait for the decision too.
         let undecided = self.trouble.is_some()
+            || (!self.changes.is_empty() && self.autonomy != Autonomy::Auto)
             || (self.pace == Pace::Paused && self.grant.is_none())
             || (self.awaiting().is_some_and(|s| !s.approved) && self.autonomy != Autonomy::Auto);
         self.divergence.is_some() || (self.calls.is_empty() && undecided)

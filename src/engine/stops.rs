@@ -23,7 +23,7 @@ pub struct Stops {
     pub last_hit: Option<Arc<Hit>>,
     /// What goes on in a row.
     pub rows: Rows,
-    /// What was spent.
+    /// What was spent before the open episode.
     pub meter: Meter,
 }
 
@@ -86,14 +86,12 @@ pub struct Rows {
     pub thought: Row,
 }
 
-/// What the run has spent, and what it had spent when the open episode began.
+/// What the run had spent when the open episode began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meter {
-    /// Costs, in billionths of the prices' unit.
-    pub cost_nano: u64,
     /// The moving time of the episodes before the open or last one.
     pub before: Duration,
-    /// Costs when the open episode began.
+    /// Costs when the open episode began, in billionths of the prices' unit.
     pub cost_begun: u64,
     /// Tokens when the open episode began.
     pub tokens_begun: u64,

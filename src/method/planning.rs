@@ -103,7 +103,7 @@ impl Planning {
 /// The plan in force: the newest of this episode.
 fn plan<'a>(state: &'a State, open: &Episode) -> Option<(&'a LessonId, &'a str)> {
     let here = |l: &&crate::domain::Lesson| l.scope == Scope::Episode && l.learnt_at.0 == open.number;
-    let lesson = state.pool.in_force(Kind::Plan).filter(here).next_back()?;
+    let lesson = state.pool.in_force(Kind::Plan).rfind(here)?;
     Some((&lesson.id, lesson.text().text.as_str()))
 }
 

@@ -5,8 +5,10 @@ mod exemplars;
 mod fcrf;
 mod lift;
 mod neural;
+mod order;
 mod planning;
 mod reflexion;
+mod summary;
 mod sweet_sour;
 
 use super::fixture::{House, Play, spec};
@@ -68,6 +70,8 @@ fn defaults_carry_their_origin_and_every_setting_is_listed_once() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), SETTINGS.len());
+    // What its paper says, where nobody says how many trials.
+    assert_eq!(NAMES.iter().map(|name| trials(name)).collect::<Vec<_>>(), [1, 1, 15, 5, 4, 5]);
 }
 
 #[test]

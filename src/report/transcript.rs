@@ -97,11 +97,7 @@ impl Transcript {
                 block(out, "    ", seen.as_deref().unwrap_or(&turn.observation));
             }
             Event::ReplyReceived { from: Some(from), .. } => {
-                line(
-                    out,
-                    "      ",
-                    &format!("the reply is {} and not the model's of now", source_words(from)),
-                );
+                line(out, "      ", &source_words(from));
             }
             Event::SettingsUnsent { asked, what, .. } => {
                 let who = match asked {
@@ -152,6 +148,18 @@ impl Transcript {
             }
             Event::Reflected { reflection } => reflected(out, reflection),
             Event::LessonChanged { op, by } => lesson(out, op, *by, after),
+            Event::PoolProposed { change } => {
+                let (name, lines) = (change.question.name(), change.lines.len());
+                line(out, "      ", &format!("{name}: its {lines} lines wait for a person's word"));
+            }
+            Event::PoolSettled { refused } => {
+                let numbers: Vec<String> = refused.iter().map(|n| (n + 1).to_string()).collect();
+                let words = match &numbers[..] {
+                    [] => "every line of the summary was accepted".to_owned(),
+                    some => format!("of the summary's lines these were refused: {}", some.join(", ")),
+                };
+                line(out, "      ", &words);
+            }
             Event::Undone { .. } => line(out, "      ", "the last change of the lessons was taken back"),
             Event::Redone { .. } => line(out, "      ", "the change of the lessons was made again"),
             Event::Remarked { step, text } => line(out, &format!("{step:>3} remark  "), text),
@@ -296,10 +304,10 @@ fn words(text: &LessonText) -> String {
 }
 
 /// Where a reply came from that no model gave now, in words: `recorded:NAME` or `cache`, as the journal has it.
-pub(super) fn source_words(from: &str) -> String {
+pub fn source_words(from: &str) -> String {
     match from.strip_prefix("recorded:") {
-        Some(session) => format!("recorded: taken from session {session}"),
-        None => "a kept one: taken from the cache".to_owned(),
+        Some(session) => format!("recorded reply, taken from session {session}"),
+        None => "kept reply, taken from the cache".to_owned(),
     }
 }
 

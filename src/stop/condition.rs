@@ -15,7 +15,7 @@ pub enum Part {
     Thought,
 }
 
-/// What is looked for in a text. Neither minds case.
+/// What is looked for in a text. Case counts where there is a capital letter in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// A regular expression.

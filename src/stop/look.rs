@@ -275,7 +275,7 @@ impl<'a> Moment<'a> {
                 (now > bound).then(|| format!("{now} tokens"))
             }
             Spend::Cost(bound) => {
-                let now = less(meter.cost_nano, meter.cost_begun);
+                let now = less(state.spent.cost_nano(), meter.cost_begun);
                 (now > bound).then(|| format!("costs of {}", number::decimal(now)))
             }
             Spend::Time(bound) => {

@@ -1,5 +1,7 @@
 //! Numbers in conditions: counts, sums of tokens, costs and times. Total, and written as they are read.
 
+use std::fmt::Write as _;
+
 /// The highest count that a condition may ask for.
 const MOST: u64 = 1_000_000;
 
@@ -84,7 +86,8 @@ pub(super) fn span(seconds: u64) -> String {
     let mut text = String::new();
     for (n, unit) in [(hours, 'h'), (minutes, 'm'), (rest, 's')] {
         if n > 0 {
-            text.push_str(&format!("{n}{unit}"));
+            // Writing to a text cannot fail.
+            let _ = write!(text, "{n}{unit}");
         }
     }
     if text.is_empty() { "0s".to_owned() } else { text }

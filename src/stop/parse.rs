@@ -184,7 +184,7 @@ pub(super) fn compile(pattern: &Pattern) -> Result<Regex, String> {
         Pattern::Words(words) => regex::escape(words),
     };
     let mut builder = RegexBuilder::new(&source);
-    builder.case_insensitive(true).multi_line(true).nest_limit(64);
+    builder.case_insensitive(!minds_case(&source)).multi_line(true).nest_limit(64);
     builder.size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
     builder.build().map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
@@ -193,6 +193,16 @@ pub(super) fn compile(pattern: &Pattern) -> Result<Regex, String> {
             let last = told.lines().last().unwrap_or_default().trim();
             last.strip_prefix("error: ").unwrap_or(last).to_owned()
         }
+    })
+}
+
+/// A capital letter in a pattern is meant; one behind a backslash is a class.
+fn minds_case(source: &str) -> bool {
+    let mut escaped = false;
+    source.chars().any(|c| {
+        let meant = c.is_uppercase() && !escaped;
+        escaped = c == '\\' && !escaped;
+        meant
     })
 }
 

@@ -130,6 +130,18 @@ fn every_form_has_an_example_that_is_read_and_the_document_has_them_all() {
 }
 
 #[test]
+fn case_counts_where_a_capital_letter_is_typed() {
+    let matches = |text: &str, seen: &str| match read(text) {
+        Condition::Text(_, pattern) => super::parse::compile(&pattern).unwrap().is_match(seen),
+        other => panic!("{other}"),
+    };
+    assert!(matches("observation ~ nothing", "Nothing happens."));
+    assert!(!matches("observation ~ Nothing", "you see nothing."));
+    assert!(matches(r"observation ~ \Sothing", "you see nothing."), "a class is no capital letter");
+    assert!(matches("action = (1)", "take it (1)") && !matches("action = (1)", "take it 1"));
+}
+
+#[test]
 fn completion_offers_what_is_known_and_keeps_what_stands_before() {
     let known = Known {
         actions: vec!["heat mug 1 with microwave 1".to_owned()],
@@ -154,7 +166,7 @@ fn conditions() -> impl Strategy<Value = Condition> {
     let same = prop_oneof![Just(Same::Action), Just(Same::Observation), Just(Same::Thought)];
     let pattern = prop_oneof![
         "[a-z0-9][ -~]{0,20}[a-z0-9]".prop_map(Pattern::Words),
-        "[a-z .*^$|+]{0,12}[a-z]".prop_map(Pattern::Regex),
+        "[a-z.*^$|+]([a-z .*^$|+]{0,12}[a-z])?".prop_map(Pattern::Regex),
     ];
     let scope = prop_oneof![Just(Scope::Run), Just(Scope::Episode)];
     let spend = prop_oneof![

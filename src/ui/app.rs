@@ -2,19 +2,19 @@
 
 mod beside;
 
-use super::compare::Place;
 use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
 use super::look::{Look, Moment};
 use super::model::{Cursor, Hint, Model, Tone};
 use super::msg::{Msg, Request};
+use super::outside::Outside;
 use super::overlay::Answer;
 use super::signals::Signals;
 use super::terminal::Screen;
 use super::theme::Theme;
 use super::update;
 use super::view::{self, BEAT_MILLIS, Scratch};
-use crate::driver::{Handle, Health, Store};
+use crate::driver::{Handle, Health};
 use crate::prompt::Templates;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
@@ -32,24 +32,6 @@ const FRAME: Duration = Duration::from_millis(33);
 const SECOND: Duration = Duration::from_secs(1);
 /// The mark that turns while a model works is drawn this often.
 const BEAT: Duration = Duration::from_millis(BEAT_MILLIS);
-
-/// Takes a text outside, and says what came of it: a place, or why not.
-pub type Carry<T, Said> = Arc<dyn Fn(&T) -> Result<Said, String> + Send + Sync>;
-
-/// What the screen needs of the world around it: it opens no file and starts no program itself.
-#[derive(Clone)]
-pub struct Outside {
-    /// Lets the person edit a text in their editor; the terminal is free meanwhile. None: nothing was saved.
-    pub edit: Carry<str, Option<String>>,
-    /// Writes what was copied to a file as well, for terminals that know no clipboard, and says which.
-    pub keep: Carry<str, String>,
-    /// Writes a report of the session and says where.
-    pub export: Carry<Store, String>,
-    /// Lists the other branches of this session, and other sessions.
-    pub others: Carry<Store, Vec<Place>>,
-    /// Opens one of them to be read.
-    pub branch: Carry<Place, Arc<Store>>,
-}
 
 /// How the screen is set up.
 #[derive(Clone)]
@@ -76,6 +58,8 @@ pub struct Options {
     pub resume: Option<String>,
     /// The templates that the next prompt would be made of; none where they are not known.
     pub templates: Option<Arc<Templates>>,
+    /// Models of the configuration, as they are written: `openai:MODEL profile NAME`.
+    pub models: Arc<[String]>,
 }
 
 /// Why the screen was left.
@@ -103,6 +87,7 @@ impl Default for Options {
             outside: None,
             resume: None,
             templates: None,
+            models: Arc::default(),
         }
     }
 }
@@ -132,6 +117,7 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
         cursor: options.at,
         resume: options.resume.clone(),
         templates: options.templates.clone(),
+        models: options.models.clone(),
         ..Model::default()
     };
     model.hint = if options.hints { Hint::Step } else { Hint::None };
@@ -279,6 +265,14 @@ impl App {
                 let (handle, tell) = (self.handle.clone(), tell.clone());
                 tokio::spawn(async move {
                     let _ = tell.send(Answer::Hint(handle.hint().await)).await;
+                });
+            }
+            Request::Sessions => {
+                let (listing, tell) =
+                    (self.options.outside.as_ref().map(|o| o.sessions.clone()), tell.clone());
+                tokio::task::spawn_blocking(move || {
+                    let sessions = listing.map_or_else(Vec::new, |list| list());
+                    let _ = tell.blocking_send(Answer::Sessions(sessions));
                 });
             }
             Request::RetryWrite => self.handle.retry_write(),

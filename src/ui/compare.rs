@@ -1,6 +1,6 @@
 //! What is compared, and the work of it, which is done on a thread of its own: states are brought back for it.
 
-use super::app::Outside;
+use super::Outside;
 use crate::driver::Store;
 use crate::prompt::render;
 use crate::timeline::compare::{Before, Comparison, Side, counterpart};

@@ -6,7 +6,7 @@ mod learnt;
 
 pub use kitchen::kitchen;
 use kitchen::{INTRO, PLACES, at, task};
-pub use learnt::{fcrf, reflexion, sweet_sour};
+pub use learnt::{fcrf, reflexion, summary, sweet_sour};
 
 use crate::domain::{
     Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Fate, Item, Kind,
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub struct Fixture {
     /// What the screen looks at.
     pub store: Arc<Store>,
-    state: State,
+    pub(in crate::ui) state: State,
     step: u32,
     progress: f64,
     lessons: u32,

@@ -41,6 +41,8 @@ pub enum Request {
         /// The episode that has been searched.
         shown: u32,
     },
+    /// List the sessions there are; the answer goes to the topmost overlay.
+    Sessions,
     /// Ask what can be compared beside the session's own episodes; the answer goes to the topmost overlay.
     Others,
     /// Bring two episodes and put them side by side; the answer goes to the topmost overlay.

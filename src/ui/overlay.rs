@@ -14,12 +14,14 @@ pub(crate) mod field;
 pub(crate) mod fuzzy;
 mod help;
 mod line_box;
+mod model_box;
 mod palette;
 mod preview;
 mod prompt;
 mod runs;
 mod search;
 mod step;
+mod summary;
 pub(crate) mod window;
 
 pub use action_box::{ActionBox, SHOWN_AS, THOUGHT};
@@ -32,11 +34,13 @@ pub use end_card::EndCard;
 pub(crate) use end_card::task_left;
 pub use help::Help;
 pub use line_box::{LineBox, Purpose};
+pub use model_box::ModelBox;
 pub use palette::Palette;
 pub use prompt::PromptView;
 pub use runs::Runs;
 pub use search::Search;
 pub use step::StepView;
+pub use summary::Summary;
 
 pub(crate) use super::update::{after, after_step};
 
@@ -61,6 +65,8 @@ pub enum Answer {
     Admissible(Vec<String>),
     /// What is known of the way to the goal; none where the world cannot look for one. Said in the footer.
     Hint(Option<String>),
+    /// The sessions there are, the newest first, each with a few words about it.
+    Sessions(Vec<(String, String)>),
     /// The text as the editor left it; none when nothing was saved.
     Edited(Option<String>),
     /// Places that were found in other episodes.
@@ -199,6 +205,10 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Palette => Box::<Palette>::default(),
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::Preview => Box::new(PromptView::new(model.templates.clone()).ahead()),
+        Action::Summary => {
+            let change = head.changes.first().ok_or("no summary waits for your word")?;
+            Box::new(Summary::of(change))
+        }
         Action::Compare => {
             look.episode().ok_or("there is no episode to compare yet")?;
             Box::new(Compare::of(look))
@@ -235,6 +245,16 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
             };
             let proposal = step.proposed.clone().or_else(|| step.thought.clone()).unwrap_or_default();
             Box::new(LineBox::new(Purpose::Reject { proposal }))
+        }
+        Action::Model => Box::new(ModelBox::model(model.models.clone(), look)),
+        Action::Recorded => {
+            if !head.troubled(Asked::Actor) && !head.troubled(Asked::Mentor) {
+                return Err(
+                    "no call to a model has failed; a recorded reply takes the place of one that did"
+                        .to_owned(),
+                );
+            }
+            Box::new(ModelBox::recorded(look))
         }
         Action::Remark => Box::new(LineBox::new(Purpose::Remark { step: look.moment.chosen() })),
         Action::AddLesson => {

@@ -168,12 +168,14 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
 
 mod ahead;
 mod boxes;
+mod breaks;
 mod everywhere;
 mod found;
 mod grids;
 mod keys;
 mod mended;
 mod mentor;
+mod models;
 mod overlays;
 mod pictures;
 mod safety;

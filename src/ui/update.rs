@@ -158,6 +158,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
     obey(model, action);
     let send = |command| vec![Request::Send(command)];
     match action {
+        _ if turn::summary_is_due(model, look, action) => opened(model, look, Action::Summary),
         Action::Step | Action::NextTask => turn::step(model, look),
         Action::StepStage => send(Command::StepStage),
         Action::Open => match model.focus {
@@ -292,6 +293,7 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
                     vec![Request::Admissible]
                 }
                 Action::Compare => vec![Request::Others],
+                Action::Recorded => vec![Request::Sessions],
                 _ => Vec::new(),
             }
         }

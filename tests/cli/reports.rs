@@ -84,11 +84,11 @@ fn an_episode_played_again_has_its_trial_the_last_attempt_and_its_methods_memory
         ("reflexion", &[]),
         ("fcrf", &[]),
         ("sweet_sour", &[]),
-        ("omnireflect", &["--set", "reflect=never", "--trials", "2"]),
+        ("omnireflect", &["--set", "reflect=never"]),
     ];
     for (method, more) in cases {
         let home = Home::new();
-        let run = ["run", "--tasks", "hard/*/1", "--max-steps", "25", "--trials", "3", "-q"];
+        let run = ["run", "--tasks", "hard/*/1", "--only", "4", "--max-steps", "16", "--trials", "2", "-q"];
         home.run(&[&run[..], &["--method", method], more].concat()).ok();
         let first = home.session();
         let name = first.file_name().unwrap().to_str().unwrap().to_owned();

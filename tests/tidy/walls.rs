@@ -11,7 +11,8 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("engine", &["domain"]),
     ("timeline", &["engine", "domain"]),
     ("prompt", &["engine", "domain"]),
-    ("symbolic", &["engine", "domain"]),
+    ("grid", &[]),
+    ("symbolic", &["grid", "engine", "domain"]),
     ("stop", &["engine", "domain"]),
     ("pddl", &[]),
     ("env", &["pddl", "domain"]),
@@ -19,7 +20,7 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("method", &["prompt", "symbolic", "stop", "engine", "domain"]),
     ("journal", &["timeline", "engine", "domain"]),
     ("provider", &["timeline", "engine", "domain", "text"]),
-    ("provider/rules", &["symbolic", "env", "pddl", "domain", "text"]),
+    ("provider/rules", &["grid", "env", "pddl", "domain", "text"]),
     ("driver", &["provider", "journal", "timeline", "method", "prompt", "env", "pddl", "engine", "domain"]),
     (
         "ui",

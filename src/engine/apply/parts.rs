@@ -1,16 +1,28 @@
 //! The small changes that folding an event is made of.
 
 use crate::domain::{
-    Asked, CallId, Counted, EndReason, EpisodeRole, EpisodeSummary, Hindsight, NoteKind, PromptRecord,
-    Question, Seen, Seq, Stage, Step, Task, Turn, Usage, merge_patch,
+    Asked, CallId, ChangeLine, Counted, EndReason, EpisodeRole, EpisodeSummary, Hindsight, Lesson, LessonId,
+    NoteKind, PromptRecord, Question, Seen, Seq, Stage, Step, Task, Turn, Usage, merge_patch,
 };
-use crate::engine::{Effect, Episode, Event, Failure, State};
+use crate::engine::{Carried, Effect, Episode, Event, Failure, State};
 use std::sync::Arc;
 
 impl State {
     pub(super) fn edit_episode(&mut self, edit: impl FnOnce(&mut Episode)) {
         if let Some(episode) = &mut self.episode {
             edit(Arc::make_mut(episode));
+        }
+    }
+
+    pub(super) fn carry(&mut self, carried: &Carried) {
+        if let Some(attempt) = &carried.attempt {
+            self.attempts.insert_mut(attempt.task.key(), Arc::new(attempt.episode()));
+        }
+        if !carried.memory.is_null() {
+            self.memory.clone_from(&carried.memory);
+        }
+        for (id, episode, step) in &carried.learnt {
+            self.pool.learnt_at(id, (*episode, *step));
         }
     }
 
@@ -25,6 +37,25 @@ impl State {
                 }
             }
         });
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: &serde_json::Value) {
+        let Some(run) = &mut self.run else { return };
+        let run = Arc::make_mut(run);
+        match (name, value.as_u64(), value.as_bool()) {
+            ("max_steps", Some(n), _) => {
+                run.limits.steps = u32::try_from(n).unwrap_or(u32::MAX);
+                return;
+            }
+            // No bound is written as 0, or as nothing.
+            ("max_moves", n, _) => {
+                run.limits.moves = n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).filter(|n| *n > 0);
+            }
+            ("wall_seconds", n, _) => run.limits.wall_seconds = n.filter(|n| *n > 0),
+            ("loop_detector", _, Some(on)) => run.loop_detector = on,
+            _ => {}
+        }
+        run.settings.set(name, value.clone(), crate::domain::SettingOrigin::Person);
     }
 
     pub(super) fn edit_step(&mut self, seq: Seq, edit: impl FnOnce(&mut Step)) {
@@ -111,6 +142,32 @@ impl State {
         let call = self.reflections.last().and_then(|r| r.call);
         let sent = self.mentor_prompts.iter().map(|(_, last, _)| last);
         call.is_some() && sent.filter(|p| p.edited).any(|p| Some(p.call) == call)
+    }
+
+    /// The oldest summary no longer waits. What a person kept by refusing a line counts as touched by a person, and so do the
+    /// lessons that came in beside it: a list that a person made is no longer the mentor's alone.
+    pub(super) fn settle_pool(&mut self, refused: &[u32]) {
+        if self.changes.is_empty() {
+            return;
+        }
+        let change = self.changes.remove(0);
+        if refused.is_empty() {
+            return;
+        }
+        let (mut gone, mut kept) = (Vec::new(), Vec::new());
+        for (place, line) in (0..).zip(&change.lines) {
+            match line {
+                ChangeLine::Retire { id } if refused.contains(&place) => kept.push(id.clone()),
+                ChangeLine::Retire { id } => gone.push(id.clone()),
+                ChangeLine::Add { .. } => {}
+            }
+        }
+        let new = self.pool.of(change.question.kind).filter(|l| !l.parents.is_empty());
+        let from = |l: &&Lesson| l.parents.iter().any(|p| gone.contains(p) || kept.contains(p));
+        let new: Vec<LessonId> = new.filter(from).map(|l| l.id.clone()).collect();
+        for id in kept.iter().chain(&new) {
+            self.pool.by_person(id);
+        }
     }
 
     pub(super) fn add_trouble(&mut self, effect: Effect, failure: Failure) {

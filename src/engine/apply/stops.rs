@@ -78,7 +78,7 @@ impl State {
     /// An episode begins: rows begin anew, and its own costs are counted from here.
     pub(super) fn begin_rows(&mut self) {
         self.stops.rows = crate::engine::stops::Rows::default();
-        self.stops.meter.cost_begun = self.stops.meter.cost_nano;
+        self.stops.meter.cost_begun = self.spent.cost_nano();
         self.stops.meter.tokens_begun = self.spent.tokens();
     }
 }

@@ -58,6 +58,7 @@ impl Engine {
                 let op = Box::new(self.lesson_op(wish, Author::Person, 0)?);
                 Ok(vec![Event::LessonChanged { op, by: Author::Person }])
             }
+            Command::SettlePool { refused } => self.settle(refused),
             Command::Undo => self.undo(),
             Command::Redo => self.redo(),
             Command::Reflect(kind) => self.reflect(*kind),
@@ -144,6 +145,7 @@ impl Engine {
     fn step(&self) -> Result<Vec<Event>, Refusal> {
         let state = &self.state;
         self.untroubled()?;
+        self.unsettled()?;
         if state.autonomy == Autonomy::Human && state.awaiting().is_some_and(|s| s.proposed.is_none()) {
             return Err(Refusal::new("you play: this turn waits for your action", "press o and type one"));
         }
@@ -162,12 +164,14 @@ impl Engine {
     /// A running session takes its proposals itself, unless somebody has to agree.
     fn run(&self) -> Result<Vec<Event>, Refusal> {
         self.untroubled()?;
+        self.unsettled()?;
         let resumed = vec![Event::Resumed];
         Ok(if self.state.autonomy == Autonomy::Auto { resumed } else { self.with_approval(resumed) })
     }
 
     fn stage(&self) -> Result<Vec<Event>, Refusal> {
         self.untroubled()?;
+        self.unsettled()?;
         if self.state.over && self.state.open_episode().is_none() {
             return Err(Refusal::new("the run is over", "begin an episode again, or quit with q"));
         }

@@ -21,9 +21,10 @@ impl Engine {
 
     /// What a mentor's answer comes to, as events; `before` counts those of the same batch before them.
     pub(super) fn heard(&self, heard: &Heard<'_>, before: usize) -> Vec<(Cause, Event)> {
-        let wants = self.policy.method.heard(&self.state, heard);
-        let events = self.write_all(wants.iter(), Author::Mentor, before);
-        events.into_iter().map(|event| (Cause::Model, event)).collect()
+        let mut wants = self.policy.method.heard(&self.state, heard);
+        let held = self.held(heard, &mut wants);
+        let events = self.write_all(wants.iter(), Author::Mentor, before).into_iter().chain(held);
+        events.map(|event| (Cause::Model, event)).collect()
     }
 
     pub(super) fn reply(&self, reply: &Reply) -> Vec<(Cause, Event)> {

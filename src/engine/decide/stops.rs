@@ -40,9 +40,10 @@ impl Engine {
         let stops = &self.state.stops;
         stops.get(number).map(|b| b.on).ok_or_else(|| {
             let known: Vec<String> = stops.all.iter().map(|b| b.number.to_string()).collect();
-            let next = match known.is_empty() {
-                true => "none is set yet".to_owned(),
-                false => format!("there are {}", known.join(", ")),
+            let next = if known.is_empty() {
+                "none is set yet".to_owned()
+            } else {
+                format!("there are {}", known.join(", "))
             };
             Refusal::new(format!("there is no breakpoint or watch {number}"), next)
         })

@@ -164,6 +164,7 @@ pub(super) fn spec(tasks: usize, steps: u32) -> RunSpec {
                 id: format!("toy/{n}"),
                 goal: String::new(),
                 task_type: None,
+                difficulty: None,
                 seed: 0,
             })
             .collect(),
@@ -308,4 +309,10 @@ pub(super) fn names(events: &[Event]) -> Vec<String> {
         .iter()
         .map(|e| serde_json::to_value(e).unwrap()["type"].as_str().unwrap_or_default().to_owned())
         .collect()
+}
+
+/// A call to the actor that came to nothing.
+pub(super) fn no_answer() -> Failure {
+    let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
+    Failure { what, place, next, kind: None }
 }

@@ -10,6 +10,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/clock.rs"),
     include_bytes!("../../engine/effect.rs"),
     include_bytes!("../../engine/event.rs"),
+    include_bytes!("../../engine/event/why.rs"),
     include_bytes!("../../engine/carried.rs"),
     include_bytes!("../../engine/pool.rs"),
     include_bytes!("../../engine/state.rs"),
@@ -68,6 +69,7 @@ mod tests {
         };
         let mut due = files("domain");
         due.extend(files("engine/apply"));
+        due.extend(files("engine/event"));
         due.extend(
             ["apply", "carried", "clock", "effect", "event", "pool", "state", "stops"]
                 .map(|n| format!("engine/{n}.rs")),

@@ -52,6 +52,8 @@ actions! {
     AskAgain = "ask-again", "ask this turn again with the lessons as they are now";
     Retry = "retry", "try the failed call or write again";
     GiveUp = "give-up", "go on without the answer of a failed call: a reflection is left out, a turn waits for you";
+    Model = "model", "let another model act or reflect from now on; a failed call is then tried again with it";
+    Recorded = "recorded", "take a recorded reply in the place of a failed call, named as such";
     Breaks = "breaks", "set a breakpoint or a watch, and list all of them";
     AddBreak = "break-add", "type another condition";
     EditBreak = "break-edit", "change the chosen condition";
@@ -104,6 +106,8 @@ actions! {
     SortRows = "sort", "sort the list by the next column";
     GroupCauses = "group", "group the failed episodes by what went wrong, or list them plainly";
     Rerun = "rerun", "play this episode again as it began, in a session of its own";
+    Summary = "summary", "show the mentor's summary that waits, to accept or refuse its lines";
+    RefuseAll = "refuse-all", "refuse every line of the summary, or accept all again";
     Again = "again", "play this task again";
     NextTask = "next", "go on with the next task";
     EndEpisode = "end-episode", "end this episode";
@@ -145,6 +149,7 @@ impl Action {
                 | Self::PreviousMatch
                 | Self::Difference
                 | Self::EditPrompt
+                | Self::RefuseAll
                 | Self::AddBreak
                 | Self::EditBreak
                 | Self::ToggleBreak

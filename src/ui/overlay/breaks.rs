@@ -157,11 +157,13 @@ impl Breaks {
     }
 
     /// Rows inside the window, and how many of them the list has.
-    fn rows(look: &Look<'_>, screen: Rect) -> (u16, u16) {
+    fn heights(&self, look: &Look<'_>, screen: Rect) -> (u16, u16) {
         let all = look.moment.head.stops.all.len().max(1) as u16;
         let room = screen.height.saturating_sub(7).clamp(5, 18);
         let list = all.min(room.saturating_sub(4).max(1));
-        ((list + 8).min(room), list)
+        // Below the line lies what could be typed.
+        let below = if self.typing { 8 } else { 2 };
+        ((list + below).min(room), list)
     }
 
     fn message(&self, look: &Look<'_>) -> Line {
@@ -211,7 +213,7 @@ fn known(state: &State) -> Known {
     Known { actions, detectors, lessons }
 }
 
-fn row(b: &Breakpoint, here: bool, look: &Look<'_>) -> Line {
+fn row(b: &Breakpoint, here: bool, wide: usize, look: &Look<'_>) -> Line {
     let glyph = match (b.on, b.stop.warn) {
         (false, _) => look.glyphs.off,
         (true, true) => look.glyphs.watch,
@@ -234,8 +236,8 @@ fn row(b: &Breakpoint, here: bool, look: &Look<'_>) -> Line {
     vec![
         (mark, format!("{glyph} ")),
         (Role::Dim, format!("{:>2}  ", b.number)),
-        (role, b.stop.condition.clone()),
-        (Role::Dim, format!("   {}", facts.join(&format!(" {} ", look.glyphs.dot)))),
+        (role, format!("{:<wide$}", b.stop.condition)),
+        (Role::Dim, format!("  {}", facts.join(&format!(" {} ", look.glyphs.dot)))),
     ]
 }
 
@@ -303,7 +305,7 @@ impl Overlay for Breaks {
         }
         match self.offered.pointed(event) {
             Some(Pointed::Row(row)) if row < self.fitting.len() => {
-                (self.typing, self.offer) = (true, Some(row))
+                (self.typing, self.offer) = (true, Some(row));
             }
             Some(Pointed::Wheel(by)) => self.walk(by, all),
             _ => {}
@@ -328,11 +330,11 @@ impl Overlay for Breaks {
     }
 
     fn covers(&self, look: &Look<'_>, screen: Rect) -> u16 {
-        Window::covers(Self::rows(look, screen).0, screen)
+        Window::covers(self.heights(look, screen).0, screen)
     }
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let (rows, list) = Self::rows(look, screen);
+        let (rows, list) = self.heights(look, screen);
         let all = &look.moment.head.stops.all;
         let title = match self.of {
             Some(number) => format!("Breakpoints and watches: change number {number}"),
@@ -349,9 +351,10 @@ impl Overlay for Breaks {
             put_line(&[(Role::Dim, "none is set yet".to_owned())], part(0, 1), canvas);
         } else {
             let chosen = self.chosen.min(all.len() - 1);
+            let wide = all.iter().map(|b| b.stop.condition.chars().count()).max().unwrap_or(0).min(40);
             self.rows.list(chosen, all.len(), part(0, list), canvas, |place| {
                 let here = !self.typing && place == chosen;
-                all.get(place).map_or_else(Line::new, |b| row(b, here, look))
+                all.get(place).map_or_else(Line::new, |b| row(b, here, wide, look))
             });
         }
         let line = part(list, 1);

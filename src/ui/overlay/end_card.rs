@@ -2,7 +2,7 @@
 
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph};
 use super::{Overlay, Reaction};
-use crate::domain::{EndReason, EpisodeRole, EpisodeSummary, Step, Task};
+use crate::domain::{Counted, EndReason, EpisodeRole, EpisodeSummary, Step, Task};
 use crate::engine::{Episode, State};
 use crate::report::counted;
 use crate::symbolic::{Goal, Rung, Treatment};
@@ -173,17 +173,35 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
         "cost",
         Role::Dim,
         &format!(
-            "{}, {} tokens, {}{hand}",
+            "{}, {} tokens{}, {}{hand}",
             counted(u64::from(outcome.calls), "call"),
             outcome.tokens,
+            apart(&outcome.hindsight.counted),
             counted(u64::from(outcome.moves), "move")
         ),
     );
     let spent = &look.moment.head.spent;
-    if spent.mentor_calls > 0 {
+    if spent.mentor_calls > 0 || look.moment.head.past.len() > 1 {
         say("of the run", Role::Dim, &spent.words());
     }
+    if let Some(words) = look.moment.live.ahead.words() {
+        say("asked ahead", Role::Dim, &words);
+    }
     lines
+}
+
+/// Who counted the tokens where it was not all one server, and what they cost.
+fn apart(counted: &Counted) -> String {
+    let all = counted.tokens();
+    let mut words = String::new();
+    if all > 0 && counted.reported < all {
+        let own = if counted.estimated == all { "estimated".to_owned() } else { counted.words() };
+        words = format!(" ({own})");
+    }
+    if let Some(cost) = counted.cost() {
+        words.push_str(&format!(", cost {cost}"));
+    }
+    words
 }
 
 /// The run has not ended, and one of its tasks is still to be played, as the agenda of the methods has it.

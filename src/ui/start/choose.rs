@@ -163,7 +163,7 @@ impl Chooser {
             Part::Knob(place) => place + 1,
             _ => 0,
         };
-        let to = here.saturating_add_signed(by.saturating_mul(self.in_a_row.get().max(1) as isize));
+        let to = here.saturating_add_signed(by.saturating_mul(self.in_a_row.get().max(1).cast_signed()));
         self.part = match to.min(self.model.knobs.len()) {
             0 => Part::World,
             place => Part::Knob(place - 1),

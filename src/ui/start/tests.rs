@@ -251,7 +251,7 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
     typed(&mut chooser, "my 2");
     chooser.paste("/prompts\n\u{1b}[31m");
     press(&mut chooser, KeyCode::Left);
-    assert!(picture(&chooser, 80, 24).contains("< my 2/prompts >  you"), "{}", picture(&chooser, 80, 24));
+    assert!(picture(&chooser, 60, 24).contains("< my 2/prompts >  you"), "{}", picture(&chooser, 60, 24));
     assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/heat/7", &[("run.prompts", "my 2/prompts")]));
 }
 

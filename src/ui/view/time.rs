@@ -43,6 +43,7 @@ pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<Rule
         let (glyph, role) = match () {
             () if number == chosen => (canvas.glyphs.now, Role::MarkNow),
             () if stopped(step) => (canvas.glyphs.stop, Role::MarkStop),
+            () if !step.stops.is_empty() => (canvas.glyphs.watch, Role::MarkStop),
             () => (canvas.glyphs.spark[level], mark_role(step).unwrap_or(Role::Mark)),
         };
         canvas.put(x, y, 1, glyph, canvas.style(role));

@@ -35,7 +35,14 @@ fn spec(actor: &str, seed: u64) -> RunSpec {
 }
 
 pub(super) fn task(id: &str) -> Task {
-    Task { env: "toy".to_owned(), id: id.to_owned(), goal: String::new(), task_type: None, seed: 0 }
+    Task {
+        env: "toy".to_owned(),
+        id: id.to_owned(),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 0,
+    }
 }
 
 impl Line {

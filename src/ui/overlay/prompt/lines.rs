@@ -93,6 +93,11 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
         let words = format!("asked so far: {}", state.spent.words());
         lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
     }
+    let unsent = state.unsent(record.asked);
+    if !unsent.is_empty() {
+        let words = format!("of the papers' settings and ours not sent: {}", unsent.join("; "));
+        lines.extend(paragraph((Role::Warn, ""), Role::Warn, &words, columns));
+    }
     for dropped in &record.dropped {
         let what = match &dropped.origin {
             Origin::Steps { .. } | Origin::Step(_) | Origin::Attempt { .. } => {

@@ -40,15 +40,12 @@ impl Chooser {
         for knob in &mut fresh {
             let mine = self.model.knobs.iter().find(|k| k.name == knob.name);
             let mine = mine.filter(|k| self.changed.contains(&k.name) && k.answers == knob.answers);
-            match mine {
-                // What brought the others along is as it was found.
-                Some(mine) if matches!(knob.name.as_str(), PRESET | METHOD | READING) => {
-                    if mine.value == knob.value {
-                        knob.origin = mine.origin;
-                    }
-                }
-                Some(mine) => knob.clone_from(mine),
-                None => {}
+            let Some(mine) = mine else { continue };
+            // What brought the others along is as it was found.
+            if !matches!(knob.name.as_str(), PRESET | METHOD | READING) {
+                knob.clone_from(mine);
+            } else if mine.value == knob.value {
+                knob.origin = mine.origin;
             }
         }
         self.model.knobs = fresh;

@@ -38,7 +38,7 @@ pub(super) fn lines(chooser: &Chooser, columns: u16, in_a_row: usize) -> Vec<Lin
     cells.extend(chooser.model.knobs.iter().enumerate().map(|(place, knob)| {
         cell(chooser.part == Part::Knob(place), &knob.label, shown(knob), origin(knob.origin), wide)
     }));
-    cells.chunks(in_a_row).map(<[Line]>::concat).collect()
+    cells.chunks(in_a_row).map(|row| row.iter().flatten().cloned().collect()).collect()
 }
 
 /// The value as it is shown: where there is none, what counts then.
