@@ -287,11 +287,10 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
         Ok(overlay) => {
             model.overlays.push(overlay);
             // What the world accepts now fills the box; a world at work is not asked for a mere list of words.
+            let waits = !look.reading() && look.moment.head.awaiting().is_some();
             match action {
                 Action::Override => vec![Request::Admissible],
-                Action::Breaks if !look.reading() && look.moment.head.awaiting().is_some() => {
-                    vec![Request::Admissible]
-                }
+                Action::Breaks if waits => vec![Request::Admissible],
                 Action::Compare => vec![Request::Others],
                 Action::Recorded => vec![Request::Sessions],
                 _ => Vec::new(),
