@@ -4,7 +4,9 @@
 //! A driver lives on a thread of its own with a runtime of its own, so that neither a slow disk nor a slow screen
 //! holds the other up.
 
+mod ahead;
 mod ask;
+mod branch;
 mod commit;
 mod host;
 mod keeper;
@@ -12,12 +14,16 @@ mod launch;
 mod orders;
 mod outfit;
 mod runner;
+mod stand_in;
 mod store;
 pub mod worlds;
 
+pub use ahead::AheadTally;
+pub use branch::Fork;
 pub use commit::{HALTED_ADVICE, now};
-pub use launch::{Driver, DriverError, Launch, Resumed, open_read_only};
-pub use outfit::{Recording, TYPING};
+pub use launch::{Driver, DriverError, Launch, Outfit, Resumed, open_read_only};
+pub use outfit::{Recording, TYPING, recorded};
+pub use stand_in::StandIn;
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
 
 /// Opens the world of a task. Called on the world's own thread.

@@ -17,6 +17,8 @@ mod policy;
 mod pool;
 mod seed;
 mod state;
+mod stops;
+mod switch;
 
 pub use advance::end as episode_end;
 pub use carried::{Attempt, Carried, FROM_NUMBER, FROM_TRIAL, only_trial};
@@ -25,11 +27,14 @@ pub use command::{Command, Input, LessonWish, Refusal};
 pub use effect::{Effect, effect_of};
 pub use event::{Cause, Envelope, Event, Failure, PauseReason};
 pub use policy::{
-    Ask, Detect, Draft, Drafter, Heard, MentorReading, Method, Outgoing, Policy, Reading, Want, keep,
+    Ask, Detect, Draft, Drafter, Found, Heard, MentorReading, Method, Outgoing, Policy, Reading, StopLook,
+    StopRules, Want, keep,
 };
 pub use pool::Pool;
 pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};
 pub use state::{Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
+pub use stops::{Breakpoint, Hit, MOST_BREAKPOINTS, Meter, Row, Rows, Stops};
+pub use switch::with_model;
 
 mod reply;
 pub use reply::Reply;

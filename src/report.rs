@@ -14,6 +14,7 @@ mod record;
 mod reflexion;
 #[cfg(feature = "tui")]
 mod svg;
+mod tally;
 mod transcript;
 
 #[cfg(test)]
@@ -23,10 +24,11 @@ pub use by_task::ByTask;
 pub use carried::{Carried, NotAReport, carried, carry};
 pub use html::html;
 pub use json::json;
-pub use lines::{Aside, Lines, Tally, TurnLine, counted, summary_line, turn_line};
+pub use lines::{Aside, Lines, TurnLine, counted, summary_line, turn_line};
 pub use markdown::markdown;
 pub use record::{At, BadAt, EpisodeRecord, FailedCall, Record, Recording};
 pub use reflexion::reflexion;
 #[cfg(feature = "tui")]
 pub use svg::{SvgColors, svg};
-pub use transcript::{Transcript, transcript};
+pub use tally::{Graded, Tally};
+pub use transcript::{Transcript, source_words, transcript};

@@ -3,8 +3,11 @@
 //! Memory is bounded: only the newest events are held, older ones are fetched from where they were written; checkpoints
 //! share what grows, and are thinned out when there are many.
 
+pub mod compare;
+mod fetch;
 mod way;
 
+pub use fetch::{Fetch, fetch_then};
 pub use way::Way;
 
 use crate::domain::Seq;
@@ -23,9 +26,6 @@ const RECENT: usize = 4096;
 /// Events held at once while all are gone through.
 const PIECE: u64 = 1024;
 
-/// Fetches the events above the first number up to and with the second, in order; or says why they cannot be had.
-pub type Fetch = Arc<dyn Fn(Seq, Seq) -> Result<Vec<Arc<Envelope>>, String> + Send + Sync>;
-
 /// Recalls the last state of [`Stored`] that can be had and is not after an event; none where all must be folded.
 pub type Recall = Arc<dyn Fn(Seq) -> Option<State> + Send + Sync>;
 
@@ -36,6 +36,24 @@ pub struct Stored {
     pub at: Vec<Seq>,
     /// Brings one of them.
     pub recall: Recall,
+}
+
+impl Stored {
+    /// Those of a branch up to the event it shares with another one, and then that one's own.
+    pub fn then(self, at: Seq, own: Self) -> Self {
+        let mut places: Vec<Seq> = self.at.into_iter().filter(|seq| *seq <= at).collect();
+        places.extend(&own.at);
+        let recall = move |seq: Seq| {
+            let late = if seq > at { (own.recall)(seq) } else { None };
+            late.or_else(|| (self.recall)(seq.min(at)))
+        };
+        Self { at: places, recall: Arc::new(recall) }
+    }
+
+    /// None at all.
+    pub fn none() -> Self {
+        Self { at: Vec::new(), recall: Arc::new(|_| None) }
+    }
 }
 
 /// The events of a branch, and the way back to every state it had.
@@ -83,6 +101,30 @@ impl Timeline {
             stored: Some(stored),
             ..Self::default()
         }
+    }
+
+    /// The line up to an event, to go on from there as another one whose own events `own` fetches. `head` is the state after
+    /// that event.
+    pub fn fork(&self, head: Arc<State>, own: Fetch) -> Self {
+        let at = head.head;
+        let before = |s: &&Arc<State>| s.head < at;
+        let checkpoints = self.checkpoints.iter().filter(before).chain([&head]).cloned().collect();
+        let fetch = self.fetch.clone().map_or(own.clone(), |shared| fetch_then(shared, at, own));
+        Self {
+            base: self.base.min(at.0),
+            recent: self.held(Seq(0), at).collect(),
+            checkpoints,
+            stride: self.stride,
+            head,
+            fetch: Some(fetch),
+            stored: self.stored.clone().map(|shared| shared.then(at, Stored::none())),
+            walked: Arc::default(),
+        }
+    }
+
+    /// How old events are fetched.
+    pub fn fetch(&self) -> Option<&Fetch> {
+        self.fetch.as_ref()
     }
 
     /// From now on these states are known to be kept elsewhere.

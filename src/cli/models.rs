@@ -32,6 +32,7 @@ pub(super) fn flags(config: &mut Config, models: &Models) -> Result<(), Fault> {
     ] {
         config.flag(name, text.as_deref())?;
     }
+    config.flag("run.prefetch", models.prefetch.then_some("true"))?;
     Ok(())
 }
 
@@ -56,8 +57,11 @@ fn endpoint_of(
     let was = |name: &str| begun.map_or("", |s| s.word(&format!("{role}.{name}"), ""));
     let mut profile = Profile::default();
     let names = profiles(config, asked);
-    let names =
-        if was("profile").is_empty() || flagged(config, "run.profile") { names } else { was("profile") };
+    // What a person chose while the run was going on is newer than the flags it was started with.
+    let chosen = begun.and_then(|s| s.0.get(&format!("{role}.profile")));
+    let chosen = chosen.is_some_and(|s| s.origin == SettingOrigin::Person);
+    let stays = was("profile").is_empty() || (flagged(config, "run.profile") && !chosen);
+    let names = if stays { names } else { was("profile") };
     for name in names.split(',').map(str::trim).filter(|n| !n.is_empty()) {
         profile = config.profile(name)?.over(profile);
     }
@@ -73,7 +77,9 @@ fn endpoint_of(
     let own_address = mentor && !config.text("run.mentor_base_url").is_empty();
     let own_profile = mentor && !config.text("run.mentor_profile").is_empty();
     let name = if own_address { "run.mentor_base_url" } else { "run.base_url" };
-    let over_profile = if own_address {
+    let over_profile = if chosen {
+        false
+    } else if own_address {
         flagged(config, name) || !own_profile
     } else {
         flagged(config, name) && !own_profile
@@ -162,6 +168,19 @@ pub(super) fn provider(
         Cache::Off => provider,
         _ => Arc::new(Cached::new(provider, identity, &cache_folder(config), mode)),
     })
+}
+
+/// The kept answers of a role's model alone: nobody is asked.
+pub(super) fn kept(
+    config: &Config,
+    asked: Asked,
+    model: &str,
+    begun: &Settings,
+) -> Result<Arc<dyn Provider>, Fault> {
+    let endpoint = endpoint(config, asked, model, Some(begun))?;
+    let identity = endpoint.identity();
+    let inner: Arc<dyn Provider> = Arc::new(OpenAi::new(endpoint));
+    Ok(Arc::new(Cached::new(inner, identity, &cache_folder(config), Cache::Only)))
 }
 
 fn cache_folder(config: &Config) -> PathBuf {

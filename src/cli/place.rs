@@ -62,6 +62,11 @@ pub(super) struct Opened {
 }
 
 impl Opened {
+    /// A branch of a session's folder.
+    pub(super) fn of(dir: PathBuf, meta: Meta, timeline: Timeline, whole: u64, torn: Option<String>) -> Self {
+        Self { dir: Some(dir), meta, carried: BTreeMap::new(), timeline, whole, torn, at: None }
+    }
+
     /// Goes through all events; a long session is never held as a whole.
     pub(super) fn each(
         &self,
@@ -162,15 +167,8 @@ pub(super) fn open_for(config: &Config, text: Option<&str>, how: Use) -> Result<
     let dir = session_dir(config, text)?;
     let session = Session::open(&dir)?;
     let branch = open_branch(&session.trunk(), how)?;
-    Ok(Opened {
-        dir: Some(dir),
-        meta: session.meta,
-        carried: BTreeMap::new(),
-        timeline: branch.timeline,
-        whole: branch.whole,
-        torn: branch.torn.map(|t| t.what),
-        at,
-    })
+    let torn = branch.torn.map(|t| t.what);
+    Ok(Opened { at, ..Opened::of(dir, session.meta, branch.timeline, branch.whole, torn) })
 }
 
 /// The files of a session's folder as texts.

@@ -1,6 +1,5 @@
 //! The way from a verb to the screen and back.
 
-use super::breaks::Break;
 use super::config::Config;
 use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
@@ -9,7 +8,7 @@ use super::place::{self, Opened};
 use super::setup::{Plan, launch, meta, playable, templates};
 pub(super) use super::start::choose;
 use super::watch::Shown;
-use super::{args, bounded, watch};
+use super::{args, bounded, breaks, watch};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Signal, Store, TYPING};
 use crate::engine::{Command, State};
@@ -33,7 +32,7 @@ pub(super) fn start(
     config: &Config,
     plan: Plan,
     look: &args::Screen,
-    breaks: &[Break],
+    breaks: &[String],
     out: &mut Out,
 ) -> Result<(), Fault> {
     // What cannot be shown, or played, makes no session.
@@ -44,11 +43,12 @@ pub(super) fn start(
     let mut launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
     launch.carried.clone_from(&plan.launch.carried);
     let (handle, thread, session) = Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, launch)?;
+    breaks::set(&handle, breaks);
     handle.send(Command::Step);
     if let Some(carried) = &plan.launch.carried {
         handle.store.signal(Signal::Said(format!("{} once more, as it began", carried.source)));
     }
-    let shown = Shown { handle: &handle, thread: Some(thread), dir: &session.dir, at: None, breaks };
+    let shown = Shown { handle: &handle, thread: Some(thread), dir: &session.dir, at: None };
     show(config, shown, look, out)
 }
 
@@ -59,7 +59,7 @@ pub(super) fn show(
     look: &args::Screen,
     out: &mut Out,
 ) -> Result<(), Fault> {
-    let Shown { handle, thread, dir, at, breaks } = shown;
+    let Shown { handle, thread, dir, at } = shown;
     let moment = at.and_then(|at| moment_of(&handle.store.timeline(), at));
     let (mut options, problems) = options(config, look, dir, moment)?;
     options.templates = templates_of(config, handle, thread.is_some());
@@ -75,12 +75,7 @@ pub(super) fn show(
         };
         handle.store.signal(Signal::Said(format!("{first}{more}")));
     }
-    let left = watch::runtime()?.block_on(async {
-        tokio::select! {
-            left = crate::ui::run(handle.clone(), options) => left,
-            never = pause_at(handle, breaks) => match never {},
-        }
-    });
+    let left = watch::runtime()?.block_on(crate::ui::run(handle.clone(), options));
     if let Some(thread) = thread {
         handle.quit();
         // A driver that panicked has said so itself; what it wrote is whole.
@@ -114,25 +109,6 @@ fn templates_of(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Te
     same.then(|| Arc::new(here))
 }
 
-/// Pauses the session where a condition holds. Ends only with the screen.
-async fn pause_at(handle: &Handle, breaks: &[Break]) -> std::convert::Infallible {
-    let mut news = handle.store.news();
-    let mut told = handle.store.head().head;
-    loop {
-        let fresh = handle.store.timeline().since(told);
-        for envelope in &fresh {
-            told = envelope.seq;
-            if let Some(held) = breaks.iter().find(|b| b.holds(envelope)) {
-                handle.send(Command::Pause);
-                handle.store.signal(Signal::Said(format!("paused: the condition {held} held")));
-            }
-        }
-        if breaks.is_empty() || news.changed().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
-}
-
 pub(super) fn options(
     config: &Config,
     look: &args::Screen,
@@ -153,9 +129,10 @@ pub(super) fn options(
         motion: may_move(config, ability),
         hints: config.switch("screen.hints"),
         at: at.map_or(Cursor::Live, Cursor::At),
-        outside: Some(around(dir)),
+        outside: Some(around(config, dir)),
         resume: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
         templates: None,
+        models: config.models().map(|(profile, model)| format!("openai:{model} profile {profile}")).collect(),
     };
     Ok((options, problems))
 }

@@ -9,13 +9,14 @@ use super::calibrate::{self, Learn};
 use super::config::{Config, From};
 use super::fault::Fault;
 use super::{models, place, pool, reflexion};
-use crate::domain::{Autonomy, Limits, RunSpec, SettingOrigin, Settings, Task};
+use crate::domain::{Asked, Autonomy, Limits, RunSpec, SettingOrigin, Settings, Task};
 use crate::driver::worlds::{self, Selection, WorldOptions};
-use crate::driver::{self, DriverError, Launch, OpenWorld};
+use crate::driver::{self, DriverError, Launch, OpenWorld, StandIn};
 use crate::engine::LessonWish;
 use crate::env::pddl::Joining;
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode, SETTINGS};
+use crate::provider::Provider;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -275,6 +276,16 @@ pub(super) fn launch(
     worlds: &WorldOptions,
     typing: Duration,
 ) -> Result<Launch, Fault> {
+    let mut launch = outfit(spec, config, worlds, typing)?;
+    let again = (config.clone(), worlds.clone());
+    launch.outfit = Some(Arc::new(move |spec| {
+        self::launch(spec, &again.0, &again.1, typing)
+            .map_err(|fault| DriverError::Refused(fault.message, fault.hint))
+    }));
+    Ok(launch)
+}
+
+fn outfit(spec: &RunSpec, config: &Config, worlds: &WorldOptions, typing: Duration) -> Result<Launch, Fault> {
     let templates = Arc::new(templates(config)?);
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
@@ -295,11 +306,39 @@ pub(super) fn launch(
             refused
         })
     };
-    let launch = Launch::with(spec, templates, open, typing, find, serve);
+    let launch = Launch::with(spec, templates, open, typing, find, serve).map(|launch| Launch {
+        stand_in: Some(stand_in(spec, config)),
+        prefetch: config.switch("run.prefetch"),
+        ..launch
+    });
     launch.map_err(|error| match (unfound.or(unserved), error) {
         (Some(fault), _) => fault,
         (None, DriverError::Refused(why, next)) => Fault::usage(why, next),
         (None, other) => other.into(),
+    })
+}
+
+/// What a person may take a recorded reply from: a session by its name or path, or the answers kept of the role's model.
+fn stand_in(spec: &RunSpec, config: &Config) -> StandIn {
+    let (spec, config) = (spec.clone(), config.clone());
+    Arc::new(move |asked, source| {
+        let refused = |fault: Fault| DriverError::Refused(fault.message, fault.hint);
+        if let Some(name) = source.strip_prefix("recorded:") {
+            let role = if asked == Asked::Actor { "actor" } else { "mentor" };
+            let find = &mut |name: &str| {
+                let opened = place::open(&config, Some(name)).map_err(refused)?;
+                Ok((opened.meta.session, opened.timeline))
+            };
+            return Ok(Arc::new(driver::recorded(role, name, find)?) as Arc<dyn Provider>);
+        }
+        let actor = if asked == Asked::Actor { &spec.actor } else { &spec.mentor };
+        let Some(model) = actor.strip_prefix("openai:").filter(|_| source == "cache") else {
+            return Err(DriverError::Refused(
+                format!("{source}: {actor} has no kept answers"),
+                "take the reply from a recorded session".to_owned(),
+            ));
+        };
+        models::kept(&config, asked, model, &spec.settings).map_err(refused)
     })
 }
 
@@ -353,6 +392,7 @@ mod tests {
             id: id.to_owned(),
             goal: goal.to_owned(),
             task_type: None,
+            difficulty: None,
             seed: 0,
         };
         let path = "/home/me/data/json_2.1.1/valid_seen/pick_heat-Mug-None-Cabinet-10/trial_T2019";

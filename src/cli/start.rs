@@ -2,7 +2,6 @@
 
 mod knobs;
 
-use super::breaks::Break;
 use super::calibrate::Learn;
 use super::config::{Config, ENTRIES};
 use super::fault::{Fault, FaultKind};
@@ -50,7 +49,6 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
             "use --plain, or another terminal",
         )
     })?;
-    let no_breaks: &[Break] = &[];
     match chosen {
         None => {
             // The session's screen tells them where there is one; they are told once.
@@ -61,13 +59,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
         }
         Some(StartChoice::Resume(dir)) => {
             let resumed = resume::take_up(&config, &dir, crate::driver::TYPING, false)?;
-            let shown = Shown {
-                handle: &resumed.handle,
-                thread: Some(resumed.thread),
-                dir: &dir,
-                at: None,
-                breaks: no_breaks,
-            };
+            let shown = Shown { handle: &resumed.handle, thread: Some(resumed.thread), dir: &dir, at: None };
             screen::show(&config, shown, look, out)
         }
         Some(StartChoice::Run { env, task, changed }) => {
@@ -78,7 +70,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
                     (config, made)
                 }
             };
-            screen::start(&config, plan, look, no_breaks, out)
+            screen::start(&config, plan, look, &config.list("run.breaks"), out)
         }
     }
 }

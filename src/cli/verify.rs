@@ -187,7 +187,7 @@ impl Check {
             Event::TextDefined { hash, text } if crate::prompt::text_hash(text) != *hash => {
                 wrong.push(format!("the stored text has another hash than {hash}"));
             }
-            Event::RunStarted { spec, .. } => self.drawn.begin(spec),
+            Event::RunStarted { spec, .. } | Event::RunChanged { spec } => self.drawn.begin(spec),
             Event::EpisodeStarted { task, .. } => {
                 found.episodes += 1;
                 (self.sent, self.reply) = (None, None);
@@ -244,6 +244,8 @@ impl Check {
                         (was.thought, was.action),
                         (thought, action)
                     )),
+                    // A step that nobody was asked for has its action from a plan.
+                    None if self.state.last_step().is_some_and(|s| s.call.is_none()) => {}
                     None => wrong.push("a proposal without a reply".to_owned()),
                 }
             }

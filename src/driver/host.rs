@@ -21,6 +21,15 @@ pub(super) enum Order {
     Admissible,
     /// Look for a way to the goal, for a person.
     Hint,
+    /// Answer as a step (or a list, for the standing turn) would, and stand afterwards as before.
+    Ahead {
+        /// Which look ahead.
+        number: u64,
+        /// What the world would be sent.
+        action: String,
+        /// The standing turn, where it would only be asked for a list.
+        list: Option<Turn>,
+    },
     /// Bring the world of an episode to where the journal says it is, comparing each observation.
     Rebuild(Rebuild),
 }
@@ -64,6 +73,8 @@ pub(super) enum Answer {
     Listed(Vec<String>),
     /// To a person: a way to the goal, where the world knows one.
     Hinted(Option<String>),
+    /// To a look ahead: the answer and the list; none where the world cannot be set back or failed. Whether a world stands.
+    Ahead(u64, Option<(Turn, Vec<String>)>, bool),
 }
 
 /// The driver's end of the world's thread.
@@ -114,6 +125,8 @@ enum Whom {
     Person,
     /// A person who wants a hint.
     Asker,
+    /// A look ahead.
+    Ahead(u64),
 }
 
 impl Order {
@@ -123,6 +136,7 @@ impl Order {
             Self::Rebuild(rebuild) => Whom::Rebuild(rebuild.number, rebuild.episode),
             Self::Admissible => Whom::Person,
             Self::Hint => Whom::Asker,
+            Self::Ahead { number, .. } => Whom::Ahead(*number),
         }
     }
 }
@@ -139,6 +153,7 @@ fn died(whom: Whom) -> Answer {
         }
         Whom::Person => Answer::Listed(Vec::new()),
         Whom::Asker => Answer::Hinted(None),
+        Whom::Ahead(number) => Answer::Ahead(number, None, false),
     }
 }
 
@@ -175,6 +190,10 @@ fn obey(
             Answer::Listed(world.as_mut().and_then(|w| w.admissible().ok()).unwrap_or_default())
         }
         Order::Hint => Answer::Hinted(world.as_mut().and_then(|w| w.hint())),
+        Order::Ahead { number, action, list } => {
+            let found = ahead(world, &action, list);
+            Answer::Ahead(number, found, world.is_some())
+        }
         Order::Rebuild(past) => {
             let difference = rebuild(open, world, &past, say);
             Answer::Rebuilt(Rebuilt { number: past.number, difference, stands: world.is_some() })
@@ -186,6 +205,26 @@ fn opened(open: &OpenWorld, task: &Task) -> Result<(Box<dyn Environment>, Turn),
     let mut fresh = open(task)?;
     let turn = fresh.reset()?;
     Ok((fresh, turn))
+}
+
+/// What the world would answer; it is set back to where it stood. One that cannot be set back is never stepped, and one that
+/// was not set back is no more.
+fn ahead(
+    world: &mut Option<Box<dyn Environment>>,
+    action: &str,
+    list: Option<Turn>,
+) -> Option<(Turn, Vec<String>)> {
+    let open = world.as_mut()?;
+    let info = open.info();
+    let before = open.snapshot().filter(|_| info.snapshots && info.deterministic)?;
+    let answer = match list {
+        Some(turn) => open.admissible().map(|list| (turn, list)),
+        None => open.step(action).map(|turn| (turn, Vec::new())),
+    };
+    if open.restore(&before).is_err() {
+        *world = None;
+    }
+    answer.ok()
 }
 
 /// Asks the open world. One that failed by itself is dropped: it is built anew before it is asked again.
@@ -265,6 +304,11 @@ pub(super) fn failed(call: CallId, error: &EnvError) -> Reply {
     };
     Reply::Failed {
         call,
-        failure: Failure { what: error.to_string(), place: "world".to_owned(), next: next.to_owned() },
+        failure: Failure {
+            what: error.to_string(),
+            place: "world".to_owned(),
+            next: next.to_owned(),
+            kind: None,
+        },
     }
 }

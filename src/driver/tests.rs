@@ -16,7 +16,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+mod fork;
 mod late;
+mod models;
+mod other;
 
 /// Counts up; wins at `goal`. It answers with its count, so a wrongly rebuilt world is seen at once.
 struct Counter {
@@ -96,12 +99,19 @@ fn launch(goal: u32, lies: bool) -> Launch {
             incoming: |_, _, _, _| None,
             goal: |_| "count".to_owned(),
             detect: Arc::new(|_| Vec::new()),
+            stops: crate::engine::StopRules {
+                read: |_| Err(crate::engine::Refusal::new("none here", "")),
+                look: Arc::new(|_, _, _| Vec::new()),
+            },
         },
         render: Arc::new(|_: &State, _: &PromptRecord| Prompt::default()),
         actor: Arc::new(Scripted::new(|_| Ok("count".to_owned()))),
         mentor: None,
         open,
         deadline: Duration::from_secs(60),
+        outfit: None,
+        stand_in: None,
+        prefetch: false,
         carried: None,
     }
 }
@@ -112,6 +122,7 @@ fn spec(tasks: usize) -> RunSpec {
         id: n.to_string(),
         goal: String::new(),
         task_type: None,
+        difficulty: None,
         seed: 0,
     };
     RunSpec {
@@ -186,6 +197,7 @@ fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
                 text: text.clone(),
                 reasoning: reasoning.clone(),
                 usage: crate::domain::Usage::default(),
+                from: None,
             }),
             Event::EpisodeEnded { summary } => {
                 let mut summary = summary.clone();

@@ -1,14 +1,16 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
+mod hand;
 mod parts;
+mod stops;
 mod time;
 
 use parts::{seen_of, touches_episode};
 
-use super::state::{Episode, Grant, NoteTally, Pace, State, UndoEntry};
+use super::state::{Episode, Grant, NoteTally, Pace, State};
 use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
 use crate::domain::{
-    Asked, Author, CallId, EpisodeRole, Executed, LessonOp, Origin, PromptRecord, Seq, Stage, Step,
+    Asked, CallId, EpisodeRole, Executed, Origin, PoolChange, PromptRecord, Seq, Stage, Step,
 };
 use std::sync::Arc;
 
@@ -41,28 +43,10 @@ impl State {
             Event::EpisodeStarted { episode, task, trial, role, .. } => {
                 self.pool.end_episode();
                 self.keep_attempt();
+                self.begin_rows();
                 self.over = false;
-                self.episode = Some(Arc::new(Episode {
-                    number: *episode,
-                    task: (**task).clone(),
-                    trial: *trial,
-                    role: *role,
-                    reset: None,
-                    steps: rpds::VectorSync::new_sync(),
-                    shown: Arc::default(),
-                    truth: Arc::default(),
-                    progress: 0.0,
-                    progress_step: 0,
-                    moves: 0,
-                    invalid: 0,
-                    actions: rpds::HashTrieMapSync::new_sync(),
-                    noted: rpds::HashTrieMapSync::new_sync(),
-                    calls: 0,
-                    tokens: 0,
-                    assisted: false,
-                    outcome: None,
-                    first_seq: seq,
-                }));
+                let begun = Episode::begun(*episode, task, *trial, *role, seq);
+                self.episode = Some(Arc::new(begun));
             }
             Event::WorldReset { call, turn, seen, goal } => {
                 self.calls.remove(call);
@@ -115,18 +99,23 @@ impl State {
                 });
                 self.grant = None;
             }
-            Event::ReplyReceived { call, usage, .. } => {
+            Event::SettingsUnsent { asked, what, .. } => self.learn_unsent(*asked, what),
+            Event::ReplyReceived { call, usage, from, .. } => {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
                 // a mentor's answer comes to stands in the same batch.
                 let asked = match self.calls.get(call) {
                     Some(Effect::Ask { prompt, .. }) => prompt.asked,
                     _ => Asked::Actor,
                 };
-                self.count_tokens(asked, usage.tokens());
+                self.count_tokens(asked, usage);
+                self.stand_ins.retain(|s| s.0 != *call);
                 if asked == Asked::Mentor {
                     self.calls.remove(call);
                 } else {
-                    self.edit_step(seq, |s| s.usage = *usage);
+                    self.edit_step(seq, |s| {
+                        s.usage = *usage;
+                        s.from.clone_from(from);
+                    });
                 }
             }
             Event::Proposed { thought, action, complaints, .. } => {
@@ -198,6 +187,7 @@ impl State {
                     s.stage = Stage::Reflection;
                 });
                 self.edit_episode(|e| e.absorb(turn));
+                self.count_rows();
                 self.spend_stage();
             }
             Event::Noted { notes, step } => {
@@ -213,6 +203,7 @@ impl State {
                         e.noted.insert_mut(note.detector.clone(), tally);
                     }
                 });
+                self.count_nothing();
             }
             Event::Reflected { reflection } => {
                 let index = self.reflections.len() as u32;
@@ -222,36 +213,13 @@ impl State {
                 self.edit_step(seq, |s| s.reflections.push(index));
                 self.spend_stage();
             }
-            Event::LessonChanged { op, by } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, *by);
-                if *by == Author::Mentor && self.prompted_by_person() {
-                    self.pool.by_person(op.id());
-                }
-                if *by == Author::Person && !matches!(**op, LessonOp::Recur { .. }) {
-                    self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
-                    self.redo.clear();
-                }
+            Event::LessonChanged { op, by } => self.change_lesson(seq, op, *by),
+            Event::PoolProposed { change } => {
+                self.changes.push(PoolChange { seq, ..(**change).clone() });
             }
-            Event::Undone { of, op } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, Author::Person);
-                if let Some(place) = self.undo.iter().rposition(|u| u.of == *of) {
-                    let entry = self.undo.remove(place);
-                    self.redo.push(entry);
-                }
-            }
-            Event::Redone { of, op } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, Author::Person);
-                if let Some(place) = self.redo.iter().rposition(|u| u.of == *of) {
-                    self.redo.remove(place);
-                    self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
-                }
-            }
+            Event::PoolSettled { refused } => self.settle_pool(refused),
+            Event::Undone { of, op } => self.undo_lesson(seq, *of, op),
+            Event::Redone { of, op } => self.redo_lesson(seq, *of, op),
             Event::Carried { carried } => self.carry(carried),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
@@ -270,11 +238,18 @@ impl State {
                 self.draft = None;
                 self.set(name, value);
             }
+            Event::RunChanged { spec } => {
+                self.draft = None;
+                // What was learnt of the servers before says nothing of those from now on.
+                self.unsent.clear();
+                self.run = Some(Arc::new((**spec).clone()));
+            }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
             Event::Resumed => {
                 self.pace = Pace::Running;
                 self.grant = None;
                 self.pause_reason = None;
+                self.stops.standing = None;
             }
             Event::PauseRequested => self.pace = Pace::Pausing,
             Event::Paused { reason } => {
@@ -282,14 +257,16 @@ impl State {
                 self.grant = None;
                 self.pause_reason = Some(*reason);
             }
-            Event::StepGranted => self.grant = Some(Grant::Step),
-            Event::StageGranted => self.grant = Some(Grant::Stage),
+            Event::StepGranted => self.go_on(Grant::Step),
+            Event::StageGranted => self.go_on(Grant::Stage),
             Event::CallFailed { call, failure } => {
+                self.stand_ins.retain(|s| s.0 != *call);
                 if let Some(effect) = self.calls.remove(call) {
                     self.add_trouble(effect, failure.clone());
                 }
             }
             Event::CallCancelled { call } => {
+                self.stand_ins.retain(|s| s.0 != *call);
                 self.calls.remove(call);
                 self.edit_step(seq, |s| {
                     if s.stage == Stage::Reply {
@@ -298,9 +275,10 @@ impl State {
                     }
                 });
             }
-            Event::Retried { call } => {
+            Event::Retried { call, from } => {
                 let failed = call.or(self.trouble.as_ref().map(|(effect, _)| effect.call()));
                 if let Some(effect) = failed.and_then(|call| self.take_trouble(call)) {
+                    self.stand_ins.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);
                 }
                 self.divergence = None;
@@ -325,6 +303,7 @@ impl State {
                 self.past.push_back_mut(Arc::new((*outcome).clone()));
                 self.edit_episode(|e| e.outcome = Some(outcome));
                 self.calls.clear();
+                self.stand_ins.clear();
                 self.draft = None;
                 self.trouble = None;
                 self.more_trouble.clear();
@@ -335,8 +314,16 @@ impl State {
                 }
             }
             Event::RunEnded => self.over = true,
+            Event::BreakpointSet { breakpoint, stop } => self.stops.set(*breakpoint, stop),
+            Event::BreakpointSwitched { breakpoint, on } => self.stops.switch(*breakpoint, *on),
+            Event::BreakpointRemoved { breakpoint } => self.stops.remove(*breakpoint),
+            Event::BreakpointHit { breakpoint, episode, step, why } => {
+                self.hit(seq, *breakpoint, (*episode, *step), why);
+            }
             Event::Closed => self.closed = true,
             Event::Reopened => {
+                // What is asked anew is asked of the model itself.
+                self.stand_ins.clear();
                 self.closed = false;
                 self.pace = Pace::Paused;
                 self.grant = None;
@@ -346,35 +333,15 @@ impl State {
         self.set_clock(envelope.at);
     }
 
-    /// Episode and step of now, for the source of a lesson.
-    /// Episode and turn as the screen counts them: an open step is a turn.
-    fn moment(&self) -> (u32, u32) {
-        self.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32))
+    fn go_on(&mut self, grant: Grant) {
+        self.grant = Some(grant);
+        self.stops.standing = None;
     }
 
     fn spend_stage(&mut self) {
         if self.grant == Some(Grant::Stage) {
             self.grant = None;
         }
-    }
-
-    fn set(&mut self, name: &str, value: &serde_json::Value) {
-        let Some(run) = &mut self.run else { return };
-        let run = Arc::make_mut(run);
-        match (name, value.as_u64(), value.as_bool()) {
-            ("max_steps", Some(n), _) => {
-                run.limits.steps = u32::try_from(n).unwrap_or(u32::MAX);
-                return;
-            }
-            // No bound is written as 0, or as nothing.
-            ("max_moves", n, _) => {
-                run.limits.moves = n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).filter(|n| *n > 0);
-            }
-            ("wall_seconds", n, _) => run.limits.wall_seconds = n.filter(|n| *n > 0),
-            ("loop_detector", _, Some(on)) => run.loop_detector = on,
-            _ => {}
-        }
-        run.settings.set(name, value.clone(), crate::domain::SettingOrigin::Person);
     }
 
     fn open_step(&mut self, prompt: &PromptRecord, seq: Seq, stage: Stage) {

@@ -71,25 +71,11 @@ impl Attempt {
     pub(super) fn episode(&self) -> Episode {
         let noted = self.noted.iter().map(|tally| (tally.last.detector.clone(), tally.clone()));
         Episode {
-            number: self.number,
-            task: self.task.clone(),
-            trial: self.trial,
-            role: EpisodeRole::Test,
             reset: self.reset.clone(),
             steps: self.steps.iter().cloned().collect(),
-            shown: Arc::default(),
-            truth: Arc::default(),
             progress: self.progress,
-            progress_step: 0,
-            moves: 0,
-            invalid: 0,
-            actions: rpds::HashTrieMapSync::new_sync(),
             noted: noted.collect(),
-            calls: 0,
-            tokens: 0,
-            assisted: false,
-            outcome: None,
-            first_seq: Seq::default(),
+            ..Episode::begun(self.number, &self.task, self.trial, EpisodeRole::Test, Seq::default())
         }
     }
 }

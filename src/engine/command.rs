@@ -50,6 +50,9 @@ pub enum Command {
     Cancel,
     /// After a failed call: try it again.
     Retry,
+    /// After failed calls to models: take the replies to these very requests from a recording (`recorded:SESSION`) or from
+    /// the kept answers (`cache`), this once and named as such.
+    RetryFrom(String),
     /// Go on without the answer of a failed call to a model: the mentor's reflection is left out, the actor's step waits
     /// for a person.
     GiveUp,
@@ -64,6 +67,11 @@ pub enum Command {
     SetAutonomy(Autonomy),
     /// Change the lesson pool.
     Lesson(LessonWish),
+    /// Say which lines of the summary that waits are refused, counted from 0; the others are accepted.
+    SettlePool {
+        /// The refused lines.
+        refused: Vec<usize>,
+    },
     /// Take the last change of the pool back.
     Undo,
     /// Make the last undone change again.
@@ -84,12 +92,30 @@ pub enum Command {
         /// Its value.
         value: Value,
     },
+    /// Go on as another run: another method, actor, mentor, interface or settings. The driver outfits it first.
+    ChangeRun(Box<RunSpec>),
     /// Begin an episode of this task now; allowed where no episode is open.
     Begin(Box<Task>),
     /// End the open episode.
     EndEpisode(EndReason),
     /// End the run.
     EndRun,
+    /// Set a breakpoint or a watch.
+    Break {
+        /// Its text, as `docs/BREAKPOINTS.md` has it.
+        text: String,
+        /// The one whose condition it replaces; none: a new one.
+        of: Option<u32>,
+    },
+    /// Switch a breakpoint or watch on or off.
+    SwitchBreak {
+        /// Which.
+        breakpoint: u32,
+        /// Whether it is looked at.
+        on: bool,
+    },
+    /// Delete a breakpoint or watch.
+    RemoveBreak(u32),
     /// The session is put down.
     Close,
     /// The session is taken up again.

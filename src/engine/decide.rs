@@ -1,9 +1,12 @@
 //! Whether a wish or a reply counts, and what it comes to.
 
 mod lesson;
+mod other;
 mod person;
+mod pool;
 mod question;
 mod reply;
+mod stops;
 
 use super::{Cause, Command, Engine, Event, Input, Refusal};
 

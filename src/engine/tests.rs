@@ -3,6 +3,13 @@
 mod cases;
 mod ends;
 mod fixture;
+mod hand;
 mod mentor;
 mod properties;
+mod stops;
 mod time;
+
+/// A run for tests beside these.
+pub(super) fn spec_of(tasks: usize) -> crate::domain::RunSpec {
+    fixture::spec(tasks, 50)
+}

@@ -175,6 +175,7 @@ pub(crate) fn spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
         id: (*id).to_owned(),
         goal: String::new(),
         task_type: (!kind.is_empty()).then(|| (*kind).to_owned()),
+        difficulty: None,
         seed: 0,
     };
     RunSpec {

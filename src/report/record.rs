@@ -232,6 +232,7 @@ fn reason(outcome: &EpisodeSummary) -> &'static str {
         R::StepLimit => "not won: the cap on steps",
         R::MoveLimit => "not won: the cap on moves",
         R::TimeLimit => "not won: the cap on time",
+        R::PlanEnd => "not won: the plan came to its end",
         R::Loop => "not won: the same action twice in a row",
         R::Person => "ended by a person",
         R::Error => "given up after an error",

@@ -1,9 +1,11 @@
 //! From notes to reflections. A rule speaks only when a detector noted its evidence in this trajectory, and every lesson
 //! carries that evidence. Equal lessons are one lesson that recurs; what a person deleted is not drawn again.
 
+mod ahead;
 mod answer;
 mod sentences;
 
+pub use ahead::ENVS as PLANNED;
 pub use answer::answer;
 
 use super::detect::{known, reached};
@@ -168,6 +170,7 @@ fn keep(
         items,
         complaints: Vec::new(),
         call: None,
+        from: None,
         seq: crate::domain::Seq::default(),
     };
     std::iter::once(Want::Reflect(Box::new(reflection))).chain(wishes).collect()

@@ -88,6 +88,7 @@ impl Rig {
             failure: retrospect::engine::Failure {
                 what: error.to_string(),
                 place: "world".to_owned(),
+                kind: None,
                 next: "retry".to_owned(),
             },
         };

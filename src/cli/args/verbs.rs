@@ -196,6 +196,34 @@ pub struct Verify {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "A and B are PATH, PATH#EPISODE, PATH@BRANCH or PATH@BRANCH#EPISODE; PATH is a session (folder, name, or \
+                  end of its name) or an exported report. Without a branch the one written last is meant. Without episodes, all of both are paired by task and trial. \
+                  Where one side names an episode, the other's of the same task and trial stands beside it.\n\
+                  Examples:\n  retrospect diff hot-mug-untaught hot-mug-taught\n  \
+                  retrospect diff sessions/A#1 sessions/A#2 --only-differences\n  \
+                  retrospect diff sessions/A sessions/B --json\n\
+                  docs/COMPARE.md says how steps are aligned and what the JSON holds."
+)]
+pub struct Diff {
+    /// The left side.
+    #[arg(value_name = "A")]
+    pub a: String,
+    /// The right side.
+    #[arg(value_name = "B")]
+    pub b: String,
+    /// JSON lines: an object for each pair of episodes, and a summary.
+    #[arg(long)]
+    pub json: bool,
+    /// Leave out what is the same.
+    #[arg(long)]
+    pub only_differences: bool,
+    /// Columns of the text, from 40 to 500; else the terminal's, or 80. Below 72 the sides stand one below the other.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(40..=500))]
+    pub width: Option<u16>,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  retrospect export --last --format html --out report.html\n  \
                         retrospect export --last --format svg --at 1.14 --size 120x36 --theme light > screen.svg")]
 pub struct Export {

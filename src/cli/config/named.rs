@@ -1,4 +1,4 @@
-//! What the configuration file names: profiles of model servers, and presets of settings.
+//! What the configuration file names or lists: profiles of model servers, presets of settings, and texts.
 
 use super::{Config, Fault, Profile};
 use serde_json::Value;
@@ -50,5 +50,11 @@ impl Config {
                 ),
             )
         })
+    }
+
+    /// A value as a list of texts; empty where nothing is set.
+    pub fn list(&self, name: &str) -> Vec<String> {
+        let all = self.values.get(name).and_then(|v| v.0.as_array());
+        all.into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()
     }
 }

@@ -1,14 +1,18 @@
 //! What a line means. Pure: from a line and the state to wishes, or to words.
 
+mod breaks;
 mod standing;
+mod summary;
+mod telling;
 
 pub(super) use standing::mode;
+use telling::{story, world};
 
 use crate::cli::lessons::{kind_of, scope_of};
 use crate::domain::{
     Asked, Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs,
 };
-use crate::engine::{Command, LessonWish, Pace, State};
+use crate::engine::{Command, LessonWish, Pace, State, with_model};
 use crate::prompt::render;
 use std::fmt::Write as _;
 
@@ -40,6 +44,10 @@ run                     go on without stopping
 pause                   stop as soon as nothing is in flight
 override ACTION (o)     put another action in the place of the proposed one
   override-as-edit ACTION   the same, shown to the agent as a human edit
+break CONDITION (b)     stop where it comes true, such as `break nothing 3`, `break action ~ heat`, `break end failure`
+watch CONDITION         tell where it comes true, and go on (also: warn CONDITION)
+breaks                  list breakpoints and watches, with their numbers and hits
+break-edit N CONDITION, break-on N, break-off N, break-delete N
 reject REASON (x)       refuse the proposal; the agent is told why and asked again
 ask-again               ask this step again with the lessons as they are now
 r                       again what just was: the step, the failed call, or the ended task
@@ -54,6 +62,8 @@ on N, off N, pin N, delete N      switch lesson N on or off, pin it, delete it
 scope N SCOPE           give lesson N another reach: episode, task, task_type, environment
 move N PLACE            put lesson N at another place among its kind
 undo (u), redo (U)      take the last change of lessons back, make it again
+summary                 the mentor's summary that waits for your word, line by line
+accept [N ...]          take it: all of its lines, or these alone; refuse [N ...]: none of them, or all but these
 reflect KIND            reflect now: abstract, error, progress, or a kind of the method (plan, positive ...)
 prompt (p) [KIND]       the last prompt, segment by segment; with KIND that of a question to the mentor
 prompt-edit N TEXT      give part N of a drafted prompt other words before it is sent (`stage` drafts and sends)
@@ -64,6 +74,9 @@ story [N]               the last steps, or step N
 note TEXT               a remark on this step
 set NAME VALUE          change a setting, such as max_steps
 retry                   after failed calls: try all of them again
+model NAME              let another model act from now on (openai:MODEL, openai:MODEL profile P, rules, recorded:SESSION);
+  mentor NAME           the same for who reflects; after a failed call `retry` then asks it
+recorded SESSION        after failed calls: take the recorded replies of a session to these very prompts; `recorded cache`: kept ones
 give-up                 after failed calls: go on without; a reflection is left out, a step waits for your `act`
 end, again              end the episode; play the same task again (also: begin)
 quit (q)                leave; the session can be resumed
@@ -80,6 +93,9 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     let one = |command: Command| Ok(Said::Do(vec![command]));
+    if let Some(said) = breaks::understand(word, rest, state) {
+        return said;
+    }
     match word {
         "" => Ok(Said::Nothing),
         "step" | "n" | "next" | "open" => one(Command::Step),
@@ -103,6 +119,14 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "cancel" => one(Command::Cancel),
         "retry" => one(Command::Retry),
         "give-up" => one(Command::GiveUp),
+        "model" => one(switch(Asked::Actor, &needs(rest, "model NAME")?, state)?),
+        "mentor" => one(switch(Asked::Mentor, &needs(rest, "mentor NAME")?, state)?),
+        "recorded" => {
+            one(Command::RetryFrom(match needs(rest, "recorded SESSION, or recorded cache")?.as_str() {
+                kept @ "cache" => kept.to_owned(),
+                session => format!("recorded:{}", session.strip_prefix("recorded:").unwrap_or(session)),
+            }))
+        }
         "act" if state.troubled(Asked::Actor) => {
             Ok(Said::Do(vec![Command::GiveUp, Command::Act(needs(rest, "act ACTION")?)]))
         }
@@ -123,6 +147,8 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "lesson-pin" => one(Command::Lesson(change("pin", rest, state)?)),
         "lesson-scope" => one(Command::Lesson(change("scope", rest, state)?)),
         "lesson-delete" => one(Command::Lesson(change("delete", rest, state)?)),
+        "summary" => summary::lines(state).map(Said::Tell),
+        "accept" | "refuse" => one(summary::settled(word, rest, state)?),
         "undo" | "u" => one(Command::Undo),
         "redo" | "U" => one(Command::Redo),
         "reflect" => one(Command::Reflect(kind_of(&needs(rest, "reflect KIND")?).map_err(|f| f.message)?)),
@@ -155,6 +181,15 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
             )
         })),
     }
+}
+
+/// Another model for a role from now on.
+fn switch(asked: Asked, words: &str, state: &State) -> Result<Command, String> {
+    if (asked, words) == (Asked::Actor, "human") {
+        return Ok(Command::SetAutonomy(Autonomy::Human));
+    }
+    let run = state.run.as_deref().ok_or("no run has begun")?;
+    Ok(Command::ChangeRun(Box::new(with_model(run, asked, words))))
 }
 
 /// The same task once more, up to its first proposal.
@@ -312,6 +347,10 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
         };
         let _ = writeln!(out, "[{number}{}{origin}] {}", segment.label.name(), segment.text.trim_end());
     }
+    let unsent = state.unsent(record.asked);
+    if !unsent.is_empty() {
+        let _ = writeln!(out, "[not sent] {}", unsent.join("; "));
+    }
     for dropped in &record.dropped {
         let _ = writeln!(out, "[dropped] {}", dropped.reason);
     }
@@ -325,61 +364,6 @@ fn edit_prompt(rest: &str) -> Result<Command, String> {
     let segment =
         place.ok_or("prompt-edit N TEXT: `prompt` numbers the parts of a drafted prompt from 1 on")?;
     Ok(Command::EditPrompt { segment, text: text.trim().to_owned() })
-}
-
-fn world(state: &State) -> String {
-    let Some(episode) = state.episode.as_deref() else { return "no episode has begun".to_owned() };
-    let mut out =
-        format!("goal: {}\nprogress {:.2}, {} moves\n", episode.task.goal, episode.progress, episode.moves);
-    if let serde_json::Value::Object(shown) = &*episode.shown {
-        for (name, value) in shown {
-            let _ = writeln!(out, "{name}: {}", told(value));
-        }
-    }
-    out
-}
-
-/// A JSON value as words.
-fn told(value: &serde_json::Value) -> String {
-    use serde_json::Value as V;
-    match value {
-        V::Null => "-".to_owned(),
-        V::String(text) => text.clone(),
-        V::Array(items) => items.iter().map(told).collect::<Vec<_>>().join(", "),
-        V::Object(map) => {
-            map.iter().map(|(k, v)| format!("{k} ({})", told(v))).collect::<Vec<_>>().join("; ")
-        }
-        other => other.to_string(),
-    }
-}
-
-fn story(rest: &str, state: &State) -> Result<String, String> {
-    let Some(episode) = state.episode.as_deref() else { return Ok("no episode has begun".to_owned()) };
-    let last = episode.steps.len() as u32;
-    let (from, to) = match rest {
-        "" => (last.saturating_sub(4).max(1), last),
-        number => {
-            let n: u32 = number
-                .parse()
-                .ok()
-                .filter(|n| (1..=last).contains(n))
-                .ok_or_else(|| format!("there is no step {number:?}; there are 1 to {last}"))?;
-            (n, n)
-        }
-    };
-    let mut out = String::new();
-    for step in (from..=to).filter_map(|n| episode.step(n)) {
-        if let Some(thought) = &step.thought {
-            let _ = writeln!(out, "{:>3} think  {thought}", step.number);
-        }
-        if let Some(action) = step.action() {
-            let _ = writeln!(out, "{:>3} > {action}", step.number);
-        }
-        if let Some(seen) = step.observation() {
-            let _ = writeln!(out, "      {}", seen.trim().replace('\n', "\n      "));
-        }
-    }
-    Ok(if out.is_empty() { "no step yet".to_owned() } else { out })
 }
 
 #[cfg(test)]

@@ -208,8 +208,12 @@ fn a_failed_call_pauses_and_can_be_tried_again() {
     bench.wish(Command::Run).unwrap();
     bench.world(turn("A room."));
     let (call, _) = bench.call().unwrap();
-    let failure =
-        Failure { what: "no answer".to_owned(), place: "actor".to_owned(), next: "retry".to_owned() };
+    let failure = Failure {
+        what: "no answer".to_owned(),
+        place: "actor".to_owned(),
+        next: "retry".to_owned(),
+        kind: None,
+    };
     assert_eq!(names(&bench.reply(Reply::Failed { call, failure })), ["call_failed", "paused"]);
     assert!(bench.wish(Command::Step).is_err());
     bench.wish(Command::Retry).unwrap();
@@ -225,8 +229,12 @@ fn a_run_does_not_go_on_while_something_is_undecided() {
     bench.wish(Command::Run).unwrap();
     bench.world(turn("A room."));
     let (call, _) = bench.call().unwrap();
-    let failure =
-        Failure { what: "no answer".to_owned(), place: "actor".to_owned(), next: "retry".to_owned() };
+    let failure = Failure {
+        what: "no answer".to_owned(),
+        place: "actor".to_owned(),
+        next: "retry".to_owned(),
+        kind: None,
+    };
     bench.reply(Reply::Failed { call, failure });
     let refused = bench.wish(Command::Run).unwrap_err();
     assert_eq!(bench.wish(Command::Step).unwrap_err(), refused);

@@ -88,9 +88,12 @@ pub fn short_type(task: &Task) -> String {
     TYPES.iter().find(|t| own.starts_with(t.0)).map_or(own, |t| t.1).to_owned()
 }
 
-/// How difficult a task is: our generators' own word where it stands in the id, AgentBoard's for ALFWorld's types; none for
-/// what nobody labels.
-pub fn difficulty(task: &Task) -> Option<&'static str> {
+/// How difficult a task is: what a label gave, else our generators' own word where it stands in the id, else AgentBoard's of
+/// ALFWorld's types; none for what nobody labels.
+pub fn difficulty(task: &Task) -> Option<&str> {
+    if let Some(word) = &task.difficulty {
+        return Some(word);
+    }
     if matches!(task.env.as_str(), "household" | "pddl") {
         return ["easy", "normal", "hard"]
             .into_iter()

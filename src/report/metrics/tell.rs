@@ -109,6 +109,10 @@ fn remarks(metrics: &Metrics) -> Vec<String> {
     if metrics.assisted > 0 {
         lines.push(format!("{} tasks with a person's hand in them stand in no rate.", metrics.assisted));
     }
+    if !metrics.counted.is_empty() {
+        let cost = metrics.counted.cost().map_or_else(String::new, |cost| format!("; cost {cost}"));
+        lines.push(format!("Tokens: {}{cost}.", metrics.counted.words()));
+    }
     if metrics.calibration > 0 {
         lines.push(format!("{} calibration episodes stand in no rate.", metrics.calibration));
     }

@@ -1,7 +1,7 @@
 //! Which episodes are listed, in which order, and what they come to.
 
 use super::super::window::Line;
-use crate::domain::{EpisodeRole, EpisodeSummary};
+use crate::domain::{Counted, EpisodeRole, EpisodeSummary};
 use crate::engine::State;
 use crate::report::ByTask;
 use crate::report::metrics::wilson;
@@ -107,6 +107,7 @@ pub(super) struct List {
     /// Success by task.
     by_task: ByTask,
     millis: u64,
+    spent: Counted,
     /// Episodes that may still come.
     to_come: usize,
 }
@@ -119,6 +120,7 @@ impl List {
         let mut places: Vec<(usize, &EpisodeSummary)> = Vec::new();
         for (place, past) in state.past.iter().enumerate() {
             list.millis = list.millis.saturating_add(past.hindsight.millis);
+            list.spent = list.spent.with(past.hindsight.counted);
             if !past.won || !(wanted.failed || wanted.grouped) {
                 places.push((place, past));
             }
@@ -153,6 +155,9 @@ impl List {
         }
         if assisted > 0 {
             parts.push((Role::Person, format!("{assisted} with your hand")));
+        }
+        if let Some(cost) = self.spent.cost() {
+            parts.push((Role::Dim, format!("{} tokens, cost {cost}", self.spent.tokens())));
         }
         if state.over {
             parts.push((Role::Dim, "over".to_owned()));

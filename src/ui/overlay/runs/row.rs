@@ -17,6 +17,7 @@ pub(super) fn why(past: &EpisodeSummary) -> &'static str {
         EndReason::StepLimit => "cap",
         EndReason::MoveLimit => "moves",
         EndReason::TimeLimit => "time",
+        EndReason::PlanEnd => "plan",
         EndReason::Loop => "loop",
         EndReason::Person => "person",
         EndReason::Error => "error",
