@@ -5,7 +5,9 @@ mod line;
 mod text;
 
 use line::Line;
-pub(super) use line::{Place, open_branch};
+pub(super) use line::Place;
+#[cfg(feature = "tui")]
+pub(super) use line::open_branch;
 
 use super::args;
 use super::config::Config;

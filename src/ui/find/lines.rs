@@ -67,7 +67,8 @@ pub(super) fn search(
 
 /// What matches the lines that can hold the words, and those that say what became of a proposal.
 fn pattern(words: &str) -> Option<Regex> {
-    let mut pattern = String::from("\"type\":\"(?:asked_again|proposal_rejected)\"|");
+    // As the journal writes them, and nothing that stands in every line: the bytes are gone through by rare letters.
+    let mut pattern = String::from(r#"(?-i:"asked_again"|"proposal_rejected")|"#);
     for c in words.chars() {
         if c.is_whitespace() {
             // Texts are searched as one line: a blank can be a line break in the journal.
