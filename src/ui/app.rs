@@ -270,7 +270,8 @@ impl App {
             Request::Sessions => {
                 let (listing, tell) =
                     (self.options.outside.as_ref().map(|o| o.sessions.clone()), tell.clone());
-                tokio::task::spawn_blocking(move || {
+                // Where the system gives no thread, a name can still be typed.
+                let _ = std::thread::Builder::new().name("sessions".to_owned()).spawn(move || {
                     let sessions = listing.map_or_else(Vec::new, |list| list());
                     let _ = tell.blocking_send(Answer::Sessions(sessions));
                 });

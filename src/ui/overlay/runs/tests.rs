@@ -189,8 +189,8 @@ fn an_episode_is_played_again_at_once_where_the_run_is_over_and_after_a_word_whe
     let again = |requests: Vec<Request>| requests.contains(&Request::Rerun(2));
     let mut stage = Stage::new(four(), 120, 36);
     stage.press("T");
-    stage.press("up");
-    stage.press("up");
+    stage.press("k");
+    stage.press("k");
     assert!(!again(stage.press("r")));
     assert!(screen(&stage.draw()).contains("plays episode 2 as it began"), "{}", screen(&stage.draw()));
     assert!(again(stage.press("r")));
