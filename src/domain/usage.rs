@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What calls cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of its own in the journal")]
 pub struct Usage {
     /// Tokens of the prompt.
     pub prompt_tokens: u64,

@@ -14,6 +14,7 @@ use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 
 /// Columns it would like inside.
 const COLUMNS: u16 = 76;
@@ -199,7 +200,7 @@ fn apart(counted: &Counted) -> String {
         words = format!(" ({own})");
     }
     if let Some(cost) = counted.cost() {
-        words.push_str(&format!(", cost {cost}"));
+        let _ = write!(words, ", cost {cost}");
     }
     words
 }

@@ -39,7 +39,7 @@ fn simple_levels_are_won_and_hard_ones_sometimes() {
         ("OpenDoorLoc", 10),
         ("PickupDistDebug", 10),
         ("GoToSeqS5R2", 8),
-        ("UnlockLocalDist", 8),
+        ("UnlockLocalDist", 6),
         ("Open", 5),
         ("BossLevel", 2),
     ] {
