@@ -40,7 +40,12 @@ impl Rig {
         let spec = spec(method);
         let policy = retrospect::method::policy(&spec, Arc::new(Templates::builtin())).unwrap();
         let mut rig = Self { engine: Engine::new(policy), writer, step: 0, _dir: dir };
-        let start = Command::Start { session: "bench".to_owned(), spec: Box::new(spec), pool: Vec::new() };
+        let start = Command::Start {
+            session: "bench".to_owned(),
+            spec: Box::new(spec),
+            pool: Vec::new(),
+            carried: None,
+        };
         rig.feed(&Input::Command(start));
         rig.feed(&Input::Command(Command::Run));
         rig.world("-= Welcome =-\n\nYou are in the middle of a room. Looking quickly around you, you see a cabinet 1, a countertop 1, and a fridge 1.\n\nYour task is to: put a hot apple in fridge.");

@@ -1,9 +1,10 @@
-//! Makes the README's table about the built-in actor: `cargo bench --bench stand_in_table`.
+//! Makes the tables about the built-in actor, in the README and in `docs/STAND_IN.md`: `cargo bench --bench stand_in_table`
+//! for the household, with `-- --env babyai` or `-- --env pddl` for the other two worlds.
 //!
 //! The actor is a stand-in for a language model, so the table shows that lessons reach an actor and change what it does; it
 //! says nothing about models. Everything goes the way of a real run, engine, prompt and world, without disk or screen.
 //! The games are those of the table seeds, which the actor's rates were never tuned on; `--tuning` plays tuning seeds
-//! instead, `--games N` plays fewer, `--difficulty easy|normal|hard` other rooms, `--lesson SENTENCE` (repeatable) another
+//! instead, `--games N` plays fewer, `--from N` begins with another seed, `--difficulty easy|normal|hard` other rooms, `--lesson SENTENCE` (repeatable) another
 //! set of lessons, `--show` prints the first game.
 
 #![allow(
@@ -16,19 +17,79 @@
 mod run;
 
 use retrospect::domain::{EpisodeSummary, Kind, LessonText, Limits, RunSpec, Scope, Task, Usage};
+use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::engine::{Command, Effect, Engine, Envelope, Input, LessonWish, Reply};
 use retrospect::env::Environment;
-use retrospect::env::household::{self, Difficulty, TaskId};
+use retrospect::env::babyai::Level;
+use retrospect::env::household::{Difficulty, Kind as HouseholdKind, TaskId};
+use retrospect::env::pddl::Domain;
 use retrospect::prompt::{Templates, render};
 use retrospect::provider::rules::{TABLE_SEEDS, TUNING_SEEDS, answer};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The three lessons of the table: they name no numbered thing and are the same for every game.
-const LESSONS: [&str; 3] = [
-    "Do not repeat an action that did nothing.",
-    "Take only the object that the task names.",
-    "Look inside closed containers too.",
-];
+/// A world of the tables.
+#[derive(Clone, Copy, PartialEq)]
+enum World {
+    Household,
+    Babyai,
+    Pddl,
+}
+
+impl World {
+    fn of(word: &str) -> Option<Self> {
+        [Self::Household, Self::Babyai, Self::Pddl].into_iter().find(|w| w.word() == word)
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Household => "household",
+            Self::Babyai => "babyai",
+            Self::Pddl => "pddl",
+        }
+    }
+
+    /// The three lessons of the table: they name no numbered thing and are the same for every game.
+    fn lessons(self) -> [&'static str; 3] {
+        match self {
+            Self::Household => [
+                "Do not repeat an action that did nothing.",
+                "Take only the object that the task names.",
+                "Look inside closed containers too.",
+            ],
+            Self::Babyai => [
+                "Say \"pickup\", never \"pick up\".",
+                "Toggle a closed door before you go through it.",
+                "Do not turn round more than once.",
+            ],
+            Self::Pddl => [
+                "Carry a ball in each hand before you move to another room.",
+                "Put a block that is in the way on the table.",
+                "Leave what you hold on the table between tasks.",
+            ],
+        }
+    }
+
+    /// The game of a seed. Kinds of task (in grids the levels of AgentBoard's test split, in planning the four domains) take turns.
+    fn task(self, seed: u64, difficulty: Difficulty) -> Task {
+        let number = u32::try_from(seed).expect("seeds are small");
+        let turn = |many: usize| usize::try_from(seed).expect("seeds are small") % many;
+        let id = match self {
+            Self::Household => {
+                let kind = HouseholdKind::ALL[turn(HouseholdKind::ALL.len())];
+                TaskId { difficulty, kind, seed: number }.to_string()
+            }
+            Self::Babyai => {
+                let levels: Vec<&Level> = Level::all().iter().filter(|level| level.in_test_split).collect();
+                format!("{}/{seed}", levels[turn(levels.len())].name)
+            }
+            Self::Pddl => {
+                format!("{}/{}/{number}", Domain::ALL[turn(Domain::ALL.len())].word(), difficulty.word())
+            }
+        };
+        worlds::find(self.word(), &id, &WorldOptions::default()).expect("our own names")
+    }
+}
 
 const CAP: u32 = 50;
 
@@ -45,6 +106,7 @@ struct Options {
     seeds: std::ops::Range<u64>,
     games: usize,
     difficulty: Difficulty,
+    world: World,
     lessons: Vec<String>,
     show: bool,
 }
@@ -52,7 +114,7 @@ struct Options {
 fn main() {
     let options = options();
     let seeds: Vec<u64> = options.seeds.clone().take(options.games).collect();
-    let tasks: Vec<Task> = seeds.iter().map(|seed| task(*seed, options.difficulty)).collect();
+    let tasks: Vec<Task> = seeds.iter().map(|seed| options.world.task(*seed, options.difficulty)).collect();
     let arms = [
         Arm { title: "no reflection", method: "react", lessons: &[], one_run: false },
         Arm {
@@ -75,12 +137,13 @@ fn main() {
         },
     ];
     println!(
-        "The built-in rules actor, a stand-in for a model (not a model): {} generated household games",
-        tasks.len()
+        "The built-in rules actor, a stand-in for a model (not a model): {} generated {} tasks",
+        tasks.len(),
+        options.world.word()
     );
     println!(
         "(`{}`, seeds {} to {}, {CAP} steps).\n",
-        options.difficulty.word(),
+        if options.world == World::Babyai { "levels of the test split" } else { options.difficulty.word() },
         seeds[0],
         seeds[seeds.len() - 1]
     );
@@ -124,6 +187,7 @@ fn options() -> Options {
         seeds: TABLE_SEEDS,
         games: 200,
         difficulty: Difficulty::Normal,
+        world: World::Household,
         lessons: Vec::new(),
         show: false,
     };
@@ -139,6 +203,10 @@ fn options() -> Options {
                 options.seeds.start =
                     arguments.next().and_then(|n| n.parse().ok()).expect("--from takes a seed");
             }
+            "--env" => {
+                let word = arguments.next().unwrap_or_default();
+                options.world = World::of(&word).expect("--env takes household, babyai or pddl");
+            }
             "--difficulty" => {
                 let word = arguments.next().unwrap_or_default();
                 let known = Difficulty::ALL.into_iter().find(|d| d.word() == word);
@@ -151,23 +219,9 @@ fn options() -> Options {
         }
     }
     if options.lessons.is_empty() {
-        options.lessons = LESSONS.map(str::to_owned).to_vec();
+        options.lessons = options.world.lessons().map(str::to_owned).to_vec();
     }
     options
-}
-
-/// The game of a seed; the six kinds of task take turns.
-fn task(seed: u64, difficulty: Difficulty) -> Task {
-    let kinds = household::Kind::ALL;
-    let kind = kinds[(seed % kinds.len() as u64) as usize];
-    let id = TaskId { difficulty, kind, seed: u32::try_from(seed).expect("seeds are small") };
-    Task {
-        env: "household".to_owned(),
-        id: id.to_string(),
-        goal: String::new(),
-        task_type: Some(kind.task_type().to_owned()),
-        seed,
-    }
 }
 
 /// One game as a run of its own.
@@ -178,7 +232,8 @@ fn play(task: &Task, method: &str, lessons: &[String], show: bool) -> EpisodeSum
 /// A run over these tasks, from its start to its end.
 fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<EpisodeSummary> {
     let spec = RunSpec {
-        interface: "raw".to_owned(),
+        // The household's table is of its own words; the other worlds have thoughts that are answered for them.
+        interface: if tasks[0].env == "household" { "raw" } else { "react" }.to_owned(),
         limits: Limits { steps: CAP, moves: None, wall_seconds: None },
         ..run::spec(method, tasks.to_vec())
     };
@@ -192,7 +247,7 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
             ("typed".to_owned(), wish)
         })
         .collect();
-    let start = Command::Start { session: "table".to_owned(), spec: Box::new(spec), pool };
+    let start = Command::Start { session: "table".to_owned(), spec: Box::new(spec), pool, carried: None };
     feed(&mut engine, &Input::Command(start));
     feed(&mut engine, &Input::Command(Command::Run));
     let mut world: Option<Box<dyn Environment>> = None;
@@ -207,8 +262,7 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
 fn perform(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: Effect, show: bool) -> Reply {
     match effect {
         Effect::ResetWorld { call, task } => {
-            let id = TaskId::parse(&task.id).expect("our own names");
-            let mut opened: Box<dyn Environment> = Box::new(household::open(&id).expect("every game opens"));
+            let mut opened = worlds::open(&task, &WorldOptions::default()).expect("every game opens");
             let turn = opened.reset().expect("every game begins");
             *world = Some(opened);
             Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
@@ -241,16 +295,15 @@ fn feed(engine: &mut Engine, input: &Input) {
     }
 }
 
+/// How many of each kind were won.
 fn kinds(played: &[EpisodeSummary]) -> String {
-    household::Kind::ALL
-        .into_iter()
-        .map(|kind| {
-            let of: Vec<_> =
-                played.iter().filter(|e| e.task.task_type.as_deref() == Some(kind.task_type())).collect();
-            format!("{} {}/{}", kind.word(), of.iter().filter(|e| e.won).count(), of.len())
-        })
-        .collect::<Vec<_>>()
-        .join(", ")
+    let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for episode in played {
+        let (won, all) = kinds.entry(episode.task.task_type.as_deref().unwrap_or("-")).or_default();
+        *won += usize::from(episode.won);
+        *all += 1;
+    }
+    kinds.iter().map(|(kind, (won, all))| format!("{kind} {won}/{all}")).collect::<Vec<_>>().join(", ")
 }
 
 fn share(part: usize, whole: usize) -> f64 {

@@ -12,6 +12,7 @@ mod breaks;
 mod calibrate;
 pub mod config;
 mod demo;
+mod diff;
 mod doctor;
 mod export;
 pub mod fault;
@@ -114,6 +115,7 @@ fn verb(mut cli: Cli) -> Result<(), Fault> {
         Some(Verb::Sessions(args)) => sessions::sessions(&config, &args, &mut out),
         Some(Verb::Lessons(args)) => lessons::lessons(&mut config, &args, &mut out),
         Some(Verb::Verify(args)) => verify::verify(&config, &args, &mut out),
+        Some(Verb::Diff(args)) => diff::diff(&config, &args, &mut out),
         Some(Verb::Export(args)) => export::export(&config, &args, &mut out),
         Some(Verb::Doctor(args)) => doctor::doctor(&mut config, bad.as_ref(), &args, &mut out),
         Some(Verb::Report(args)) => report::report(&config, &args, &mut out),

@@ -1,5 +1,6 @@
 //! The nouns of the field, one name for one idea. Nothing here reads a file, a clock or a socket.
 
+mod failure;
 mod hand;
 mod id;
 mod lesson;
@@ -8,19 +9,26 @@ mod prompt;
 mod reflection;
 mod run;
 mod step;
+mod stop;
 mod task;
 mod turn;
+mod usage;
 
+pub use failure::FailureKind;
 pub use hand::HandChange;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};
-pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, Scope};
+pub use lesson::{
+    ChangeLine, Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, PoolChange, Scope,
+};
 pub use note::{Note, NoteKind};
 pub use prompt::{Asked, Dropped, Label, Origin, Prompt, PromptRecord, Segment, SegmentRecord, Speaker};
 pub use reflection::{Author, Item, Kind, Moment, Purpose, Question, Reflection};
 pub use run::{
     Autonomy, CALIBRATION, EXPLORATION, EndReason, EpisodeSummary, Hindsight, Limits, RunSpec, Setting,
-    SettingOrigin, Settings, Usage,
+    SettingOrigin, Settings,
 };
 pub use step::{By, Executed, Fate, Seen, ShownAs, Stage, Step};
+pub use stop::{Stop, StopMark};
 pub use task::{EpisodeRole, Task};
 pub use turn::{Enumeration, EnvInfo, Turn, merge_patch};
+pub use usage::{Counted, Usage, price};

@@ -4,6 +4,7 @@
 //! A driver lives on a thread of its own with a runtime of its own, so that neither a slow disk nor a slow screen
 //! holds the other up.
 
+mod ahead;
 mod ask;
 mod branch;
 mod commit;
@@ -13,14 +14,17 @@ mod launch;
 mod orders;
 mod outfit;
 mod runner;
+mod stand_in;
 mod store;
 mod trail;
 pub mod worlds;
 
+pub use ahead::AheadTally;
 pub use branch::Fork;
 pub use commit::{HALTED_ADVICE, now};
 pub use launch::{Driver, DriverError, Launch, Outfit, Resumed, open_read_only};
-pub use outfit::{Recording, TYPING};
+pub use outfit::{Recording, TYPING, recorded};
+pub use stand_in::StandIn;
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
 
 /// Opens the world of a task. Called on the world's own thread.

@@ -4,6 +4,7 @@ pub mod alfworld;
 pub mod babyai;
 mod dice;
 pub mod household;
+mod name;
 pub mod pddl;
 
 use crate::domain::{EnvInfo, Turn};

@@ -18,7 +18,7 @@ pub use branch::Branch;
 pub use checkpoints::{Checkpoints, kept_states};
 pub use events::EventFile;
 pub use follow::Follower;
-pub use index::{Listed, Standing, Summary, list, summarise};
+pub use index::{Listed, Standing, Summary, list, newest_first, summarise};
 pub use label::{LABELS, Label, LabelChange};
 pub use name::{session_name, slug};
 pub use open::{OpenBranch, Use, open_branch};

@@ -1,7 +1,8 @@
 //! Step through an agent's episode, watch it reflect, teach it, and see whether the lesson helped.
 //!
 //! The rooms, from the inside out; an arrow only ever points to the left (`docs/ARCHITECTURE.md`):
-//! `domain` <- `engine` <- {`prompt`, `symbolic`, `pddl`, `env` native, `timeline`} <- `method`
+//! `domain` <- `engine` <- {`prompt`, `symbolic`, `stop`, `pddl`, `env` native, `timeline`} <- `method`
+//! `domain` <- `engine` <- {`prompt`, `grid`, `symbolic`, `pddl`, `env` native, `timeline`} <- `method`
 //! <- {`journal`, `provider`, `driver`} <- {`ui`, `cli`}.
 
 // What is outside (files, clocks, the environment, processes: clippy.toml) is closed to every room but those that say why it is not.
@@ -22,6 +23,7 @@ pub mod domain;
 pub mod driver;
 pub mod engine;
 pub mod env;
+pub mod grid;
 #[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "sessions are files")]
 pub mod journal;
 pub mod method;
@@ -34,6 +36,7 @@ pub mod prompt;
 )]
 pub mod provider;
 pub mod report;
+pub mod stop;
 pub mod symbolic;
 pub mod text;
 pub mod timeline;

@@ -8,6 +8,7 @@ mod constitution;
 mod fcrf;
 mod mentor;
 mod omnireflect;
+mod planning;
 mod react;
 mod reflexion;
 mod settings;
@@ -15,6 +16,7 @@ mod sweet_sour;
 
 pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use omnireflect::OmniReflect;
+pub use planning::Planning;
 pub use react::ReAct;
 pub use reflexion::Reflexion;
 pub use settings::{Fixed, PaperOrCode, SETTINGS, SettingSpec, bind, defaults, trials};
@@ -26,7 +28,7 @@ use crate::prompt::{self, Desk, Templates};
 use std::sync::Arc;
 
 /// The names of all methods, in the order in which screens list them.
-pub const NAMES: &[&str] = &["react", "omnireflect", "reflexion", "fcrf", "sweet_sour"];
+pub const NAMES: &[&str] = &["react", "omnireflect", "reflexion", "fcrf", "sweet_sour", "planning"];
 
 /// A method that this program does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +39,9 @@ pub enum UnknownMethod {
     /// The method is there, but not with this generation of reflections.
     #[error("OmniReflect has no {0:?} generation; there are symbolic, neural and neuro-symbolic")]
     Generation(String),
+    /// Whoever writes the plans of planning-only cannot plan this task.
+    #[error("planning: {0}; name a model that writes the plans, such as --mentor openai:MODEL")]
+    NoPlanner(String),
 }
 
 /// The policy of a run: its method, and the pure functions around it.
@@ -61,6 +66,7 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMetho
         "reflexion" => Arc::new(Reflexion),
         "fcrf" => Arc::new(Fcrf),
         "sweet_sour" => Arc::new(SweetSour),
+        "planning" => Arc::new(Planning::of(spec)?),
         other => return Err(UnknownMethod::Name(other.to_owned())),
     };
     let learns = !spec.calibration().is_empty() || !spec.exploration().is_empty();
@@ -75,6 +81,7 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMetho
         incoming: prompt::interface::incoming,
         goal: prompt::interface::goal,
         detect: Arc::new(crate::symbolic::detect),
+        stops: crate::stop::rules(),
     })
 }
 

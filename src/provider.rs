@@ -83,6 +83,11 @@ pub trait Provider: Send + Sync {
         Vec::new()
     }
 
+    /// Every answer is kept, so that one may be asked for before it is wanted.
+    fn keeps(&self) -> bool {
+        false
+    }
+
     /// The answer, piece by piece.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>>;
 }

@@ -8,7 +8,7 @@ mod cause;
 mod detect;
 mod failure;
 mod goal;
-pub mod grid;
+mod grid;
 mod planning;
 mod rules;
 mod situation;
@@ -18,7 +18,7 @@ mod words;
 pub use cause::{cause_words, main_cause};
 pub use detect::detect;
 pub use goal::{Goal, Rung, Treatment};
-pub use rules::{Since, answer, reflect};
+pub use rules::{PLANNED, Since, answer, reflect};
 
 #[cfg(test)]
 mod tests;

@@ -22,6 +22,18 @@ pub fn width(text: &str) -> usize {
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
+/// Whether one line of clean text takes no more than so many cells. Looks at no more of it than it needs.
+pub fn fits(text: &str, columns: usize) -> bool {
+    if text.is_ascii() {
+        return text.len() <= columns;
+    }
+    let mut used = 0;
+    text.graphemes(true).all(|piece| {
+        used += piece.width();
+        used <= columns
+    })
+}
+
 /// Cleans one line and cuts it to at most `columns` cells without splitting a character; a cut is marked with `more`.
 /// Looks at no more of the text than it needs.
 pub fn truncate(text: &str, columns: usize, more: &str) -> String {
@@ -29,7 +41,7 @@ pub fn truncate(text: &str, columns: usize, more: &str) -> String {
     let longest = columns.saturating_mul(16).saturating_add(64);
     let shortened = text.len() > longest;
     let text = one_line(if shortened { prefix(text, longest) } else { text });
-    if !shortened && width(&text) <= columns {
+    if !shortened && fits(&text, columns) {
         return text.into_owned();
     }
     let Some(room) = columns.checked_sub(width(more)) else { return String::new() };

@@ -3,8 +3,11 @@
 //! Memory is bounded: only the newest events are held, older ones are fetched from where they were written; checkpoints
 //! share what grows, and are thinned out when there are many.
 
+pub mod compare;
+mod fetch;
 mod way;
 
+pub use fetch::{Fetch, fetch_then};
 pub use way::Way;
 
 use crate::domain::Seq;
@@ -22,9 +25,6 @@ const RECENT: usize = 4096;
 
 /// Events held at once while all are gone through.
 const PIECE: u64 = 1024;
-
-/// Fetches the events above the first number up to and with the second, in order; or says why they cannot be had.
-pub type Fetch = Arc<dyn Fn(Seq, Seq) -> Result<Vec<Arc<Envelope>>, String> + Send + Sync>;
 
 /// Recalls the last state of [`Stored`] that can be had and is not after an event; none where all must be folded.
 pub type Recall = Arc<dyn Fn(Seq) -> Option<State> + Send + Sync>;
@@ -54,17 +54,6 @@ impl Stored {
     pub fn none() -> Self {
         Self { at: Vec::new(), recall: Arc::new(|_| None) }
     }
-}
-
-/// Fetches what a branch shares with another up to an event from there, and what comes after from its own file.
-pub fn fetch_then(shared: Fetch, at: Seq, own: Fetch) -> Fetch {
-    Arc::new(move |after, to| {
-        let mut events = if after < at { shared(after, to.min(at))? } else { Vec::new() };
-        if to > at {
-            events.extend(own(after.max(at), to)?);
-        }
-        Ok(events)
-    })
 }
 
 /// The events of a branch, and the way back to every state it had.

@@ -6,6 +6,7 @@
 
 pub mod app;
 pub mod canvas;
+pub mod compare;
 pub mod find;
 pub mod glyphs;
 pub mod keymap;
@@ -14,6 +15,7 @@ pub mod layout;
 pub mod look;
 pub mod model;
 pub mod msg;
+mod outside;
 pub mod overlay;
 mod signals;
 pub mod source;
@@ -23,11 +25,12 @@ pub mod theme;
 pub mod update;
 pub mod view;
 
-pub use app::{Carry, Exit, Options, Outside, run};
+pub use app::{Exit, Options, run};
 pub use canvas::Canvas;
 pub use look::{Look, Moment};
 pub use model::{Cursor, Focus, Model};
 pub use msg::{Msg, Request};
+pub use outside::{Carry, Listing, Outside};
 pub use overlay::{Answer, Overlay, Reaction};
 pub use view::{Scratch, draw};
 

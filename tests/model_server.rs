@@ -40,6 +40,11 @@ impl Home {
     }
 
     async fn says(&self, args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
+        self.hears(args, variables, "").await
+    }
+
+    /// As [`Home::says`], with these lines to read.
+    async fn hears(&self, args: &[&str], variables: &[(&str, &str)], lines: &str) -> (i32, String) {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_retrospect"));
         command.args(args).current_dir(self.0.path()).env_clear().env("HOME", self.path("home"));
         command
@@ -49,12 +54,20 @@ impl Home {
             .env("RETROSPECT_CACHE_DIR", self.path("cache"))
             .env("OPENAI_API_KEY", KEY)
             .envs(variables.iter().copied());
-        command.stdin(std::process::Stdio::null());
+        let input = self.path("input.txt");
+        std::fs::write(&input, lines).unwrap();
+        command.stdin(std::fs::File::open(input).unwrap());
         let done: Output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
         let said =
             format!("{}{}", String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap());
         assert!(!said.contains(KEY), "the key is on the screen: {said}");
         (done.status.code().unwrap_or(-1), said)
+    }
+
+    /// The newest session.
+    fn newest(&self) -> String {
+        let sessions = std::fs::read_dir(self.path("sessions")).unwrap().flatten();
+        sessions.map(|e| e.path()).max().unwrap().display().to_string()
     }
 
     /// The files of the run, none of which holds the key.
@@ -267,6 +280,65 @@ fn the_doctor_looks_at_a_server() {
         assert!(said.contains(&format!("add /v1 to the base URL: {base}/v1")), "{said}");
         let (code, said) = home.says(&["doctor", "--base-url", "http://127.0.0.1:1/v1", "--json"], &[]).await;
         assert!(code == 1 && said.contains("cannot be reached"), "{said}");
+        home.files();
+    });
+}
+
+/// What a person can do where a call fails, with the real program: a recorded reply, another model. No key is seen in
+/// the session, nor in anything that is made of it.
+#[test]
+fn after_a_failed_call_a_recorded_reply_or_another_model_goes_on() {
+    run(async {
+        let home = Home::new();
+        let task = ["run", "--task", "easy/put/1", "--method", "react", "--set", "examples=1"];
+        let of = |base: &str, more: &[&str]| -> Vec<String> {
+            let at = ["--base-url", base];
+            let all = task.iter().chain(&at).chain(more);
+            all.map(|s| (*s).to_owned()).collect()
+        };
+        let says = |args: Vec<String>, lines: &'static str| {
+            let home = &home;
+            async move { home.hears(&args.iter().map(String::as_str).collect::<Vec<_>>(), &[], lines).await }
+        };
+        let first = Server::start(vec![good("inventory"), good("look")]).await;
+        let recording = of(&first.base, &["--actor", "openai:small", "--max-steps", "2", "--headless"]);
+        let (code, said) = says(recording, "").await;
+        assert_eq!(code, 0, "{said}");
+        let name = std::fs::read_dir(home.path("sessions")).unwrap().flatten().next().unwrap().file_name();
+        let name = name.to_str().unwrap().to_owned();
+        let wrong = plain(401, "", &json!({"error": {"message": format!("wrong key {KEY}")}}).to_string());
+        let second = Server::start(vec![wrong.clone(), wrong, good("go to cabinet 1")]).await;
+        let args = of(&second.base, &["--actor", "openai:small", "--plain"]);
+        let lines: &'static str = Box::leak(
+            format!(
+                "recorded nobody\nrecorded cache\nrecorded {name}\nstep\nmodel openai:big\nretry\nprompt\nquit\n"
+            )
+            .into_boxed_str(),
+        );
+        let (code, said) = says(args, lines).await;
+        assert_eq!(code, 0, "{said}");
+        for words in [
+            "FAILED",
+            "401",
+            "there is no session of this path or name",
+            "no answer to exactly this request",
+            &format!("recorded reply, taken from session {name}"),
+            "1 > inventory",
+            "the run goes on with: react, actor openai:big",
+            "go to cabinet 1",
+            "[not sent] top_k 50",
+        ] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        let models: Vec<Value> = second.asked().iter().map(|a| a.body["model"].clone()).collect();
+        assert_eq!(models, ["small", "small", "big"]);
+        for form in ["html", "markdown", "json"] {
+            let (code, page) = home.says(&["export", &home.newest(), "--format", form], &[]).await;
+            assert_eq!(code, 0, "{page}");
+            assert!(page.contains(&name) && page.contains("recorded"), "{form}: whose reply it was is told");
+        }
+        let (code, said) = home.says(&["verify", &home.newest()], &[]).await;
+        assert_eq!(code, 0, "{said}");
         home.files();
     });
 }

@@ -169,8 +169,12 @@ impl Session {
         let reply = if matches!(effect, Effect::Ask { .. }) {
             Reply::Model { call, text: words, reasoning: hostile::text(rng, 2_000), usage: Usage::default() }
         } else if rng.once_in(20) {
-            let failure =
-                retrospect::engine::Failure { what: words.clone(), place: words.clone(), next: words };
+            let failure = retrospect::engine::Failure {
+                what: words.clone(),
+                place: words.clone(),
+                next: words,
+                kind: None,
+            };
             Reply::Failed { call, failure }
         } else {
             let open = rng.once_in(2);

@@ -20,6 +20,8 @@ pub(crate) struct Rig {
     writer: Writer,
     pub(crate) store: Store,
     step: u32,
+    /// Which cabinet is gone to in a step.
+    way: fn(u32) -> u32,
 }
 
 impl Rig {
@@ -37,10 +39,21 @@ impl Rig {
             retrospect::method::policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
         let store = Store::default();
         store.timeline().fetch_with(writer.events().fetch());
-        let mut rig = Self { engine: Engine::new(policy), writer, store, step: 0 };
-        rig.wish(Command::Start { session: "bench".to_owned(), spec: Box::new(spec), pool: Vec::new() });
+        let mut rig = Self { engine: Engine::new(policy), writer, store, step: 0, way: |step| step % 20 };
+        rig.wish(Command::Start {
+            session: "bench".to_owned(),
+            spec: Box::new(spec),
+            pool: Vec::new(),
+            carried: None,
+        });
         rig.wish(Command::Run);
         rig
+    }
+
+    /// From now on goes other ways.
+    pub(crate) fn along(mut self, way: fn(u32) -> u32) -> Self {
+        self.way = way;
+        self
     }
 
     /// Plays until there are so many events.
@@ -70,14 +83,18 @@ impl Rig {
         let call = effect.call();
         let reply = if matches!(effect, Effect::Ask { .. }) {
             self.step += 1;
-            let text = format!("think: {} go to cabinet {}", "I look further. ".repeat(40), self.step % 20);
+            let text =
+                format!("think: {} go to cabinet {}", "I look further. ".repeat(40), (self.way)(self.step));
             Reply::Model { call, text, reasoning: String::new(), usage: Usage::default() }
         } else {
             let seen = "a apple 1, a bowl 2, a cup 3, ".repeat(60);
             let turn = Turn {
-                observation: format!("You arrive at cabinet {}. On it, you see {seen}.", self.step % 20),
+                observation: format!(
+                    "You arrive at cabinet {}. On it, you see {seen}.",
+                    (self.way)(self.step)
+                ),
                 valid: true,
-                shown: json!({"place": format!("cabinet {}", self.step % 20)}),
+                shown: json!({"place": format!("cabinet {}", (self.way)(self.step))}),
                 ..Turn::default()
             };
             Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }

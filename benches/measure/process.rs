@@ -23,6 +23,13 @@ pub(crate) fn resident() -> Option<u64> {
     line.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kb| kb << 10)
 }
 
+/// The most resident memory of this process so far, in bytes.
+pub(crate) fn peak() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kb| kb << 10)
+}
+
 /// Voluntary context switches of all threads of a process.
 pub(crate) fn voluntary_switches(pid: u32) -> Option<u64> {
     let mut sum = 0;

@@ -79,6 +79,8 @@ pub enum Verb {
     Lessons(Lessons),
     /// Check a session: its files, its prompts, its world.
     Verify(Verify),
+    /// Two episodes, trials or sessions side by side: the first difference, and what preceded it.
+    Diff(Diff),
     /// Tell a session as a page, Markdown, JSON or a picture.
     Export(Export),
     /// Say what sessions come to: success, progress, costs, beside the papers' figures.
@@ -104,7 +106,7 @@ pub struct World {
     /// A task, by its id; may be given several times. For alfworld also a game.tw-pddl or its folder, for babyai a level's number or name, for pddl `gripper/3`.
     #[arg(long = "task", value_name = "T")]
     pub task: Vec<String>,
-    /// Tasks of a file (an id a line, or JSON lines with `task`), or of a set by name, such as `normal/*/1-20`.
+    /// Tasks of a file (an id a line, JSON lines with `task`, or a label file of AgentBoard), or of a set by name, such as `normal/*/1-20`.
     #[arg(long, value_name = "FILE|NAME")]
     pub tasks: Option<String>,
     /// Only the first N of the tasks.
@@ -143,7 +145,7 @@ impl PddlFiles {
 /// What is done with the tasks.
 #[derive(Clone, Debug, Default, Args)]
 pub struct How {
-    /// The method: react, reflexion, omnireflect, fcrf or sweet_sour.
+    /// The method: react, reflexion, omnireflect, fcrf, sweet_sour or planning.
     #[arg(long, value_name = "M", help_heading = "Method")]
     pub method: Option<String>,
     /// Who acts: openai:MODEL, rules (built in), human, or recorded:SESSION.
@@ -261,13 +263,18 @@ pub struct Models {
     /// Answers kept on disk: off, read, read-write. The seed is part of the question.
     #[arg(long, value_name = "MODE", help_heading = "Models")]
     pub cache: Option<String>,
+    /// While a person reads a proposal, ask for the next answer already (needs --cache read-write; what is asked for nothing
+    /// is counted apart and shown).
+    #[arg(long, help_heading = "Models")]
+    pub prefetch: bool,
 }
 
 /// How a run is driven.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Drive {
-    /// Stop where a condition holds: step=N, won, mistake, note=DETECTOR, reflection[=KIND], action=WORDS, seen=WORDS.
-    #[arg(long = "break", value_name = "COND", help_heading = "Driving")]
+    /// Stop where a condition comes true, such as `nothing 3`, `action ~ heat`, `end failure`; with `warn` before it: tell
+    /// it and go on. May be given several times.
+    #[arg(long = "break", value_name = "COND", help_heading = "Driving", long_help = super::breaks::help())]
     pub breaks: Vec<String>,
     /// No screen: run to the end and print a transcript.
     #[arg(long, conflicts_with = "plain", help_heading = "Driving")]
@@ -300,6 +307,9 @@ pub struct Resume {
     /// The examples of neuro-symbolic generation that it was begun with.
     #[arg(long, value_name = "F")]
     pub exemplars: Option<PathBuf>,
+    /// Switch the session's own breakpoints and watches off first.
+    #[arg(long, help_heading = "Driving")]
+    pub no_breaks: bool,
     /// Go on with the prompt templates in force here, though it was begun with others.
     #[arg(long)]
     pub accept_prompts: bool,

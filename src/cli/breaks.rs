@@ -1,86 +1,54 @@
-//! Conditions at which a run stops.
+//! Breakpoints and watches from flags and the configuration, on their way into a session.
 
+use super::config::Config;
 use super::fault::Fault;
-use crate::domain::NoteKind;
-use crate::engine::{Envelope, Event};
-use std::fmt;
+use crate::driver::Handle;
+use crate::engine::{Command, State};
+use crate::stop::{FORMS, parse};
+use std::fmt::Write as _;
 
-/// One condition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Break {
-    /// A step of this number is answered.
-    Step(u32),
-    /// The goal is reached.
-    Won,
-    /// A detector found a mistake.
-    Mistake,
-    /// This detector found something.
-    Note(String),
-    /// A reflection was written, of this kind where one is named.
-    Reflection(Option<String>),
-    /// An action with these words in it ran.
-    Action(String),
-    /// An observation with these words in it came.
-    Seen(String),
+/// Every form, for `--help`.
+pub(super) fn help() -> String {
+    let mut text = String::from(
+        "Stop where a condition comes true. May be given several times; the session keeps them. `warn` before a condition \
+         tells it and goes on; `once` switches it off at its first hit. Without a screen a hit ends the program with exit \
+         code 3, and `resume` goes on behind it.\n\nConditions:\n",
+    );
+    for form in FORMS {
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "  {:<26} {}", form.write, form.when);
+    }
+    text
 }
 
-impl Break {
-    /// Reads a condition.
-    pub(super) fn parse(text: &str) -> Result<Self, Fault> {
-        let (name, value) = match text.split_once('=') {
-            Some((name, value)) => (name.trim(), Some(value.trim())),
-            None => (text.trim(), None),
-        };
-        let bad = || {
-            Fault::usage(
-                format!("--break {text:?}: no such condition"),
-                "write step=N, won, mistake, note=DETECTOR, reflection, reflection=KIND, action=WORDS or seen=WORDS",
-            )
-        };
-        Ok(match (name, value.filter(|v| !v.is_empty())) {
-            ("step", Some(n)) => Self::Step(n.parse().map_err(|_error| bad())?),
-            ("won", None) => Self::Won,
-            ("mistake", None) => Self::Mistake,
-            ("note", Some(detector)) => Self::Note(detector.replace(' ', "_")),
-            ("reflection", kind) => Self::Reflection(kind.map(str::to_lowercase)),
-            ("action", Some(words)) => Self::Action(words.to_owned()),
-            ("seen", Some(words)) => Self::Seen(words.to_owned()),
-            _ => return Err(bad()),
-        })
-    }
+/// What a run begins with: those of `--break`, else those of the configuration. Each was read once before anything starts.
+pub(super) fn wanted(config: &Config, flags: &[String]) -> Result<Vec<String>, Fault> {
+    if flags.is_empty() { Ok(config.list("run.breaks")) } else { given(flags) }
+}
 
-    /// Whether it holds at this event.
-    pub(super) fn holds(&self, envelope: &Envelope) -> bool {
-        match (self, &envelope.event) {
-            (Self::Step(n), Event::Observed { step, .. }) => n == step,
-            (Self::Won, Event::Observed { turn, .. }) => turn.won,
-            (Self::Mistake, Event::Noted { notes, .. }) => notes.iter().any(|n| n.kind == NoteKind::Mistake),
-            (Self::Note(detector), Event::Noted { notes, .. }) => {
-                notes.iter().any(|n| n.detector == *detector)
-            }
-            (Self::Reflection(kind), Event::Reflected { reflection }) => {
-                kind.as_ref().is_none_or(|k| reflection.kind.name().to_lowercase() == *k)
-            }
-            (Self::Action(words), Event::ActionTaken { executed, .. }) => {
-                executed.action.contains(words.as_str())
-            }
-            (Self::Seen(words), Event::Observed { turn, .. }) => turn.observation.contains(words.as_str()),
-            _ => false,
-        }
+/// Those of `--break` alone: a session that goes on has its own.
+pub(super) fn given(flags: &[String]) -> Result<Vec<String>, Fault> {
+    for text in flags {
+        parse(text).map_err(|bad| Fault::usage(format!("--break {}", bad.what), bad.next))?;
+    }
+    Ok(flags.to_vec())
+}
+
+/// Sets them in a session that has not gone on yet. What is there already is not set twice.
+pub(super) fn set(handle: &Handle, breaks: &[String]) {
+    for text in breaks {
+        handle.send(Command::Break { text: text.clone(), of: None });
     }
 }
 
-impl fmt::Display for Break {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Step(n) => write!(f, "step={n}"),
-            Self::Won => f.write_str("won"),
-            Self::Mistake => f.write_str("mistake"),
-            Self::Note(detector) => write!(f, "note={detector}"),
-            Self::Reflection(None) => f.write_str("reflection"),
-            Self::Reflection(Some(kind)) => write!(f, "reflection={kind}"),
-            Self::Action(words) => write!(f, "action={words}"),
-            Self::Seen(words) => write!(f, "seen={words}"),
-        }
+/// Switches off what the session holds.
+pub(super) fn switch_off(handle: &Handle) {
+    for breakpoint in handle.store.head().stops.all.iter().filter(|b| b.on) {
+        handle.send(Command::SwitchBreak { breakpoint: breakpoint.number, on: false });
     }
+}
+
+/// The breakpoint for which the session stands still, and why.
+pub(super) fn standing(state: &State) -> Option<String> {
+    state.stops.standing.as_ref().map(|hit| hit.sentence())
 }

@@ -52,8 +52,7 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
             "leave --out away and take the lessons over with `retrospect lessons promote SESSION`",
         ));
     }
-    let breaks =
-        args.drive.breaks.iter().map(|b| super::breaks::Break::parse(b)).collect::<Result<Vec<_>, _>>()?;
+    let breaks = super::breaks::wanted(&config, &args.drive.breaks)?;
     let voice = run::voice(&args.drive, 1);
     let shared = Arc::new(Mutex::new(out));
     let done = run::one(&config, &plan, &breaks, voice, &place::root(&config), &shared, None);

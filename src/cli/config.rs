@@ -175,6 +175,14 @@ pub const ENTRIES: &[Entry] = &[
         "--cache",
     ),
     entry(
+        "run.prefetch",
+        "while a person reads a proposal, the next answer is asked for already; needs `run.cache = \"read-write\"`",
+        Sort::Switch,
+        "false",
+        "RETROSPECT_PREFETCH",
+        "--prefetch",
+    ),
+    entry(
         "run.prompts",
         "folder of prompt templates that replace the built-in ones by file name",
         Sort::Path,
@@ -189,6 +197,14 @@ pub const ENTRIES: &[Entry] = &[
         "",
         "RETROSPECT_EXEMPLARS",
         "--exemplars",
+    ),
+    entry(
+        "run.breaks",
+        "where runs stop: breakpoints and watches that every new session begins with; in the variable with `;` between them",
+        Sort::Conditions,
+        "",
+        "RETROSPECT_BREAKS",
+        "--break",
     ),
     entry(
         "screen.theme",

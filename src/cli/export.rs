@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::out::Out;
 use super::{place, screen};
 use crate::engine::Envelope;
-use crate::report::{At, BadAt, Record, html, json, markdown, reflexion, transcript};
+use crate::report::{At, BadAt, Record, Recording, html, json, markdown, reflexion, transcript};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,11 +16,16 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
     if let Some(torn) = &opened.torn {
         out.note(&format!("{}: {torn}", opened.meta.session));
     }
-    let events = opened.events()?;
     if args.format == Format::Reflexion {
-        return directory(&events, args.out.as_deref(), out);
+        return directory(&opened.events()?, args.out.as_deref(), out);
     }
-    let record = Record::of(&events);
+    // What is told is kept, the events are not: a long session has many times more of them.
+    let mut recording = Recording::default();
+    opened.each(|envelope| {
+        recording.event(envelope);
+        Ok(())
+    })?;
+    let record = recording.finish();
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
     let at = match &args.at {
         Some(text) => {
@@ -34,7 +39,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
         Format::Markdown => markdown(&record),
         Format::Json => json(&record),
         // A directory was written above.
-        Format::Text | Format::Reflexion => transcript(&events),
+        Format::Text | Format::Reflexion => transcript(&opened.events()?),
         Format::Svg => {
             let size = size(&args.size)?;
             screen::picture(config, opened, at, size, args.theme.as_deref())?

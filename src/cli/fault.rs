@@ -145,6 +145,7 @@ impl From<WorldError> for Fault {
             WorldError::UnknownEnv { .. }
             | WorldError::UnknownTask { .. }
             | WorldError::NoChoice { .. }
+            | WorldError::Unplayable { .. }
             | WorldError::NoData { .. } => FaultKind::Usage,
             WorldError::Io { .. } | WorldError::List { .. } | WorldError::Env(_) => FaultKind::World,
         };

@@ -8,8 +8,10 @@
 use super::args::Models;
 use super::config::{Config, From};
 use super::fault::{Fault, FaultKind};
+use super::place;
 use super::setup::origin;
-use crate::domain::{Asked, SettingOrigin, Settings};
+use crate::domain::{Asked, RunSpec, SettingOrigin, Settings};
+use crate::driver::{DriverError, StandIn, recorded};
 use crate::provider::openai::{Endpoint, Key, OpenAi, Profile, ProfileError};
 use crate::provider::{Cache, Cached, Provider};
 use etcetera::BaseStrategy as _;
@@ -32,6 +34,7 @@ pub(super) fn flags(config: &mut Config, models: &Models) -> Result<(), Fault> {
     ] {
         config.flag(name, text.as_deref())?;
     }
+    config.flag("run.prefetch", models.prefetch.then_some("true"))?;
     Ok(())
 }
 
@@ -56,8 +59,11 @@ fn endpoint_of(
     let was = |name: &str| begun.map_or("", |s| s.word(&format!("{role}.{name}"), ""));
     let mut profile = Profile::default();
     let names = profiles(config, asked);
-    let names =
-        if was("profile").is_empty() || flagged(config, "run.profile") { names } else { was("profile") };
+    // What a person chose while the run was going on is newer than the flags it was started with.
+    let chosen = begun.and_then(|s| s.0.get(&format!("{role}.profile")));
+    let chosen = chosen.is_some_and(|s| s.origin == SettingOrigin::Person);
+    let stays = was("profile").is_empty() || (flagged(config, "run.profile") && !chosen);
+    let names = if stays { names } else { was("profile") };
     for name in names.split(',').map(str::trim).filter(|n| !n.is_empty()) {
         profile = config.profile(name)?.over(profile);
     }
@@ -73,7 +79,9 @@ fn endpoint_of(
     let own_address = mentor && !config.text("run.mentor_base_url").is_empty();
     let own_profile = mentor && !config.text("run.mentor_profile").is_empty();
     let name = if own_address { "run.mentor_base_url" } else { "run.base_url" };
-    let over_profile = if own_address {
+    let over_profile = if chosen {
+        false
+    } else if own_address {
         flagged(config, name) || !own_profile
     } else {
         flagged(config, name) && !own_profile
@@ -162,6 +170,38 @@ pub(super) fn provider(
         Cache::Off => provider,
         _ => Arc::new(Cached::new(provider, identity, &cache_folder(config), mode)),
     })
+}
+
+/// What a person may take a recorded reply from: a session by its name or path, or the answers kept of the role's model.
+pub(super) fn stand_in(spec: &RunSpec, config: &Config) -> StandIn {
+    let (spec, config) = (spec.clone(), config.clone());
+    Arc::new(move |asked, source| {
+        let refused = |fault: Fault| DriverError::Refused(fault.message, fault.hint);
+        if let Some(name) = source.strip_prefix("recorded:") {
+            let role = if asked == Asked::Actor { "actor" } else { "mentor" };
+            let find = &mut |name: &str| {
+                let opened = place::open(&config, Some(name)).map_err(refused)?;
+                Ok((opened.meta.session, opened.timeline))
+            };
+            return Ok(Arc::new(recorded(role, name, find)?) as Arc<dyn Provider>);
+        }
+        let actor = if asked == Asked::Actor { &spec.actor } else { &spec.mentor };
+        let Some(model) = actor.strip_prefix("openai:").filter(|_| source == "cache") else {
+            return Err(DriverError::Refused(
+                format!("{source}: {actor} has no kept answers"),
+                "take the reply from a recorded session".to_owned(),
+            ));
+        };
+        kept(&config, asked, model, &spec.settings).map_err(refused)
+    })
+}
+
+/// The kept answers of a role's model alone: nobody is asked.
+fn kept(config: &Config, asked: Asked, model: &str, begun: &Settings) -> Result<Arc<dyn Provider>, Fault> {
+    let endpoint = endpoint(config, asked, model, Some(begun))?;
+    let identity = endpoint.identity();
+    let inner: Arc<dyn Provider> = Arc::new(OpenAi::new(endpoint));
+    Ok(Arc::new(Cached::new(inner, identity, &cache_folder(config), Cache::Only)))
 }
 
 fn cache_folder(config: &Config) -> PathBuf {

@@ -1,6 +1,5 @@
 //! What stands in for the screen in a build without the `tui` feature: every verb that would show it says so.
 
-use super::breaks::Break;
 use super::config::Config;
 use super::fault::Fault;
 use super::out::Out;
@@ -20,7 +19,7 @@ pub(super) fn choose(_: Config, _: &args::Screen, _: &mut Out) -> Result<(), Fau
     Err(none())
 }
 
-pub(super) fn start(_: &Config, _: Plan, _: &args::Screen, _: &[Break], _: &mut Out) -> Result<(), Fault> {
+pub(super) fn start(_: &Config, _: Plan, _: &args::Screen, _: &[String], _: &mut Out) -> Result<(), Fault> {
     Err(none())
 }
 

@@ -50,7 +50,7 @@ pub(super) fn show(
             follow_into(follower, store);
         }
         let dir = dir.unwrap_or_default();
-        let shown = Shown { handle: &handle, thread: None, dir: &dir, at, breaks: &[] };
+        let shown = Shown { handle: &handle, thread: None, dir: &dir, at };
         return screen::show(config, shown, look, &mut out);
     }
     if !json && !look.plain {

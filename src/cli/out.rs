@@ -6,6 +6,23 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
+/// How a piece of a line is meant; a terminal with colours shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Paint {
+    /// As it is.
+    Plain,
+    /// Of second rank.
+    Dim,
+    /// A heading.
+    Strong,
+    /// The left side's alone.
+    Left,
+    /// The right side's alone.
+    Right,
+    /// What differs.
+    Changed,
+}
+
 /// The only way to print.
 pub struct Out {
     stdout: io::Stdout,
@@ -53,6 +70,34 @@ impl Out {
             .and_then(|()| lock.write_all(b"\n"))
             .and_then(|()| lock.flush())
             .map_err(|e| gone(&e))
+    }
+
+    /// One line of pieces, clean wherever it goes; in colours where they are wanted.
+    ///
+    /// # Errors
+    /// [`FaultKind::Gone`] when nobody reads it.
+    pub(super) fn painted(&mut self, line: &[(Paint, String)], colour: bool) -> Result<(), Fault> {
+        let mut text = String::new();
+        for (paint, piece) in line {
+            let code = match paint {
+                _ if !colour => "",
+                Paint::Plain => "",
+                Paint::Dim => "2",
+                Paint::Strong => "1",
+                Paint::Left => "31",
+                Paint::Right => "32",
+                Paint::Changed => "33",
+            };
+            let piece = crate::text::one_line(piece);
+            if code.is_empty() || piece.trim().is_empty() {
+                text.push_str(&piece);
+            } else {
+                text.extend(["\u{1b}[", code, "m", &piece, "\u{1b}[0m"]);
+            }
+        }
+        let end = text.trim_end().len();
+        text.truncate(end);
+        self.raw_line(&text)
     }
 
     /// A text without another line break; a terminal is shown it clean.

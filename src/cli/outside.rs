@@ -1,9 +1,12 @@
 //! What the screen asks of the world around it: an editor, a file for what was copied, a report.
 
-use crate::domain::{Seq, hex};
+use super::config::Config;
+use crate::domain::{BranchId, Seq, hex};
 use crate::driver::Store;
+use crate::journal::Session;
 use crate::report::{Record, html};
-use crate::ui::app::Outside;
+use crate::ui::Outside;
+use crate::ui::compare::Place;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,13 +16,79 @@ use std::sync::Arc;
 
 /// Writes beside a session, or in the working directory where `dir`, the session's folder, is empty: the session came
 /// out of a report.
-pub(super) fn around(dir: &Path) -> Outside {
+pub(super) fn around(config: &Config, dir: &Path) -> Outside {
     let (beside, here) = (dir.to_owned(), dir.to_owned());
+    let (root, own) = (super::place::root(config), dir.to_owned());
+    let (of, listed) = (dir.to_owned(), root.clone());
+    let config = config.clone();
     Outside {
         edit: Arc::new(edit),
         keep: Arc::new(move |text: &str| keep(&beside, text)),
         export: Arc::new(move |store: &Store| export(&here, store)),
+        others: Arc::new(move |store: &Store| others(&root, &own, &store.branch())),
+        sessions: Arc::new(move || sessions(&listed)),
+        branch: Arc::new(move |place: &Place| branch(&config, &of, place)),
     }
+}
+
+/// Sessions listed at most: nobody looks through more.
+const LISTED: usize = 500;
+
+/// The other branches of this session, and the other sessions, the newest first. Their titles are what is searched.
+fn others(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<Place>, String> {
+    let mut places = Vec::new();
+    // What came out of a report has no folder, and so no branches.
+    if !own.as_os_str().is_empty() {
+        let branches =
+            Session::open(own).and_then(|session| session.branches()).map_err(|e| e.to_string())?;
+        for branch in branches.into_iter().filter(|b| b.header.id != *here && b.fault.is_none()) {
+            let id = branch.header.id.0;
+            let name =
+                branch.label.name.filter(|n| !n.is_empty()).map_or_else(String::new, |n| format!(" {n:?}"));
+            let title =
+                format!("branch {id}{name}: {}; {}, {} steps", branch.root, branch.outcome, branch.steps);
+            places.push(Place { branch: Some(id), title, ..Place::default() });
+        }
+    }
+    let same = |dir: &Path| dir.canonicalize().ok() == own.canonicalize().ok();
+    for (session, summary) in super::place::recent(root, LISTED) {
+        if same(&session.dir) {
+            continue;
+        }
+        let meta = &session.meta;
+        let went = format!("{} of {} won, {} steps", summary.won, summary.episodes, summary.steps);
+        let title = format!(
+            "{}: {}, {}, {}; {}; {went}",
+            meta.session, meta.env, meta.method, meta.actor, summary.goal
+        );
+        places.push(Place { session: Some(session.dir.display().to_string()), title, ..Place::default() });
+    }
+    Ok(places)
+}
+
+/// Opens another branch or session to be read.
+fn branch(config: &Config, own: &Path, place: &Place) -> Result<Arc<Store>, String> {
+    let path = place.session.clone().unwrap_or_else(|| own.display().to_string());
+    let wanted = super::diff::Place {
+        path,
+        branch: place.branch.as_ref().map(|b| BranchId(b.clone())),
+        episode: place.episode,
+    };
+    let opened = super::diff::open_branch(config, &wanted);
+    let (opened, branch) = opened.map_err(|fault| format!("{fault}; {}", fault.hint))?;
+    let store = Store::default();
+    store.begin(opened.timeline, branch);
+    Ok(Arc::new(store))
+}
+
+/// All sessions, the newest first, with a few words about each.
+fn sessions(root: &Path) -> Vec<(String, String)> {
+    let found = super::place::recent(root, LISTED).into_iter();
+    let told = found.map(|(session, summary)| {
+        let meta = &session.meta;
+        (meta.session.clone(), format!("{}, {}: {}", meta.method, meta.actor, summary.goal))
+    });
+    told.collect()
 }
 
 fn edit(text: &str) -> Result<Option<String>, String> {

@@ -4,7 +4,9 @@ use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use crate::domain::{BranchId, Seq};
 use crate::engine::Envelope;
-use crate::journal::{BranchHeader, LABELS, Meta, Session, Use, fold, last_of, list, open_branch, read_line};
+use crate::journal::{
+    BranchHeader, LABELS, Meta, OpenBranch, Session, Use, fold, last_of, list, open_branch, read_line,
+};
 use crate::report::{At, BadAt, carried};
 use crate::timeline::Timeline;
 use etcetera::BaseStrategy as _;
@@ -35,8 +37,7 @@ pub(super) fn recent(root: &Path, most: usize) -> Vec<(Session, crate::journal::
         .map(|e| e.path())
         .filter(|p| p.join("meta.toml").is_file())
         .collect();
-    // Names begin with the time.
-    dirs.sort_by(|a, b| b.file_name().cmp(&a.file_name()));
+    crate::journal::newest_first(&mut dirs);
     dirs.truncate(most);
     let read = |dir: PathBuf| {
         let session = Session::open(&dir).ok()?;
@@ -65,6 +66,13 @@ pub(super) struct Opened {
 }
 
 impl Opened {
+    /// A branch of a session's folder.
+    pub(super) fn of(dir: PathBuf, meta: Meta, opened: OpenBranch) -> Self {
+        let OpenBranch { header: branch, timeline, whole, torn, .. } = opened;
+        let torn = torn.map(|t| t.what);
+        Self { dir: Some(dir), meta, branch, carried: BTreeMap::new(), timeline, whole, torn, at: None }
+    }
+
     /// Goes through all events; a long session is never held as a whole.
     pub(super) fn each(
         &self,
@@ -222,16 +230,7 @@ pub(super) fn open_for(config: &Config, text: Option<&str>, how: Use) -> Result<
     let (dir, id) = session_branch(config, text)?;
     let session = Session::open(&dir)?;
     let branch = open_branch(&session.branch_file(&id), how)?;
-    Ok(Opened {
-        dir: Some(dir),
-        branch: branch.header,
-        meta: session.meta,
-        carried: BTreeMap::new(),
-        timeline: branch.timeline,
-        whole: branch.whole,
-        torn: branch.torn.map(|t| t.what),
-        at,
-    })
+    Ok(Opened { at, ..Opened::of(dir, session.meta, branch) })
 }
 
 /// The files of a session's folder as texts.

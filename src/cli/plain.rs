@@ -5,11 +5,11 @@ mod lines;
 mod words;
 
 use super::bounded;
-use super::breaks::Break;
 use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::tell::{Teller, Voice};
 use super::watch::{BROKEN, interrupted, runtime, tell_news};
+use crate::domain::Autonomy;
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
 use crate::engine::{Command, Pace, State};
@@ -25,14 +25,13 @@ pub(super) fn interact(
     handle: &Handle,
     thread: JoinHandle<()>,
     dir: &Path,
-    breaks: &[Break],
     worlds: WorldOptions,
     out: Out,
 ) -> Result<(), Fault> {
     let shared = Arc::new(Mutex::new(out));
     let teller = Teller::new(Voice::Transcript, shared.clone(), dir, None, worlds);
     let mut talk = Talk { handle: handle.clone(), teller, out: shared, heard: 0, told_mode: String::new() };
-    let left = runtime()?.block_on(talk.run(breaks));
+    let left = runtime()?.block_on(talk.run());
     handle.quit();
     // A driver that panicked has said so itself; what it wrote is whole.
     let _ = thread.join();
@@ -68,14 +67,14 @@ struct Talk {
 }
 
 impl Talk {
-    async fn run(&mut self, breaks: &[Break]) -> Result<Left, Fault> {
+    async fn run(&mut self) -> Result<Left, Fault> {
         let mut news = self.handle.store.news();
         let mut input = lines();
         // What is typed ahead into a pipe waits for its turn; a person at a terminal is heard at once.
         let patient = !std::io::stdin().is_terminal();
         let mut stop = Box::pin(interrupted());
         self.line("retrospect, line by line. `help` lists the commands.")?;
-        tell_news(&self.handle, &mut self.teller, &[])?;
+        tell_news(&self.handle, &mut self.teller)?;
         if patient {
             // Lines of a pipe are for the world as it is once it has been brought back. The list is answered after the
             // rebuilding, and the pause (which changes nothing here) after its result.
@@ -87,16 +86,10 @@ impl Talk {
             // A refusal is told with the other signals.
             let _ = self.handle.ask(Command::Step).await;
         }
-        // The run goes proposal by proposal where conditions are watched for.
         let mut running = false;
         loop {
-            let held = tell_news(&self.handle, &mut self.teller, breaks)?;
+            tell_news(&self.handle, &mut self.teller)?;
             self.signals()?;
-            if let Some(held) = &held {
-                running = false;
-                self.handle.send(Command::Pause);
-                self.line(&format!("stopped: the condition {held} held"))?;
-            }
             match self.handle.store.live().health {
                 Health::Halted(why) => {
                     return Ok(Left::Ended(format!("the journal could not be written: {why}")));
@@ -106,10 +99,7 @@ impl Talk {
                 Health::Running | Health::Reading => {}
             }
             let state = self.teller.state.clone();
-            running &= !undecided(&state);
-            if running && !breaks.is_empty() && stands(&state) && !state.over {
-                self.handle.send(Command::Step);
-            }
+            running &= !undecided(&state) && state.stops.standing.is_none();
             let waiting = settled(&state, running) && self.handle.store.head().head == state.head;
             if waiting {
                 self.mode(&state)?;
@@ -131,7 +121,7 @@ impl Talk {
                     let line = line.map_err(|e| {
                         Fault::file(std::path::Path::new("standard input"), "could not be read", &e)
                     })?;
-                    match self.said(&line, &mut running, !breaks.is_empty()).await? {
+                    match self.said(&line, &mut running).await? {
                         std::ops::ControlFlow::Break(()) => return Ok(Left::Quit),
                         std::ops::ControlFlow::Continue(()) => {}
                     }
@@ -145,12 +135,7 @@ impl Talk {
         }
     }
 
-    async fn said(
-        &mut self,
-        line: &str,
-        running: &mut bool,
-        stepwise: bool,
-    ) -> Result<std::ops::ControlFlow<()>, Fault> {
+    async fn said(&mut self, line: &str, running: &mut bool) -> Result<std::ops::ControlFlow<()>, Fault> {
         use std::ops::ControlFlow::{Break, Continue};
         let state = self.handle.store.head();
         let commands = match understand(line, &state) {
@@ -200,7 +185,7 @@ impl Talk {
             }
             Ok(Said::Run) => {
                 *running = true;
-                vec![if stepwise { Command::Step } else { Command::Run }]
+                vec![Command::Run]
             }
             Ok(Said::Do(commands)) => commands,
             Err(why) => {
@@ -269,7 +254,8 @@ fn settled(state: &State, running: bool) -> bool {
 
 /// Nothing goes on before this is decided on, at whatever pace.
 fn undecided(state: &State) -> bool {
-    state.divergence.is_some() || state.trouble.is_some()
+    let summary = !state.changes.is_empty() && state.autonomy != Autonomy::Auto;
+    state.divergence.is_some() || state.trouble.is_some() || summary
 }
 
 fn stands(state: &State) -> bool {
@@ -318,7 +304,7 @@ mod tests {
         let out = Arc::new(Mutex::new(Out::new()));
         let teller = Teller::new(Voice::Silent, out.clone(), Path::new("s"), None, WorldOptions::default());
         let mut talk = Talk { handle, teller, out, heard: 0, told_mode: String::new() };
-        let left = runtime().unwrap().block_on(talk.run(&[])).unwrap();
+        let left = runtime().unwrap().block_on(talk.run()).unwrap();
         assert_eq!(left, Left::Broken);
     }
 }

@@ -1,14 +1,13 @@
 //! `resume`.
 
 use super::args;
-use super::breaks::Break;
 use super::config::Config;
 use super::fault::Fault;
 use super::out::Out;
 use super::setup::{launch, same_templates, world_options};
 use super::tell::{Teller, Voice};
 use super::watch::{self, Shown, run_to_end};
-use super::{place, plain, run, screen, terminal};
+use super::{breaks, place, plain, run, screen, terminal};
 use crate::domain::{BranchId, Seq};
 use crate::driver::{Driver, DriverError, Resumed, TYPING};
 use crate::engine::Command;
@@ -60,7 +59,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     if args.drive.jobs.is_some() {
         return Err(Fault::usage("--jobs: one session is taken up at a time", "leave --jobs away"));
     }
-    let breaks = args.drive.breaks.iter().map(|b| Break::parse(b)).collect::<Result<Vec<_>, _>>()?;
+    let breaks = breaks::given(&args.drive.breaks)?;
     let (dir, branch) = place::session_branch(&config, args.path.as_deref())?;
     let worlds = world_options(&config);
     let alone = args.drive.headless || args.drive.json || args.drive.quiet;
@@ -70,17 +69,15 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     if let Some(torn) = &resumed.torn {
         out.note(&format!("{}: {torn}", dir.display()));
     }
+    if args.no_breaks {
+        breaks::switch_off(&resumed.handle);
+    }
+    breaks::set(&resumed.handle, &breaks);
     if !alone && args.screen.plain {
-        return plain::interact(&resumed.handle, resumed.thread, &dir, &breaks, worlds, out);
+        return plain::interact(&resumed.handle, resumed.thread, &dir, worlds, out);
     }
     if on_screen {
-        let shown = Shown {
-            handle: &resumed.handle,
-            thread: Some(resumed.thread),
-            dir: &dir,
-            at: None,
-            breaks: &breaks,
-        };
+        let shown = Shown { handle: &resumed.handle, thread: Some(resumed.thread), dir: &dir, at: None };
         return screen::show(&config, shown, &args.screen, &mut out);
     }
     if !alone {
@@ -99,7 +96,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
         teller.event(&envelope)?;
     }
     teller.go_on_from(&before, |after, to| watch::read(&store, after, to))?;
-    let ended = run_to_end(&resumed.handle, resumed.thread, &mut teller, &breaks, run::policy(&config))?;
+    let ended = run_to_end(&resumed.handle, resumed.thread, &mut teller, run::policy(&config))?;
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let path = dir.display().to_string();
     let tally = Tally::of([&teller.state]);

@@ -1,7 +1,7 @@
 //! `run`, and the built-in episode of a bare `retrospect`.
 
 use super::args::{self, Drive, OnError, Screen};
-use super::breaks::Break;
+use super::breaks;
 use super::calibrate::Learn;
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
@@ -75,7 +75,7 @@ pub(super) fn begin(
     screen: &Screen,
     mut out: Out,
 ) -> Result<(), Fault> {
-    let breaks = drive.breaks.iter().map(|b| Break::parse(b)).collect::<Result<Vec<_>, _>>()?;
+    let breaks = breaks::wanted(config, &drive.breaks)?;
     let jobs = drive.jobs.unwrap_or(1);
     if jobs > 1 {
         independent(&plan, drive, screen)?;
@@ -91,7 +91,8 @@ pub(super) fn begin(
             plan.pool.clone(),
             plan.launch.clone(),
         )?;
-        return super::plain::interact(&handle, thread, &session.dir, &breaks, plan.worlds, out);
+        breaks::set(&handle, &breaks);
+        return super::plain::interact(&handle, thread, &session.dir, plan.worlds, out);
     }
     if !alone && super::terminal() {
         return super::screen::start(config, plan, screen, &breaks, &mut out);
@@ -133,7 +134,8 @@ fn independent(plan: &Plan, drive: &Drive, screen: &Screen) -> Result<(), Fault>
             "calibrate first, and run with --constitution",
         ));
     }
-    if plan.spec.method != "react" && plan.spec.mentor != "none" && plan.spec.tasks.len() > 1 {
+    let learns = !matches!(plan.spec.method.as_str(), "react" | "planning");
+    if learns && plan.spec.mentor != "none" && plan.spec.tasks.len() > 1 {
         return Err(Fault::usage(
             format!(
                 "--jobs: with method {} lessons cross from task to task, so its tasks cannot run at the same time",
@@ -154,7 +156,7 @@ pub(super) struct Done {
 fn headless(
     config: &Config,
     plan: &Plan,
-    breaks: &[Break],
+    breaks: &[String],
     jobs: u16,
     voice: Voice,
     out: Out,
@@ -174,7 +176,7 @@ fn headless(
 pub(super) fn one(
     config: &Config,
     plan: &Plan,
-    breaks: &[Break],
+    breaks: &[String],
     voice: Voice,
     root: &std::path::Path,
     out: &Arc<Mutex<Out>>,
@@ -193,14 +195,15 @@ pub(super) fn one(
     };
     let label = salt.map(|_| session.meta.session.clone());
     let mut teller = Teller::new(voice, out.clone(), &session.dir, label, plan.worlds.clone());
-    let ended = run_to_end(&handle, thread, &mut teller, breaks, policy(config));
+    breaks::set(&handle, breaks);
+    let ended = run_to_end(&handle, thread, &mut teller, policy(config));
     Done { ended, state: Some(teller.state), dir: Some(session.dir) }
 }
 
 fn parallel(
     config: &Config,
     plan: &Plan,
-    breaks: &[Break],
+    breaks: &[String],
     jobs: u16,
     voice: Voice,
     root: &std::path::Path,

@@ -1,6 +1,5 @@
 //! The way from a verb to the screen and back.
 
-use super::breaks::Break;
 use super::config::Config;
 use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
@@ -9,7 +8,7 @@ use super::place::{self, Opened};
 use super::setup::{Plan, launch, meta, playable, templates};
 pub(super) use super::start::choose;
 use super::watch::Shown;
-use super::{args, bounded, watch};
+use super::{args, bounded, breaks, watch};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Signal, Store, TYPING};
 use crate::engine::{Command, State};
@@ -33,7 +32,7 @@ pub(super) fn start(
     config: &Config,
     plan: Plan,
     look: &args::Screen,
-    breaks: &[Break],
+    breaks: &[String],
     out: &mut Out,
 ) -> Result<(), Fault> {
     // What cannot be shown, or played, makes no session.
@@ -41,10 +40,15 @@ pub(super) fn start(
     playable(&plan)?;
     let root = place::root(config);
     // A person watches: the built-in actor types.
-    let launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
+    let mut launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
+    launch.carried.clone_from(&plan.launch.carried);
     let (handle, thread, session) = Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, launch)?;
+    breaks::set(&handle, breaks);
     handle.send(Command::Step);
-    let shown = Shown { handle: &handle, thread: Some(thread), dir: &session.dir, at: None, breaks };
+    if let Some(carried) = &plan.launch.carried {
+        handle.store.signal(Signal::Said(format!("{} once more, as it began", carried.source)));
+    }
+    let shown = Shown { handle: &handle, thread: Some(thread), dir: &session.dir, at: None };
     show(config, shown, look, out)
 }
 
@@ -55,7 +59,7 @@ pub(super) fn show(
     look: &args::Screen,
     out: &mut Out,
 ) -> Result<(), Fault> {
-    let Shown { handle, thread, dir, at, breaks } = shown;
+    let Shown { handle, thread, dir, at } = shown;
     let moment = at.and_then(|at| moment_of(&handle.store.timeline(), at));
     let (mut options, problems) = options(config, look, dir, moment)?;
     options.templates = templates_of(config, handle, thread.is_some());
@@ -71,12 +75,7 @@ pub(super) fn show(
         };
         handle.store.signal(Signal::Said(format!("{first}{more}")));
     }
-    let left = watch::runtime()?.block_on(async {
-        tokio::select! {
-            left = crate::ui::run(handle.clone(), options) => left,
-            never = pause_at(handle, breaks) => match never {},
-        }
-    });
+    let left = watch::runtime()?.block_on(crate::ui::run(handle.clone(), options));
     if let Some(thread) = thread {
         handle.quit();
         // A driver that panicked has said so itself; what it wrote is whole.
@@ -87,6 +86,11 @@ pub(super) fn show(
     }
     match left {
         Ok(Exit::Quit) => Ok(()),
+        // The session is put down: the episode is played again in one of its own.
+        Ok(Exit::Rerun(number)) => {
+            let again = super::rerun::plan(config, Some(&dir.display().to_string()), number, false)?;
+            start(config, again, look, &[], out)
+        }
         Ok(Exit::Signal(_)) => Err(Fault::new(FaultKind::Interrupted, "interrupted", "")),
         Err(error) => Err(Fault::new(
             FaultKind::File,
@@ -103,29 +107,6 @@ fn templates_of(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Te
     let head = handle.store.head();
     let same = driven || head.run.as_ref().is_some_and(|r| r.settings.word("templates", "") == here.hash());
     same.then(|| Arc::new(here))
-}
-
-/// Pauses the session where a condition holds. Ends only with the screen.
-async fn pause_at(handle: &Handle, breaks: &[Break]) -> std::convert::Infallible {
-    let mut news = handle.store.news();
-    let (mut told, mut line) = (handle.store.head().head, handle.store.line());
-    loop {
-        if std::mem::replace(&mut line, handle.store.line()) != line {
-            // Another branch: only what happens on it counts.
-            told = handle.store.head().head;
-        }
-        let fresh = handle.store.timeline().since(told);
-        for envelope in &fresh {
-            told = envelope.seq;
-            if let Some(held) = breaks.iter().find(|b| b.holds(envelope)) {
-                handle.send(Command::Pause);
-                handle.store.signal(Signal::Said(format!("paused: the condition {held} held")));
-            }
-        }
-        if breaks.is_empty() || news.changed().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
 }
 
 pub(super) fn options(
@@ -148,9 +129,10 @@ pub(super) fn options(
         motion: may_move(config, ability),
         hints: config.switch("screen.hints"),
         at: at.map_or(Cursor::Live, Cursor::At),
-        outside: Some(around(dir)),
+        outside: Some(around(config, dir)),
         resume: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
         templates: None,
+        models: config.models().map(|(profile, model)| format!("openai:{model} profile {profile}")).collect(),
     };
     Ok((options, problems))
 }

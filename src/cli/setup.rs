@@ -9,7 +9,7 @@ use super::calibrate::{self, Learn};
 use super::config::{Config, From};
 use super::fault::Fault;
 use super::{models, place, pool, reflexion};
-use crate::domain::{Autonomy, RunSpec, SettingOrigin, Settings, Task};
+use crate::domain::{Autonomy, Limits, RunSpec, SettingOrigin, Settings, Task};
 use crate::driver::worlds::{self, Selection, WorldOptions};
 use crate::driver::{self, DriverError, Launch, OpenWorld};
 use crate::engine::LessonWish;
@@ -130,20 +130,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
             settings.0.entry(name).or_insert(setting);
         }
     }
-    if let Some(row) = config.row(how.preset.as_deref()) {
-        for (setting, value) in &row.set {
-            set(&mut settings, setting, value, SettingOrigin::Paper)?;
-        }
-        // The public code counts to below 50 where its paper says 50; that is what `--as code` is for.
-        if reading == PaperOrCode::Paper || row.steps != 50 {
-            limits.steps = row.steps;
-        }
-        settings.set("preset", row.preset.clone(), SettingOrigin::Flag);
-    } else if let Some(name) = &how.preset {
-        for (setting, value) in config.preset(name)?.to_vec() {
-            set(&mut settings, &setting, &value, SettingOrigin::Config)?;
-        }
-    }
+    preset(config, how.preset.as_deref(), reading, &mut settings, &mut limits)?;
     for text in &how.set {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Fault::usage(format!("--set {text:?}: expected NAME=VALUE"), "such as --set r_freq=5")
@@ -188,6 +175,36 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
         settings,
         method,
     })
+}
+
+/// Puts what a preset says over the settings of its method.
+///
+/// # Errors
+/// A usage [`Fault`] when there is no such preset, or it has a setting that the method has not.
+pub(super) fn preset(
+    config: &Config,
+    name: Option<&str>,
+    reading: PaperOrCode,
+    settings: &mut Settings,
+    limits: &mut Limits,
+) -> Result<(), Fault> {
+    let Some(name) = name else { return Ok(()) };
+    if let Some(row) = config.row(Some(name)) {
+        for (setting, value) in &row.set {
+            set(settings, setting, value, SettingOrigin::Paper)?;
+        }
+        // The public code counts to below 50 where its paper says 50; that is what `--as code` is for.
+        if reading == PaperOrCode::Paper || row.steps != 50 {
+            limits.steps = row.steps;
+        }
+        settings.set("preset", row.preset.clone(), SettingOrigin::Flag);
+        return Ok(());
+    }
+    for (setting, value) in config.preset(name)? {
+        set(settings, setting, value, SettingOrigin::Config)?;
+    }
+    settings.set("preset", name, SettingOrigin::Flag);
+    Ok(())
 }
 
 /// Who reflects. Where nobody says it, a model that acts also reflects (self-sustaining), and the rules do otherwise.
@@ -288,7 +305,11 @@ fn outfit(spec: &RunSpec, config: &Config, worlds: &WorldOptions, typing: Durati
             refused
         })
     };
-    let launch = Launch::with(spec, templates, open, typing, find, serve);
+    let launch = Launch::with(spec, templates, open, typing, find, serve).map(|launch| Launch {
+        stand_in: Some(models::stand_in(spec, config)),
+        prefetch: config.switch("run.prefetch"),
+        ..launch
+    });
     launch.map_err(|error| match (unfound.or(unserved), error) {
         (Some(fault), _) => fault,
         (None, DriverError::Refused(why, next)) => Fault::usage(why, next),
@@ -346,6 +367,7 @@ mod tests {
             id: id.to_owned(),
             goal: goal.to_owned(),
             task_type: None,
+            difficulty: None,
             seed: 0,
         };
         let path = "/home/me/data/json_2.1.1/valid_seen/pick_heat-Mug-None-Cabinet-10/trial_T2019";

@@ -1,20 +1,22 @@
 //! The start screen: what there is to choose from, and what becomes of the choice.
 
-use super::breaks::Break;
-use super::config::{Config, ENTRIES, From, Sort};
+mod knobs;
+
+use super::calibrate::Learn;
+use super::config::{Config, ENTRIES};
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::setup::{self, Plan};
 use super::watch::Shown;
 use super::{args, place, resume, screen, watch};
-use crate::domain::{RunSpec, SettingOrigin, Task};
+use crate::domain::Task;
 use crate::driver::worlds::{self, WorldOptions};
 use crate::journal::{Session, Standing, Summary};
-use crate::method::{self, Fixed, PaperOrCode, SETTINGS};
-use crate::ui::start::{Answers, Knob, News, SessionRow, StartChoice, StartModel, TaskRow, WorldRow, start};
-use serde_json::Value;
+use crate::method::SETTINGS;
+use crate::ui::start::{News, SessionRow, StartChoice, StartModel, TaskRow, WorldRow, start};
+use knobs::{CALIBRATE, CONSTITUTION, NO_PRESET, POOL, PRESET, STEPS};
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Sessions that are offered, at most.
@@ -47,7 +49,6 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
             "use --plain, or another terminal",
         )
     })?;
-    let no_breaks: &[Break] = &[];
     match chosen {
         None => {
             // The session's screen tells them where there is one; they are told once.
@@ -59,13 +60,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
         Some(StartChoice::Resume(dir)) => {
             let branch = crate::journal::Session::open(&dir)?.last_written();
             let resumed = resume::take_up(&config, (&dir, &branch), crate::driver::TYPING, false)?;
-            let shown = Shown {
-                handle: &resumed.handle,
-                thread: Some(resumed.thread),
-                dir: &dir,
-                at: None,
-                breaks: no_breaks,
-            };
+            let shown = Shown { handle: &resumed.handle, thread: Some(resumed.thread), dir: &dir, at: None };
             screen::show(&config, shown, look, out)
         }
         Some(StartChoice::Run { env, task, changed }) => {
@@ -76,7 +71,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
                     (config, made)
                 }
             };
-            screen::start(&config, plan, look, no_breaks, out)
+            screen::start(&config, plan, look, &config.list("run.breaks"), out)
         }
     }
 }
@@ -89,20 +84,31 @@ fn again(
     changed: &[(String, String)],
 ) -> Result<Plan, Fault> {
     let mut how = args::How::default();
+    let mut learn = None;
     for (name, value) in changed {
-        match ENTRIES.iter().find(|e| e.name == name) {
-            Some(entry) => config.flag(entry.name, Some(value))?,
-            None => how.set.push(format!("{name}={value}")),
+        let file = || Some(value).filter(|v| !v.is_empty()).map(PathBuf::from);
+        match name.as_str() {
+            PRESET => how.preset = Some(value.clone()).filter(|v| v != NO_PRESET),
+            STEPS => how.max_steps = value.parse().ok(),
+            POOL => how.pool = file(),
+            CONSTITUTION => how.constitution = file(),
+            CALIBRATE => learn = (value == "true").then(Learn::default),
+            _ => match ENTRIES.iter().find(|e| e.name == name) {
+                Some(entry) => config.flag(entry.name, Some(value))?,
+                None => how.set.push(format!("{name}={value}")),
+            },
         }
     }
     // What was changed for a method that was left again no longer counts.
-    let method = config.text("run.method").to_owned();
+    let row = config.row(how.preset.as_deref());
+    let method = row.map_or_else(|| config.text("run.method").to_owned(), |r| r.method.clone());
     how.set.retain(|pair| {
         let spec =
             SETTINGS.iter().find(|s| pair.strip_prefix(s.name).is_some_and(|rest| rest.starts_with('=')));
         spec.is_none_or(|s| s.methods.is_empty() || s.methods.contains(&method.as_str()))
     });
-    setup::plan(config, &args::World { env: Some(env), task: vec![task], ..args::World::default() }, &how)
+    let world = args::World { env: Some(env), task: vec![task], ..args::World::default() };
+    setup::plan_after(config, &world, &how, learn.as_ref())
 }
 
 /// What is known at once: the preselected task and the settings.
@@ -117,107 +123,15 @@ fn model(config: &Config, plan: &Plan) -> StartModel {
         worlds: worlds::NAMES.iter().map(world).collect(),
         world: worlds::NAMES.iter().position(|n| *n == env).unwrap_or(0),
         task: 0,
-        knobs: knobs(config, &plan.spec, None),
-        of_method: of_method(config, &plan.spec),
+        knobs: knobs::of_plan(config, &plan.spec),
+        variants: knobs::variants(config, &plan.spec),
+        profile_of: knobs::profile_of(config),
         sessions: Vec::new(),
     }
 }
 
 fn row(task: &Task) -> TaskRow {
     TaskRow { id: task.id.clone(), goal: task.goal.clone(), kind: task.task_type.clone().unwrap_or_default() }
-}
-
-fn value(config: &Config, name: &str) -> String {
-    match ENTRIES.iter().find(|e| e.name == name).map(|e| e.sort) {
-        Some(Sort::Number(_)) => config.number(name).to_string(),
-        _ => config.text(name).to_owned(),
-    }
-}
-
-/// These words, and what is set where it is none of them (`openai:MODEL`, a recording).
-fn choices(config: &Config, name: &str, words: &[&str]) -> Vec<String> {
-    let set = Some(config.text(name)).filter(|set| !words.contains(set));
-    words.iter().copied().chain(set).map(str::to_owned).collect()
-}
-
-/// The settings for each method in each reading, so that a choice on the screen shows its own at once.
-fn of_method(config: &Config, spec: &RunSpec) -> Vec<((String, String), Vec<Knob>)> {
-    let readings = [("paper", PaperOrCode::Paper), ("code", PaperOrCode::Code)];
-    let each = method::NAMES.iter().flat_map(|name| readings.map(|reading| (*name, reading)));
-    each.map(|(name, (word, reading))| {
-        let settings = method::defaults(name, reading).1;
-        let of = RunSpec { method: name.to_owned(), settings, ..spec.clone() };
-        ((name.to_owned(), word.to_owned()), knobs(config, &of, Some((name, word))))
-    })
-    .collect()
-}
-
-/// All that can be chosen for a run; with another method and reading than the configuration's where they are given.
-fn knobs(config: &Config, spec: &RunSpec, other: Option<(&str, &str)>) -> Vec<Knob> {
-    let list = |words: &[&str]| Answers::Words(words.iter().map(|w| (*w).to_owned()).collect());
-    let answers = |name: &str| match (name, ENTRIES.iter().find(|e| e.name == name).map(|e| e.sort)) {
-        ("run.actor", _) => Answers::Words(choices(config, name, &["rules", "human"])),
-        ("run.mentor", _) => Answers::Words(choices(config, name, &["symbolic", "none"])),
-        (_, Some(Sort::Word(words))) => list(words),
-        (_, Some(Sort::Number(from))) => Answers::Number(from, u64::MAX),
-        _ => Answers::Text("built in"),
-    };
-    let of_config = [
-        "run.method",
-        "run.actor",
-        "run.mentor",
-        "run.interface",
-        "run.as",
-        "run.seed",
-        "run.trials",
-        "run.prompts",
-    ];
-    let mut all: Vec<Knob> = of_config
-        .into_iter()
-        .map(|name| Knob {
-            name: name.to_owned(),
-            label: name.trim_start_matches("run.").to_owned(),
-            value: match (name, other) {
-                ("run.method", Some((method, _))) => method.to_owned(),
-                ("run.as", Some((_, reading))) => reading.to_owned(),
-                ("run.trials", _) => trials(config, &spec.method).to_string(),
-                _ => value(config, name),
-            },
-            origin: match name {
-                // How many trials a method has is from its paper.
-                "run.trials" if trials_by_method(config) && method::trials(&spec.method) > 1 => {
-                    SettingOrigin::Paper
-                }
-                _ => setup::origin(config.from(name)),
-            },
-            answers: answers(name),
-        })
-        .collect();
-    for known in SETTINGS.iter() {
-        let Some(setting) = spec.settings.0.get(known.name) else { continue };
-        let answers = match known.default {
-            Fixed::Number(_) => Answers::Number(known.range.0, known.range.1),
-            Fixed::Switch(_) => list(&["true", "false"]),
-            Fixed::Word(_, words) => list(words),
-        };
-        let value = match &setting.value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let origin: SettingOrigin = setting.origin;
-        let label = known.name.replace('_', " ");
-        all.push(Knob { name: known.name.to_owned(), label, value, origin, answers });
-    }
-    all
-}
-
-/// Nobody has said how many trials a task gets.
-fn trials_by_method(config: &Config) -> bool {
-    matches!(config.from("run.trials"), From::Default)
-}
-
-fn trials(config: &Config, method: &str) -> u64 {
-    if trials_by_method(config) { u64::from(method::trials(method)) } else { config.number("run.trials") }
 }
 
 /// Reads what takes a while, and tells it piece by piece.

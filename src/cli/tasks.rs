@@ -18,6 +18,8 @@ struct Row<'a> {
     goal: &'a str,
     #[serde(rename = "type")]
     task_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difficulty: Option<&'a str>,
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<String>,
@@ -43,6 +45,7 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Out) -> R
                 task: &task.id,
                 goal: &task.goal,
                 task_type: task.task_type.as_deref(),
+                difficulty: task.difficulty.as_deref(),
                 seed: task.seed,
                 folder,
             };

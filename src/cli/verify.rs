@@ -47,14 +47,21 @@ struct Found {
 /// `verify PATH`.
 pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Result<(), Fault> {
     let options = setup::world_options(config);
-    let (path, word) = place::split_branch(&args.path);
+    let (path, word) = args.path.as_deref().map_or((None, None), |text| {
+        let (path, word) = place::split_branch(text);
+        (Some(path), word)
+    });
     let mut found = Found::default();
     // Every byte is read: what is kept beside the journal is looked at, not believed.
-    let first = place::open_for(config, Some(&args.path), Use::Check)?;
+    let first = place::open_for(config, args.path.as_deref(), Use::Check)?;
     found.session.clone_from(&first.meta.session);
     let wanted = match word {
         Some(_) => vec![first.branch.id.clone()],
         None => first.branches()?,
+    };
+    let path = match (path, &first.dir) {
+        (None, Some(dir)) => dir.display().to_string(),
+        (path, _) => path.unwrap_or_default().to_owned(),
     };
     drop(first);
     for id in &wanted {

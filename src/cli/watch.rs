@@ -1,12 +1,12 @@
 //! Drives a session without a person: starts it, tells what happens, and ends it in order.
 
 use super::args::OnError;
-use super::breaks::Break;
+use super::breaks;
 use super::fault::{Fault, FaultKind, resume_command};
 use super::tell::Teller;
 use crate::domain::{EndReason, Seq};
 use crate::driver::{HALTED_ADVICE, Handle, Health, Store};
-use crate::engine::{Command, Envelope, Event, Pace, State};
+use crate::engine::{Command, Envelope, Pace, State};
 use crate::report::At;
 use std::path::Path;
 use std::sync::Arc;
@@ -50,8 +50,6 @@ pub(super) struct Shown<'a> {
     pub(super) dir: &'a Path,
     /// Where the screen opens; none: at its end.
     pub(super) at: Option<At>,
-    /// Where it pauses.
-    pub(super) breaks: &'a [Break],
 }
 
 /// A runtime for waiting on one session.
@@ -70,14 +68,13 @@ pub(super) fn run_to_end(
     handle: &Handle,
     thread: std::thread::JoinHandle<()>,
     teller: &mut Teller,
-    breaks: &[Break],
     on_error: OnError,
 ) -> Result<Ended, Fault> {
-    let ended = runtime()?.block_on(watch(handle, teller, breaks, on_error));
+    let ended = runtime()?.block_on(watch(handle, teller, on_error));
     handle.quit();
     // A driver that panicked has said so itself; what it wrote is whole.
     let _ = thread.join();
-    let rest = tell_news(handle, teller, &[]);
+    let rest = tell_news(handle, teller);
     let ended = ended?;
     rest?;
     Ok(ended)
@@ -105,17 +102,10 @@ pub(super) async fn interrupted() {
     }
 }
 
-async fn watch(
-    handle: &Handle,
-    teller: &mut Teller,
-    breaks: &[Break],
-    on_error: OnError,
-) -> Result<Ended, Fault> {
+async fn watch(handle: &Handle, teller: &mut Teller, on_error: OnError) -> Result<Ended, Fault> {
     let mut news = handle.store.news();
     let stop = interrupted();
     tokio::pin!(stop);
-    // With conditions to watch for, the run goes proposal by proposal, so that it stands where the condition held.
-    let go = if breaks.is_empty() { Command::Run } else { Command::Step };
     let refused = |r: crate::engine::Refusal| Fault::new(FaultKind::Session, r.why, r.next);
     if handle.store.head().trouble.is_some() {
         // What failed before this session was put down is tried once more; what has been mended since goes on.
@@ -129,12 +119,10 @@ async fn watch(
     }
     let head = handle.store.head();
     if !head.over && head.divergence.is_none() {
-        go_on(handle, &go).await?;
+        go_on(handle).await?;
     }
     loop {
-        if let Some(held) = tell_news(handle, teller, breaks)? {
-            return Ok(Ended::Stopped(format!("the condition {held} held")));
-        }
+        tell_news(handle, teller)?;
         let state = &teller.state;
         if let Health::Halted(why) = handle.store.live().health {
             return Err(halted(&why, &teller.path));
@@ -153,26 +141,26 @@ async fn watch(
                         None => Command::GiveUp,
                     };
                     handle.ask(wish).await.map_err(refused)?;
-                    if state_stands(&handle.store.head()) {
-                        go_on(handle, &go).await?;
+                    let head = handle.store.head();
+                    if state_stands(&head) && head.stops.standing.is_none() {
+                        go_on(handle).await?;
                     }
                     continue;
                 }
             }
         }
         if state_stands(state) && handle.store.head().head == state.head {
-            if breaks.is_empty() {
-                return Ok(Ended::Stopped("the run stands still and waits for a person".to_owned()));
-            }
-            go_on(handle, &go).await?;
-            continue;
+            let why = breaks::standing(state);
+            return Ok(Ended::Stopped(
+                why.unwrap_or_else(|| "the run stands still and waits for a person".to_owned()),
+            ));
         }
         tokio::select! {
             biased;
             () = &mut stop => return Ok(Ended::Interrupted),
             changed = news.changed() => {
                 if changed.is_err() || handle.store.live().health == Health::Ended {
-                    tell_news(handle, teller, breaks)?;
+                    tell_news(handle, teller)?;
                     return Ok(match (teller.state.over, teller.state.closed) {
                         (true, _) => Ended::Finished,
                         (false, true) => Ended::Stopped("the session was closed".to_owned()),
@@ -185,8 +173,8 @@ async fn watch(
 }
 
 /// Lets the run go on. What failed since it was last looked at refuses that, and is dealt with like any other failure.
-async fn go_on(handle: &Handle, go: &Command) -> Result<(), Fault> {
-    let Err(refusal) = handle.ask(go.clone()).await else { return Ok(()) };
+async fn go_on(handle: &Handle) -> Result<(), Fault> {
+    let Err(refusal) = handle.ask(Command::Run).await else { return Ok(()) };
     let head = handle.store.head();
     if head.trouble.is_some() || head.divergence.is_some() {
         return Ok(());
@@ -220,28 +208,20 @@ fn trouble(state: &State) -> Option<String> {
     Some(format!("{}: {}; {}", failure.place, failure.what, failure.next))
 }
 
-/// Tells what is new; the first condition that held, if one did.
-pub(super) fn tell_news(
-    handle: &Handle,
-    teller: &mut Teller,
-    breaks: &[Break],
-) -> Result<Option<Break>, Fault> {
+/// Tells what is new.
+pub(super) fn tell_news(handle: &Handle, teller: &mut Teller) -> Result<(), Fault> {
     const PIECE: u64 = 1024;
     teller.other_line(&handle.store)?;
     let head = handle.store.head().head;
     teller.signals(&handle.store);
-    let mut held = None;
     // A long session that is told from its start is never held as a whole.
     while teller.since() < head {
         let after = teller.since();
         for envelope in read(&handle.store, after, head.min(Seq(after.0 + PIECE)))? {
             teller.event(&envelope)?;
-            if held.is_none() && !matches!(envelope.event, Event::Closed) {
-                held = breaks.iter().find(|b| b.holds(&envelope)).cloned();
-            }
         }
     }
-    Ok(held)
+    Ok(())
 }
 
 /// The events above the first number up to and with the second, as far as there are any.

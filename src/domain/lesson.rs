@@ -188,6 +188,45 @@ pub enum LessonOp {
     },
 }
 
+/// A line of a change of the pool that waits for a person's word.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "snake_case")]
+pub enum ChangeLine {
+    /// This lesson gives way.
+    Retire {
+        /// Which lesson.
+        id: LessonId,
+    },
+    /// This lesson joins.
+    Add {
+        /// Its kind.
+        kind: Kind,
+        /// Its reach.
+        scope: Scope,
+        /// Its words.
+        text: LessonText,
+        /// What it rests on.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        evidence: String,
+        /// The lessons it is made from.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parents: Vec<LessonId>,
+    },
+}
+
+/// A change of the pool that waits for a person's word: a summary of the mentor, where every line is agreed to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PoolChange {
+    /// What the mentor was asked.
+    #[serde(flatten)]
+    pub question: super::Question,
+    /// What would change, in order.
+    pub lines: Vec<ChangeLine>,
+    /// The event that brought it (set when it is folded).
+    #[serde(default, skip_serializing_if = "Seq::is_before_all")]
+    pub seq: Seq,
+}
+
 impl Lesson {
     /// The wording in force.
     pub fn text(&self) -> &LessonText {

@@ -42,6 +42,8 @@ pub enum Purpose {
     Build,
     /// To find what made the difference between a failed and a corrected attempt (FCRF's pool).
     Contrast,
+    /// To write the actions of a whole attempt before its first (planning-only).
+    Actions,
 }
 
 /// A question to the mentor: what to do, and what kind of reflection comes of it.
@@ -117,6 +119,9 @@ pub struct Reflection {
     /// The call that brought it, where a model wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
+    /// Who answered in the model's place, where a person took a recorded reply: `recorded:SESSION` or `cache`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// The event that brought it (set when it is folded).
     #[serde(default, skip_serializing_if = "Seq::is_before_all")]
     pub seq: Seq,
@@ -137,6 +142,7 @@ impl Question {
             Purpose::Choose => format!("{kind} that fits"),
             Purpose::Build => format!("{kind} built of both"),
             Purpose::Contrast => format!("{kind} by contrast"),
+            Purpose::Actions => format!("{kind} of actions"),
         }
     }
 }
@@ -157,6 +163,7 @@ impl Purpose {
             Self::Choose => "choose",
             Self::Build => "build",
             Self::Contrast => "contrast",
+            Self::Actions => "actions",
         }
     }
 

@@ -1,6 +1,6 @@
 //! A run: a method over a list of tasks, and the settings it obeys.
 
-use super::{EpisodeRole, Task};
+use super::{Counted, EpisodeRole, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -88,8 +88,17 @@ pub struct RunSpec {
     /// End an episode when two equal actions follow each other (Reflexion's public code).
     pub loop_detector: bool,
     /// The rest, by name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "as_now")]
     pub settings: Settings,
+}
+
+/// Settings as they are said now. Sessions from before `keep_attempts` was all that decides kept attempts for a `strategy`.
+fn as_now<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Settings, D::Error> {
+    let mut settings = Settings::deserialize(from)?;
+    if settings.0.contains_key("strategy") && !settings.0.contains_key("keep_attempts") {
+        settings.set("keep_attempts", true, SettingOrigin::Ours);
+    }
+    Ok(settings)
 }
 
 /// Why an episode ended.
@@ -108,47 +117,12 @@ pub enum EndReason {
     TimeLimit,
     /// Two equal actions followed each other.
     Loop,
+    /// All actions of the plan were taken (planning-only).
+    PlanEnd,
     /// A person ended it.
     Person,
     /// A call failed and the error policy gave the task up.
     Error,
-}
-
-/// What calls cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens of the prompt.
-    pub prompt_tokens: u64,
-    /// Tokens of the reply.
-    pub reply_tokens: u64,
-    /// The numbers are our own estimate.
-    #[serde(default)]
-    pub estimated: bool,
-    /// Milliseconds from request to reply.
-    #[serde(default)]
-    pub millis: u64,
-    /// Of the reply's tokens, those of reasoning, where the server tells them apart.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub reasoning_tokens: u64,
-    /// The numbers were counted by a proxy in between, not by who answered.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub proxy: bool,
-    /// The reply came out of our own cache; it cost nothing now.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub cached: bool,
-    /// What it cost by the prices of the configuration, in billionths of their unit.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub cost_nano: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_false(switch: &bool) -> bool {
-    !switch
 }
 
 /// An ended episode, small enough to keep thousands of.
@@ -185,6 +159,14 @@ pub struct EpisodeSummary {
     pub hindsight: Hindsight,
 }
 
+impl EpisodeSummary {
+    /// The share of its world actions that the world accepted, from 0 to 1; none where there was no action.
+    pub fn grounding(&self) -> Option<f64> {
+        let refused = self.hindsight.invalid.min(self.moves);
+        (self.moves > 0).then(|| f64::from(self.moves - refused) / f64::from(self.moves))
+    }
+}
+
 /// What is known of an ended episode beyond the event of its end: small, for lists and rates of many episodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hindsight {
@@ -200,6 +182,9 @@ pub struct Hindsight {
     /// Mistakes that detectors noted, (detector, how often), by name.
     #[serde(default)]
     pub mistakes: Vec<(String, u32)>,
+    /// Tokens of its calls by who counted them, and what they cost.
+    #[serde(default, skip_serializing_if = "Counted::is_empty")]
+    pub counted: Counted,
 }
 
 impl Hindsight {
@@ -258,12 +243,5 @@ impl Settings {
     /// Sets a value and says where it comes from.
     pub fn set(&mut self, name: &str, value: impl Into<Value>, origin: SettingOrigin) {
         self.0.insert(name.to_owned(), Setting { value: value.into(), origin });
-    }
-}
-
-impl Usage {
-    /// Prompt and reply together.
-    pub fn tokens(&self) -> u64 {
-        self.prompt_tokens.saturating_add(self.reply_tokens)
     }
 }

@@ -1,6 +1,6 @@
 //! One accepted reply of the actor and what came of it.
 
-use super::{CallId, Note, Seq, Usage};
+use super::{CallId, Note, Seq, StopMark, Usage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -156,6 +156,9 @@ pub struct Step {
     /// Remarks of a person.
     #[serde(default)]
     pub remarks: Vec<String>,
+    /// Breakpoints and watches that came true here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<StopMark>,
     /// The call that asked the actor.
     #[serde(default)]
     pub call: Option<CallId>,
@@ -177,6 +180,9 @@ pub struct Step {
     /// The event of the answer.
     #[serde(default)]
     pub answered_seq: Seq,
+    /// Who answered in the actor's place, where a person took a recorded reply: `recorded:SESSION` or `cache`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// First event of the step.
     #[serde(default)]
     pub first_seq: Seq,
@@ -192,6 +198,12 @@ impl Step {
             Some(done) => done.action.trim_start().starts_with("think:"),
             None => self.proposed.is_none() && self.thought.is_some(),
         }
+    }
+
+    /// What was thought, whether it stood beside an action or alone.
+    pub fn words_thought(&self) -> Option<&str> {
+        let alone = || self.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
+        self.thought.as_deref().or_else(alone).map(str::trim)
     }
 
     /// The action that counts: executed if there is one, else proposed.

@@ -15,6 +15,9 @@ pub struct Task {
     /// The environment's own type name, such as `pick_heat_then_place_in_recep`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_type: Option<String>,
+    /// AgentBoard's word of difficulty, `easy` or `hard`, where a label file gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difficulty: Option<String>,
     /// Seed of the world's own chance.
     #[serde(default)]
     pub seed: u64,

@@ -1,13 +1,23 @@
 //! Questions to models on their way out: who is asked, and what cannot be asked at all.
 
+use super::runner::request;
+use super::stand_in::StandingIn;
 use super::{Driver, Message};
-use crate::domain::{Asked, CallId, PromptRecord};
+use crate::domain::{Asked, CallId, FailureKind, PromptRecord};
 use crate::engine::{Failure, Reply};
+use crate::provider::Provider;
+use std::sync::Arc;
 
 impl Driver {
     /// Asks the role's model, or answers in its place why that cannot be.
     pub(super) fn ask(&mut self, call: CallId, prompt: &PromptRecord) {
+        let stand_in = self.engine.state.stand_in(call).map(str::to_owned);
         let provider = match prompt.asked {
+            _ if stand_in.is_some() => {
+                let (source, open) = (stand_in.clone().unwrap_or_default(), self.launch.stand_in.clone());
+                let from = StandingIn { source, asked: prompt.asked, open };
+                Some(Arc::new(from) as Arc<dyn Provider>)
+            }
             Asked::Actor => Some(self.launch.actor.clone()),
             Asked::Mentor => self.launch.mentor.clone(),
         };
@@ -17,11 +27,14 @@ impl Driver {
                 what: "this run has no mentor to ask".to_owned(),
                 place: "mentor".to_owned(),
                 next: "choose a mentor with --mentor".to_owned(),
+                kind: Some(FailureKind::Setup),
             },
             Some(provider) => {
                 let Some(failure) = self.too_long(prompt) else {
                     let rendered = (self.launch.render)(&self.engine.state, prompt);
-                    return self.runner.ask(provider, prompt, rendered, &self.store, inbox);
+                    let request = request(prompt, rendered);
+                    let early = stand_in.is_none().then(|| self.take_early(&request)).flatten();
+                    return self.runner.ask(provider, prompt, request, early, &self.store, inbox);
                 };
                 failure
             }
@@ -32,7 +45,7 @@ impl Driver {
 
     /// What is never cut (task, lessons, examples, the newest step) does not fit into the budget: nothing is sent that a
     /// server would cut without a word.
-    fn too_long(&self, prompt: &PromptRecord) -> Option<Failure> {
+    pub(super) fn too_long(&self, prompt: &PromptRecord) -> Option<Failure> {
         let budget = self.engine.state.number("context_tokens", crate::prompt::CONTEXT_TOKENS);
         (u64::from(prompt.tokens) > budget).then(|| Failure {
             what: format!(
@@ -41,6 +54,7 @@ impl Driver {
             ),
             place: "prompt".to_owned(),
             next: "set context_tokens higher and retry; or switch lessons off or set examples lower, give this call up and ask again".to_owned(),
+            kind: Some(FailureKind::TooLong),
         })
     }
 }

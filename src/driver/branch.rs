@@ -171,6 +171,7 @@ impl Driver {
         (self.writer, self.keeper, self.launch) = (writer, keeper, launch);
         self.outfitted = None;
         self.orders.begin_line();
+        self.forget_ahead();
         for held in std::mem::take(&mut self.waiting) {
             if let Message::Wish(_, Some(tell)) = held {
                 let left = Refusal::new("another branch was taken up before it", "say it again there");

@@ -17,6 +17,11 @@ pub const HALTED_ADVICE: &str =
 impl Driver {
     /// Takes one message from the inbox.
     pub(super) fn take(&mut self, message: Message) {
+        self.take_in(message);
+        self.look_ahead();
+    }
+
+    fn take_in(&mut self, message: Message) {
         match message {
             Message::Delta(line, call, delta) if line == self.line => self.delta(call, delta),
             // Of a line that was left.
@@ -93,20 +98,14 @@ impl Driver {
         if events.is_empty() {
             return;
         }
-        let last = events.len() - 1;
-        let head = self.engine.state.head.0;
         let at = now();
-        let batch: Vec<Envelope> = events
-            .into_iter()
-            .enumerate()
-            .map(|(n, (cause, event))| Envelope {
-                seq: Seq(head + 1 + n as u64),
-                at,
-                cause,
-                more: n < last,
-                event,
-            })
-            .collect();
+        let mut batch = stamped(self.engine.state.head, at, events);
+        let hits = self.engine.watched(&batch);
+        if let Some(last) = batch.last_mut().filter(|_| !hits.is_empty()) {
+            last.more = true;
+            let head = last.seq;
+            batch.extend(stamped(head, at, hits));
+        }
         let written = self.writer.append(&batch);
         let batch: Vec<Arc<Envelope>> = batch.into_iter().map(Arc::new).collect();
         match written {
@@ -161,6 +160,7 @@ impl Driver {
         }
         self.set_timer();
         for envelope in batch {
+            self.drop_shadow(&envelope.event);
             self.act(&envelope.event);
         }
     }
@@ -175,7 +175,7 @@ impl Driver {
     /// Does what an event asks of the outside.
     fn act(&mut self, event: &Event) {
         match event {
-            Event::Retried { call } => {
+            Event::Retried { call, .. } => {
                 match call.and_then(|c| self.engine.state.calls.get(&c)).cloned() {
                     // A failed world is never stepped again: it is built anew first.
                     Some(Effect::StepWorld { .. }) => self.rebuild(),
@@ -285,6 +285,14 @@ impl Driver {
             self.store.edit_live(|live| live.calls.retain(|c| c.call != *call));
         }
     }
+}
+
+/// Events with their place behind `head`, as one batch.
+fn stamped(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
+    let last = events.len().saturating_sub(1);
+    let place =
+        |(n, (cause, event))| Envelope { seq: Seq(head.0 + 1 + n as u64), at, cause, more: n < last, event };
+    events.into_iter().enumerate().map(place).collect()
 }
 
 /// The time by the wall clock. The one place that reads it for the journal.

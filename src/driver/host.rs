@@ -22,6 +22,15 @@ pub(super) enum Order {
     Admissible,
     /// Look for a way to the goal, for a person.
     Hint,
+    /// Answer as a step (or a list, for the standing turn) would, and stand afterwards as before.
+    Ahead {
+        /// Which look ahead.
+        number: u64,
+        /// What the world would be sent.
+        action: String,
+        /// The standing turn, where it would only be asked for a list.
+        list: Option<Turn>,
+    },
     /// Bring the world of an episode to where the journal says it is, comparing each observation.
     Rebuild(Rebuild),
 }
@@ -51,6 +60,8 @@ pub(super) enum Answer {
     Listed(Vec<String>),
     /// To a person: a way to the goal, where the world knows one.
     Hinted(Option<String>),
+    /// To a look ahead: the answer and the list; none where the world cannot be set back or failed. Whether a world stands.
+    Ahead(u64, Option<(Turn, Vec<String>)>, bool),
 }
 
 /// The driver's end of the world's thread.
@@ -101,6 +112,8 @@ enum Whom {
     Person,
     /// A person who wants a hint.
     Asker,
+    /// A look ahead.
+    Ahead(u64),
 }
 
 impl Order {
@@ -110,6 +123,7 @@ impl Order {
             Self::Rebuild(rebuild) => Whom::Rebuild(rebuild.number, rebuild.episode),
             Self::Admissible => Whom::Person,
             Self::Hint => Whom::Asker,
+            Self::Ahead { number, .. } => Whom::Ahead(*number),
         }
     }
 }
@@ -126,6 +140,7 @@ fn died(whom: Whom) -> Answer {
         }
         Whom::Person => Answer::Listed(Vec::new()),
         Whom::Asker => Answer::Hinted(None),
+        Whom::Ahead(number) => Answer::Ahead(number, None, false),
     }
 }
 
@@ -145,6 +160,10 @@ fn obey(open: &OpenWorld, trail: &mut Trail, order: Order, say: &dyn Fn(Answer) 
         }
         Order::Admissible => Answer::Listed(trail.ask(|w| w.admissible()).unwrap_or_default()),
         Order::Hint => Answer::Hinted(trail.ask(|w| Ok(w.hint())).ok().flatten()),
+        Order::Ahead { number, action, list } => {
+            let found = trail.ahead(&action, list);
+            Answer::Ahead(number, found, trail.is_open())
+        }
         Order::Rebuild(past) => {
             let taking = |step| {
                 // A driver that has ended wants no sign of life.
@@ -167,6 +186,11 @@ pub(super) fn failed(call: CallId, error: &EnvError) -> Reply {
     };
     Reply::Failed {
         call,
-        failure: Failure { what: error.to_string(), place: "world".to_owned(), next: next.to_owned() },
+        failure: Failure {
+            what: error.to_string(),
+            place: "world".to_owned(),
+            next: next.to_owned(),
+            kind: None,
+        },
     }
 }

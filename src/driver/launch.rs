@@ -1,12 +1,13 @@
 //! Starting a driver: a new session, or one that goes on.
 
+use super::ahead::Ahead;
 use super::host::Host;
 use super::keeper::Keeper;
 use super::orders::Orders;
 use super::runner::Runner;
-use super::{Handle, Health, Message, OpenWorld, Render, Store};
+use super::{Handle, Health, Message, OpenWorld, Render, StandIn, Store};
 use crate::domain::{BranchId, RunSpec};
-use crate::engine::{Command, Engine, LessonWish, Policy, State};
+use crate::engine::{Carried, Command, Engine, LessonWish, Policy, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
 use crate::provider::Provider;
 use std::collections::VecDeque;
@@ -30,8 +31,14 @@ pub struct Launch {
     pub open: OpenWorld,
     /// How long a world may take for one answer before it is left behind.
     pub deadline: std::time::Duration,
+    /// Opens a recording that a person takes a reply from; without it none is to be had.
+    pub stand_in: Option<StandIn>,
+    /// The next question is asked while a person reads a proposal.
+    pub prefetch: bool,
     /// Outfits another run of the same session; without it a run cannot be changed on its way.
     pub outfit: Option<Outfit>,
+    /// What an episode that is played again had at its start; a run that is begun takes it.
+    pub carried: Option<Box<Carried>>,
 }
 
 /// Makes what a run needs beside its session, from the words of its spec.
@@ -92,6 +99,7 @@ pub struct Driver {
     pub(super) outfitted: Option<Launch>,
     /// What the world was told and has not answered.
     pub(super) orders: Orders,
+    pub(super) ahead: Ahead,
     pub(super) quit: bool,
 }
 
@@ -123,7 +131,9 @@ impl Driver {
         let store = Arc::new(Store::default());
         store.timeline().fetch_with(writer.events().fetch());
         let engine = Engine::new(launch.policy.clone());
-        let begin = Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool };
+        let carried = launch.carried.clone();
+        let begin =
+            Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool, carried };
         let keeper = Keeper::new(Checkpoints::of(&session.trunk()), writer.events().clone());
         Self::spawn(engine, writer, keeper, session, launch, store, &begin)
     }
@@ -204,6 +214,7 @@ impl Driver {
             then: VecDeque::new(),
             outfitted: None,
             orders: Orders::default(),
+            ahead: Ahead::default(),
             quit: false,
         };
         let begun = driver.begin(begin, &runtime);

@@ -36,6 +36,8 @@ pub(super) enum Awaited {
     Hint(oneshot::Sender<Option<String>>),
     /// Something of a line that was left: whatever is answered concerns nobody.
     Past,
+    /// A look ahead, by its number.
+    Ahead(u64),
 }
 
 /// The orders under way in the world that is listened to.
@@ -142,6 +144,15 @@ impl Driver {
                     let _ = tell.send(way);
                 }
                 self.start_clock();
+                return;
+            }
+            (Some(Awaited::Ahead(awaited)), Answer::Ahead(number, found, stands)) if *awaited == number => {
+                self.orders.awaited.pop_front();
+                self.start_clock();
+                self.heard_ahead(number, found);
+                if !stands {
+                    self.rebuild();
+                }
                 return;
             }
             // Nobody waits for it.

@@ -87,11 +87,27 @@ impl Launch {
             },
         };
         let render = Arc::new(move |state: &_, record: &_| desk.render(state, record));
-        Ok(Self { policy, render, actor, mentor, open, deadline: DEADLINE, outfit: None })
+        let (outfit, stand_in) = (None, None);
+        Ok(Self {
+            policy,
+            render,
+            actor,
+            mentor,
+            open,
+            deadline: DEADLINE,
+            outfit,
+            stand_in,
+            prefetch: false,
+            carried: None,
+        })
     }
 }
 
-fn recorded(
+/// The answers of a recorded session, for a role.
+///
+/// # Errors
+/// [`DriverError::Refused`] when it cannot be read, or no model answered anything in it.
+pub fn recorded(
     role: &str,
     name: &str,
     find: &mut impl FnMut(&str) -> Result<Recording, DriverError>,

@@ -1,12 +1,14 @@
 //! Calls to models as tasks. Dropping a task breaks its call off.
 
+use super::ahead::Early;
 use super::{Message, Store};
-use crate::domain::{Asked, CallId, Prompt, PromptRecord, Usage};
+use crate::domain::{Asked, CallId, FailureKind, Prompt, PromptRecord, Usage};
 use crate::driver::LiveCall;
 use crate::engine::{Failure, Reply};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request, SamplingWish};
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use std::collections::HashMap;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
@@ -21,12 +23,14 @@ pub(super) struct Runner {
 }
 
 impl Runner {
-    /// Asks a provider; its pieces and its answer come into the inbox. A call that is under way is not made twice.
+    /// Asks a provider; its pieces and its answer come into the inbox. A call that is under way is not made twice. Where the
+    /// question was asked ahead, its answer is taken as it comes in, or has come in, there.
     pub(super) fn ask(
         &mut self,
         provider: Arc<dyn Provider>,
         record: &PromptRecord,
-        prompt: Prompt,
+        request: Request,
+        early: Option<Early>,
         store: &Store,
         inbox: UnboundedSender<Message>,
     ) {
@@ -47,26 +51,22 @@ impl Runner {
             });
         });
         let estimate = u64::from(record.tokens);
-        let request = Request {
-            call,
-            asked: record.asked,
-            prompt: Arc::new(prompt),
-            seed: record.seed,
-            // One line is a step; a mentor may take as many as it needs.
-            stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
-            wish: warmer(record.rung),
-        };
         let line = self.line;
         let task = tokio::spawn(async move {
             let tell = |delta| drop(inbox.send(Message::Delta(line, call, delta)));
-            let reply = match collect(provider.as_ref(), request, &tell, estimate).await {
-                Ok((text, reasoning, mut usage)) => {
+            let answered = AssertUnwindSafe(collect(provider.as_ref(), request, early, &tell, estimate));
+            let reply = match answered.catch_unwind().await {
+                Ok(Ok((text, reasoning, mut usage))) => {
                     usage.millis = began.elapsed().as_millis() as u64;
                     Reply::Model { call, text, reasoning, usage }
                 }
-                Err(error) => Reply::Failed { call, failure: failure(&error, provider.name()) },
+                Ok(Err(error)) => Reply::Failed { call, failure: failure(&error, name(&provider)) },
+                // Whoever panicked is asked no more; the call must not wait for it for ever.
+                Err(_) => Reply::Failed { call, failure: broken(name(&provider)) },
             };
             // A driver that has ended wants no reply.
+            let what = panic::catch_unwind(AssertUnwindSafe(|| provider.unsent())).unwrap_or_default();
+            let _ = inbox.send(Message::Reply(line, Reply::Unsent { call, what }));
             let _ = inbox.send(Message::Reply(line, reply));
         });
         self.calls.insert(call, task);
@@ -103,13 +103,30 @@ fn warmer(rung: u32) -> SamplingWish {
     SamplingWish { temperature: (rung > 0).then(|| f64::from(rung.min(5)) / 5.0), ..SamplingWish::default() }
 }
 
+/// The question of a record.
+pub(super) fn request(record: &PromptRecord, prompt: Prompt) -> Request {
+    Request {
+        call: record.call,
+        asked: record.asked,
+        prompt: Arc::new(prompt),
+        seed: record.seed,
+        // One line is a step; a mentor may take as many as it needs.
+        stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
+        wish: warmer(record.rung),
+    }
+}
+
 async fn collect(
     provider: &dyn Provider,
     request: Request,
+    early: Option<Early>,
     tell: &(dyn Fn(Delta) + Sync),
     estimate: u64,
 ) -> Result<(String, String, Usage), ProviderError> {
-    let mut stream = provider.stream(request);
+    let mut stream = match early {
+        Some(early) => early.stream(),
+        None => provider.stream(request),
+    };
     let (mut text, mut reasoning, mut usage) = (String::new(), String::new(), None);
     while let Some(delta) = stream.next().await {
         let delta = delta?;
@@ -132,6 +149,22 @@ async fn collect(
     Ok((text, reasoning, usage))
 }
 
+/// The name of a provider, or a word for it where even that breaks.
+fn name(provider: &Arc<dyn Provider>) -> String {
+    panic::catch_unwind(AssertUnwindSafe(|| provider.name())).unwrap_or_else(|_| "the model".to_owned())
+}
+
+/// A provider that panicked, in words.
+fn broken(place: String) -> Failure {
+    Failure {
+        what: "the part of this program that asks it broke (a panic)".to_owned(),
+        place,
+        next: "retry; if it breaks again, act by hand or switch the model, and report what was asked"
+            .to_owned(),
+        kind: Some(FailureKind::Broken),
+    }
+}
+
 /// What a person is told, with the end of what had come of the answer: it is no answer, but it is not lost.
 fn failure(error: &ProviderError, place: String) -> Failure {
     const KEPT: usize = 200;
@@ -142,5 +175,5 @@ fn failure(error: &ProviderError, place: String) -> Failure {
         let last: String = error.partial.chars().skip(letters.saturating_sub(KEPT)).collect();
         what = format!("{what}; it had said: {more}{last}");
     }
-    Failure { what, place, next: error.next.clone() }
+    Failure { what, place, next: error.next.clone(), kind: Some(error.kind) }
 }

@@ -59,6 +59,8 @@ pub struct Live {
     pub calls: Vec<LiveCall>,
     /// The driver's health.
     pub health: Health,
+    /// What asking ahead came to.
+    pub ahead: super::AheadTally,
     /// Signals with their running number, the newest last; only the last few are kept.
     pub signals: Vec<(u64, Signal)>,
 }

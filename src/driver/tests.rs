@@ -18,6 +18,7 @@ use std::time::Duration;
 
 mod fork;
 mod late;
+mod models;
 mod other;
 mod tree;
 
@@ -99,6 +100,10 @@ fn launch(goal: u32, lies: bool) -> Launch {
             incoming: |_, _, _, _| None,
             goal: |_| "count".to_owned(),
             detect: Arc::new(|_| Vec::new()),
+            stops: crate::engine::StopRules {
+                read: |_| Err(crate::engine::Refusal::new("none here", "")),
+                look: Arc::new(|_, _, _| Vec::new()),
+            },
         },
         render: Arc::new(|_: &State, _: &PromptRecord| Prompt::default()),
         actor: Arc::new(Scripted::new(|_| Ok("count".to_owned()))),
@@ -106,6 +111,9 @@ fn launch(goal: u32, lies: bool) -> Launch {
         open,
         deadline: Duration::from_secs(60),
         outfit: None,
+        stand_in: None,
+        prefetch: false,
+        carried: None,
     }
 }
 
@@ -115,6 +123,7 @@ fn spec(tasks: usize) -> RunSpec {
         id: n.to_string(),
         goal: String::new(),
         task_type: None,
+        difficulty: None,
         seed: 0,
     };
     RunSpec {
@@ -189,6 +198,7 @@ fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
                 text: text.clone(),
                 reasoning: reasoning.clone(),
                 usage: crate::domain::Usage::default(),
+                from: None,
             }),
             Event::EpisodeEnded { summary } => {
                 let mut summary = summary.clone();

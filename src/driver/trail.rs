@@ -116,6 +116,22 @@ impl Trail {
         })
     }
 
+    /// What the world would answer; it is set back to where it stood. One that cannot be set back is never stepped, and one
+    /// that was not set back is no more.
+    pub(super) fn ahead(&mut self, action: &str, list: Option<Turn>) -> Option<(Turn, Vec<String>)> {
+        let open = self.stands.front_mut().filter(|_| self.open)?;
+        let info = open.world.info();
+        let before = open.world.snapshot().filter(|_| info.snapshots && info.deterministic)?;
+        let answer = match list {
+            Some(turn) => open.world.admissible().map(|list| (turn, list)),
+            None => open.world.step(action).map(|turn| (turn, Vec::new())),
+        };
+        if open.world.restore(&before).is_err() {
+            self.drop_world();
+        }
+        answer.ok()
+    }
+
     fn asked<T>(&mut self, ask: impl FnOnce(&mut Stand) -> Result<T, EnvError>) -> Result<T, EnvError> {
         let Some(stand) = self.stands.front_mut().filter(|_| self.open) else {
             return Err(EnvError::Died { what: "no world is open".to_owned() });

@@ -6,6 +6,7 @@
 mod alfworld;
 mod babyai;
 mod household;
+mod labels;
 mod list;
 mod pddl;
 
@@ -66,6 +67,12 @@ pub enum WorldError {
         /// What is missing.
         what: String,
     },
+    /// The tasks can be listed, and this program has no world to play them in.
+    #[error("{what}")]
+    Unplayable {
+        /// Which, and why.
+        what: String,
+    },
     /// A file or folder could not be read.
     #[error("{path}: could not be read: {source}")]
     Io {
@@ -100,8 +107,11 @@ impl WorldError {
             Self::NoData { .. } => {
                 "set ALFWORLD_DATA or --data to the folder that holds json_2.1.1, or play the built-in --env household"
             }
+            Self::Unplayable { .. } => "choose tasks of household, alfworld, babyai or pddl",
             Self::Io { .. } => "check the path and its permissions",
-            Self::List { .. } => "write one task id a line, or JSON lines with a `task`",
+            Self::List { .. } => {
+                "write one task id a line, JSON lines with a `task`, or rows as AgentBoard's label files have them"
+            }
             Self::Env(EnvError::Broken { .. }) => "mend or replace the file, or choose another task",
             Self::Env(_) => "choose another task",
         }
@@ -113,6 +123,9 @@ impl WorldError {
 /// # Errors
 /// [`EnvError::Broken`] for a damaged game, [`EnvError::Refused`] for a task that is not to be found.
 pub fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
+    if let Some(opened) = labels::open(task, options) {
+        return opened;
+    }
     match task.env.as_str() {
         "household" => household::open(task),
         "alfworld" => alfworld::open(task, options),
@@ -127,6 +140,9 @@ pub fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>,
 /// # Errors
 /// [`WorldError`] when there is none.
 pub fn find(env: &str, text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
+    if let Some(found) = labels::find(text) {
+        return found;
+    }
     match env {
         "household" => household::find(text),
         "alfworld" => alfworld::find(text, options),

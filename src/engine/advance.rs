@@ -1,7 +1,7 @@
 //! What comes next of itself. One batch of events a call; the driver calls until it is empty.
 
 use super::state::{Grant, Pace, State};
-use super::{Ask, Cause, Engine, Event, PauseReason, Want, limits, request_seed, seeded_episode};
+use super::{Ask, Cause, Engine, Episode, Event, PauseReason, Want, limits, request_seed, seeded_episode};
 use crate::domain::{
     Asked, Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Fate, Hindsight, Question,
     Reflection, ShownAs, Stage, Step,
@@ -20,7 +20,9 @@ impl Engine {
             return Vec::new();
         }
         if state.pace == Pace::Pausing && state.calls.is_empty() {
-            return vec![Event::Paused { reason: PauseReason::Person }];
+            let hit = state.stops.standing.is_some();
+            let reason = if hit { PauseReason::Breakpoint } else { PauseReason::Person };
+            return vec![Event::Paused { reason }];
         }
         if state.trouble.is_some() || state.divergence.is_some() {
             return Vec::new();
@@ -34,6 +36,10 @@ impl Engine {
         }
         if state.world_busy() || state.asking(Asked::Actor) || state.asking(Asked::Mentor) {
             return Vec::new();
+        }
+        if !state.changes.is_empty() {
+            let free = state.autonomy == Autonomy::Auto && moves(state);
+            return self.agreed().filter(|_| free).unwrap_or_default();
         }
         if let Some(step) = state.open_episode().and_then(|e| e.last())
             && step.stage == Stage::Observation
@@ -61,7 +67,7 @@ impl Engine {
             return vec![Event::PromptSent { prompt: draft.clone() }];
         }
         if state.open_episode().is_some_and(|e| e.last().is_some_and(|s| s.stage == Stage::Prompt)) {
-            return self.ask_actor();
+            return self.turn();
         }
         self.grant_wants()
     }
@@ -69,9 +75,10 @@ impl Engine {
     /// The waiting proposal runs when it may.
     fn decided(&self, step: &Step) -> Vec<Event> {
         let state = &self.state;
-        if step.call.is_none() && step.executed.is_none() && state.autonomy != Autonomy::Human {
+        let empty = step.call.is_none() && step.proposed.is_none() && step.executed.is_none();
+        if empty && state.autonomy != Autonomy::Human {
             // A place that was opened for a person who then gave the turn back.
-            return if moves(state) { self.ask_actor() } else { Vec::new() };
+            return if moves(state) { self.turn() } else { Vec::new() };
         }
         let free = state.autonomy == Autonomy::Auto && moves(state);
         if !(step.approved || free) {
@@ -113,13 +120,35 @@ impl Engine {
         vec![Event::Observed { step: step.number, call: None, turn: Box::new(turn), seen }]
     }
 
+    /// The open turn is the actor's, unless the method knows its action beforehand.
+    fn turn(&self) -> Vec<Event> {
+        let wants = self.policy.method.next(&self.state);
+        match wants.into_iter().find(|w| matches!(w, Want::Propose(_))) {
+            Some(Want::Propose(action)) => self.propose(action),
+            _ => self.ask_actor(),
+        }
+    }
+
+    /// The next step, or the one that stands open, gets a proposal that nobody was asked for.
+    fn propose(&self, action: String) -> Vec<Event> {
+        let Some(episode) = self.state.open_episode() else { return Vec::new() };
+        let (step, _, begun) = due(episode);
+        let mut events = if begun { Vec::new() } else { vec![Event::StepOpened { step }] };
+        if self.state.autonomy != Autonomy::Human {
+            events.push(Event::Proposed {
+                step,
+                thought: None,
+                action: Some(action),
+                complaints: Vec::new(),
+            });
+        }
+        events
+    }
+
     fn ask_actor(&self) -> Vec<Event> {
         let state = &self.state;
         let Some(episode) = state.open_episode() else { return Vec::new() };
-        let (step, retry) = match episode.last() {
-            Some(open) if open.stage < Stage::Observation => (open.number, open.retry),
-            _ => (episode.steps.len() as u32 + 1, 0),
-        };
+        let (step, retry, _) = due(episode);
         if state.autonomy == Autonomy::Human {
             return if episode.steps.len() < step as usize {
                 vec![Event::StepOpened { step }]
@@ -246,9 +275,10 @@ impl Engine {
         let questions = round(&wants);
         match wants.into_iter().find(|w| !writes(w)) {
             Some(Want::AskActor) => self.ask_actor(),
+            Some(Want::Propose(action)) => self.propose(action),
             Some(Want::AskMentor(_)) => self.ask_mentor(&questions),
             Some(Want::StartEpisode { task, trial, role }) => vec![Event::EpisodeStarted {
-                episode: state.past.len() as u32 + 1,
+                episode: state.next_number(),
                 task,
                 trial,
                 role,
@@ -264,6 +294,14 @@ impl Engine {
 /// Things may move: running, or a grant is not spent.
 fn moves(state: &State) -> bool {
     state.pace == Pace::Running || (state.pace == Pace::Paused && state.grant.is_some())
+}
+
+/// The step that is open or comes next, how often it was asked, and whether it is there already.
+fn due(episode: &Episode) -> (u32, u32, bool) {
+    match episode.last() {
+        Some(open) if open.stage < Stage::Observation => (open.number, open.retry, true),
+        _ => (episode.steps.len() as u32 + 1, 0, false),
+    }
 }
 
 /// The first round of questions among wants: those that follow each other.

@@ -2,6 +2,7 @@
 
 mod hand;
 mod parts;
+mod stops;
 mod time;
 
 use parts::{seen_of, touches_episode};
@@ -9,7 +10,7 @@ use parts::{seen_of, touches_episode};
 use super::state::{Episode, Grant, NoteTally, Pace, State};
 use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
 use crate::domain::{
-    Asked, CallId, EpisodeRole, Executed, HandChange, Origin, PromptRecord, Seq, Stage, Step,
+    Asked, CallId, EpisodeRole, Executed, HandChange, Origin, PoolChange, PromptRecord, Seq, Stage, Step,
 };
 use std::sync::Arc;
 
@@ -43,28 +44,10 @@ impl State {
             Event::EpisodeStarted { episode, task, trial, role, .. } => {
                 self.pool.end_episode();
                 self.keep_attempt();
+                self.begin_rows();
                 self.over = false;
-                self.episode = Some(Arc::new(Episode {
-                    number: *episode,
-                    task: (**task).clone(),
-                    trial: *trial,
-                    role: *role,
-                    reset: None,
-                    steps: rpds::VectorSync::new_sync(),
-                    shown: Arc::default(),
-                    truth: Arc::default(),
-                    progress: 0.0,
-                    progress_step: 0,
-                    moves: 0,
-                    invalid: 0,
-                    actions: rpds::HashTrieMapSync::new_sync(),
-                    noted: rpds::HashTrieMapSync::new_sync(),
-                    calls: 0,
-                    tokens: 0,
-                    assisted: false,
-                    outcome: None,
-                    first_seq: seq,
-                }));
+                let begun = Episode::begun(*episode, task, *trial, *role, seq);
+                self.episode = Some(Arc::new(begun));
             }
             Event::WorldReset { call, turn, seen, goal } => {
                 self.calls.remove(call);
@@ -117,18 +100,23 @@ impl State {
                 });
                 self.grant = None;
             }
-            Event::ReplyReceived { call, usage, .. } => {
+            Event::SettingsUnsent { asked, what, .. } => self.learn_unsent(*asked, what),
+            Event::ReplyReceived { call, usage, from, .. } => {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
                 // a mentor's answer comes to stands in the same batch.
                 let asked = match self.calls.get(call) {
                     Some(Effect::Ask { prompt, .. }) => prompt.asked,
                     _ => Asked::Actor,
                 };
-                self.count_tokens(asked, usage.tokens());
+                self.count_tokens(asked, usage);
+                self.stand_ins.retain(|s| s.0 != *call);
                 if asked == Asked::Mentor {
                     self.calls.remove(call);
                 } else {
-                    self.edit_step(seq, |s| s.usage = *usage);
+                    self.edit_step(seq, |s| {
+                        s.usage = *usage;
+                        s.from.clone_from(from);
+                    });
                 }
             }
             Event::Proposed { thought, action, complaints, .. } => {
@@ -201,6 +189,7 @@ impl State {
                     s.stage = Stage::Reflection;
                 });
                 self.edit_episode(|e| e.absorb(turn));
+                self.count_rows();
                 self.spend_stage();
             }
             Event::Noted { notes, step } => {
@@ -216,6 +205,7 @@ impl State {
                         e.noted.insert_mut(note.detector.clone(), tally);
                     }
                 });
+                self.count_nothing();
             }
             Event::Reflected { reflection } => {
                 let index = self.reflections.len() as u32;
@@ -226,6 +216,10 @@ impl State {
                 self.spend_stage();
             }
             Event::LessonChanged { op, by } => self.change_lesson(seq, op, *by),
+            Event::PoolProposed { change } => {
+                self.changes.push(PoolChange { seq, ..(**change).clone() });
+            }
+            Event::PoolSettled { refused } => self.settle_pool(refused),
             Event::Undone { of, op } => self.undo_lesson(seq, *of, op),
             Event::Redone { of, op } => self.redo_lesson(seq, *of, op),
             Event::ThoughtEdited { step, was, text } => {
@@ -244,6 +238,7 @@ impl State {
             }
             Event::TakenBack { of, change } => self.make_again(seq, *of, change, true),
             Event::MadeAgain { of, change } => self.make_again(seq, *of, change, false),
+            Event::Carried { carried } => self.carry(carried),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();
@@ -263,6 +258,8 @@ impl State {
             }
             Event::RunChanged { spec } => {
                 self.draft = None;
+                // What was learnt of the servers before says nothing of those from now on.
+                self.unsent.clear();
                 self.run = Some(Arc::new((**spec).clone()));
             }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
@@ -270,6 +267,7 @@ impl State {
                 self.pace = Pace::Running;
                 self.grant = None;
                 self.pause_reason = None;
+                self.stops.standing = None;
             }
             Event::PauseRequested => self.pace = Pace::Pausing,
             Event::Paused { reason } => {
@@ -277,14 +275,16 @@ impl State {
                 self.grant = None;
                 self.pause_reason = Some(*reason);
             }
-            Event::StepGranted => self.grant = Some(Grant::Step),
-            Event::StageGranted => self.grant = Some(Grant::Stage),
+            Event::StepGranted => self.go_on(Grant::Step),
+            Event::StageGranted => self.go_on(Grant::Stage),
             Event::CallFailed { call, failure } => {
+                self.stand_ins.retain(|s| s.0 != *call);
                 if let Some(effect) = self.calls.remove(call) {
                     self.add_trouble(effect, failure.clone());
                 }
             }
             Event::CallCancelled { call } => {
+                self.stand_ins.retain(|s| s.0 != *call);
                 self.calls.remove(call);
                 self.edit_step(seq, |s| {
                     if s.stage == Stage::Reply {
@@ -293,9 +293,10 @@ impl State {
                     }
                 });
             }
-            Event::Retried { call } => {
+            Event::Retried { call, from } => {
                 let failed = call.or(self.trouble.as_ref().map(|(effect, _)| effect.call()));
                 if let Some(effect) = failed.and_then(|call| self.take_trouble(call)) {
+                    self.stand_ins.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);
                 }
                 self.divergence = None;
@@ -320,6 +321,7 @@ impl State {
                 self.past.push_back_mut(Arc::new((*outcome).clone()));
                 self.edit_episode(|e| e.outcome = Some(outcome));
                 self.calls.clear();
+                self.stand_ins.clear();
                 self.draft = None;
                 self.trouble = None;
                 self.more_trouble.clear();
@@ -330,8 +332,16 @@ impl State {
                 }
             }
             Event::RunEnded => self.over = true,
+            Event::BreakpointSet { breakpoint, stop } => self.stops.set(*breakpoint, stop),
+            Event::BreakpointSwitched { breakpoint, on } => self.stops.switch(*breakpoint, *on),
+            Event::BreakpointRemoved { breakpoint } => self.stops.remove(*breakpoint),
+            Event::BreakpointHit { breakpoint, episode, step, why } => {
+                self.hit(seq, *breakpoint, (*episode, *step), why);
+            }
             Event::Closed => self.closed = true,
             Event::Reopened => {
+                // What is asked anew is asked of the model itself.
+                self.stand_ins.clear();
                 self.closed = false;
                 self.pace = Pace::Paused;
                 self.grant = None;
@@ -341,29 +351,15 @@ impl State {
         self.set_clock(envelope.at);
     }
 
+    fn go_on(&mut self, grant: Grant) {
+        self.grant = Some(grant);
+        self.stops.standing = None;
+    }
+
     fn spend_stage(&mut self) {
         if self.grant == Some(Grant::Stage) {
             self.grant = None;
         }
-    }
-
-    fn set(&mut self, name: &str, value: &serde_json::Value) {
-        let Some(run) = &mut self.run else { return };
-        let run = Arc::make_mut(run);
-        match (name, value.as_u64(), value.as_bool()) {
-            ("max_steps", Some(n), _) => {
-                run.limits.steps = u32::try_from(n).unwrap_or(u32::MAX);
-                return;
-            }
-            // No bound is written as 0, or as nothing.
-            ("max_moves", n, _) => {
-                run.limits.moves = n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).filter(|n| *n > 0);
-            }
-            ("wall_seconds", n, _) => run.limits.wall_seconds = n.filter(|n| *n > 0),
-            ("loop_detector", _, Some(on)) => run.loop_detector = on,
-            _ => {}
-        }
-        run.settings.set(name, value.clone(), crate::domain::SettingOrigin::Person);
     }
 
     fn open_step(&mut self, prompt: &PromptRecord, seq: Seq, stage: Stage) {

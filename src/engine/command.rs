@@ -1,6 +1,6 @@
 //! What a person or a script wants.
 
-use super::Reply;
+use super::{Carried, Reply};
 use crate::domain::{
     Autonomy, EndReason, Fate, Kind, Lesson, LessonId, LessonStatus, LessonText, Moment, RunSpec, Scope, Seq,
     ShownAs, Task,
@@ -18,6 +18,8 @@ pub enum Command {
         spec: Box<RunSpec>,
         /// Lessons to begin with and where they come from.
         pool: Vec<(String, LessonWish)>,
+        /// What an episode that is played again had at its start.
+        carried: Option<Box<Carried>>,
     },
     /// Do what is proposed and stop at the next proposal.
     Step,
@@ -48,6 +50,9 @@ pub enum Command {
     Cancel,
     /// After a failed call: try it again.
     Retry,
+    /// After failed calls to models: take the replies to these very requests from a recording (`recorded:SESSION`) or from
+    /// the kept answers (`cache`), this once and named as such.
+    RetryFrom(String),
     /// Go on without the answer of a failed call to a model: the mentor's reflection is left out, the actor's step waits
     /// for a person.
     GiveUp,
@@ -76,6 +81,11 @@ pub enum Command {
     SetAutonomy(Autonomy),
     /// Change the lesson pool.
     Lesson(LessonWish),
+    /// Say which lines of the summary that waits are refused, counted from 0; the others are accepted.
+    SettlePool {
+        /// The refused lines.
+        refused: Vec<usize>,
+    },
     /// Take the last change of the pool back.
     Undo,
     /// Make the last undone change again.
@@ -104,6 +114,22 @@ pub enum Command {
     EndEpisode(EndReason),
     /// End the run.
     EndRun,
+    /// Set a breakpoint or a watch.
+    Break {
+        /// Its text, as `docs/BREAKPOINTS.md` has it.
+        text: String,
+        /// The one whose condition it replaces; none: a new one.
+        of: Option<u32>,
+    },
+    /// Switch a breakpoint or watch on or off.
+    SwitchBreak {
+        /// Which.
+        breakpoint: u32,
+        /// Whether it is looked at.
+        on: bool,
+    },
+    /// Delete a breakpoint or watch.
+    RemoveBreak(u32),
     /// The session is put down.
     Close,
     /// The session is taken up again.

@@ -3,8 +3,10 @@
 mod lesson;
 mod other;
 mod person;
+mod pool;
 mod question;
 mod reply;
+mod stops;
 mod undo;
 
 use super::{Cause, Command, Engine, Event, Input, Refusal};

@@ -1,72 +1,18 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
+use super::Carried;
+
 use crate::domain::{
-    Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, HandChange, LessonOp, Note,
-    PromptRecord, Reflection, RunSpec, Seq, ShownAs, Task, Turn, Usage,
+    Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, HandChange, LessonOp, Note,
+    PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// An event with its place, its time and what brought it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Envelope {
-    /// Place in its branch.
-    pub seq: Seq,
-    /// When the driver stamped it; no decision ever reads it.
-    pub at: jiff::Timestamp,
-    /// What brought it.
-    pub cause: Cause,
-    /// The next event belongs to the same batch; a batch that is not whole at the end of a file was never acknowledged.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub more: bool,
-    /// What happened.
-    #[serde(flatten)]
-    pub event: Event,
-}
+mod why;
 
-/// What an event goes back to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// A person's or a script's command.
-    Person,
-    /// A model's reply.
-    Model,
-    /// The world's reply.
-    World,
-    /// The method and the engine's own rules.
-    Policy,
-    /// A timer.
-    Timer,
-}
-
-/// Why a session stands still.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PauseReason {
-    /// A person asked for it.
-    Person,
-    /// A call failed.
-    Failure,
-    /// A step was granted and is done.
-    StepDone,
-    /// The episode ended.
-    EpisodeEnd,
-    /// The session was taken up again.
-    Resume,
-}
-
-/// A failed call in plain words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// What happened.
-    pub what: String,
-    /// Where: the actor, the mentor, the world.
-    pub place: String,
-    /// What can be done.
-    pub next: String,
-}
+pub use why::{Failure, PauseReason};
 
 /// A fact. Every variant is complete: folding asks nobody.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,6 +31,12 @@ pub enum Event {
         source: String,
         /// How many.
         lessons: u32,
+    },
+    /// An episode of another session is played again: what it had at its start, beside the lessons.
+    Carried {
+        /// What was brought along.
+        #[serde(flatten)]
+        carried: Box<Carried>,
     },
     /// A text that prompts refer to by its hash, stored once.
     TextDefined {
@@ -146,6 +98,18 @@ pub enum Event {
         reasoning: String,
         /// What it cost.
         usage: Usage,
+        /// Whom a person had answer in the model's place: `recorded:SESSION` or `cache`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+    },
+    /// What a model's server is not sent of the settings has changed: it refused some, or wants them otherwise.
+    SettingsUnsent {
+        /// The call that showed it.
+        call: CallId,
+        /// Whose model.
+        asked: Asked,
+        /// All that is not sent there now, each in words with its reason.
+        what: Vec<String>,
     },
     /// What the actor's reply means.
     Proposed {
@@ -247,6 +211,18 @@ pub enum Event {
         op: Box<LessonOp>,
         /// Who changed it.
         by: Author,
+    },
+    /// A summary waits for a person's word on each of its lines.
+    PoolProposed {
+        /// What would change.
+        #[serde(flatten)]
+        change: Box<PoolChange>,
+    },
+    /// The oldest summary that waited was settled; the changes before it in its batch are the lines that were accepted.
+    PoolSettled {
+        /// The lines that were refused, counted from 0.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        refused: Vec<u32>,
     },
     /// A change of the pool was taken back.
     Undone {
@@ -358,6 +334,9 @@ pub enum Event {
         /// The call that is made again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
+        /// Who is asked this once in the model's place: `recorded:SESSION` or `cache`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
     },
     /// A person goes on without the answer of a failed call to a model.
     GivenUp {
@@ -382,6 +361,37 @@ pub enum Event {
     },
     /// The run ended.
     RunEnded,
+    /// A breakpoint or watch was set, or got another condition.
+    BreakpointSet {
+        /// Its number in the session.
+        breakpoint: u32,
+        /// Its condition, and what it does.
+        #[serde(flatten)]
+        stop: Stop,
+    },
+    /// A breakpoint or watch was switched on or off.
+    BreakpointSwitched {
+        /// Which.
+        breakpoint: u32,
+        /// Whether it is looked at.
+        on: bool,
+    },
+    /// A breakpoint or watch was deleted.
+    BreakpointRemoved {
+        /// Which.
+        breakpoint: u32,
+    },
+    /// The condition of a breakpoint or watch came true, by the events before this one in its batch.
+    BreakpointHit {
+        /// Which.
+        breakpoint: u32,
+        /// The episode; 0 before the first.
+        episode: u32,
+        /// The step; 0 is the reset.
+        step: u32,
+        /// Why, as a sentence without its dot.
+        why: String,
+    },
     /// The session was put down in order.
     Closed,
     /// The session was taken up again; calls in flight are made again.

@@ -1,9 +1,9 @@
 //! What the engine asks when it does not decide itself: the method, and the pure functions of the rooms above.
 
-use super::{LessonWish, State};
+use super::{Envelope, LessonWish, Refusal, State};
 use crate::domain::{
     Asked, Author, EndReason, EpisodeRole, Item, Kind, LessonId, Note, Origin, PromptRecord, Question,
-    Reflection, Seq, Task, Turn,
+    Reflection, Seq, Stop, Task, Turn,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub enum Want {
     /// Ask the actor for the next step.
     AskActor,
+    /// Propose this action for the next step; nobody is asked.
+    Propose(String),
     /// Ask the mentor. Questions that follow each other in an answer are one round and may be asked at the same time.
     AskMentor(Question),
     /// Keep this reflection.
@@ -98,6 +100,7 @@ impl Heard<'_> {
             items: self.items.clone(),
             complaints: self.complaints.clone(),
             call: (self.author == Author::Mentor).then_some(self.prompt.call),
+            from: None,
             seq: Seq::default(),
         }
     }
@@ -174,6 +177,29 @@ pub type Drafter = Arc<dyn Fn(&State, &Ask) -> Draft + Send + Sync>;
 /// Looks at the last step.
 pub type Detect = Arc<dyn Fn(&State) -> Vec<Note> + Send + Sync>;
 
+/// A condition that came true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The number of its breakpoint or watch.
+    pub breakpoint: u32,
+    /// The step it is about; 0 is the reset.
+    pub step: u32,
+    /// Why, as a sentence without its dot.
+    pub why: String,
+}
+
+/// Which of the state's breakpoints an event makes true: (state before, event, state after).
+pub type StopLook = Arc<dyn Fn(&State, &Envelope, &State) -> Vec<Found> + Send + Sync>;
+
+/// How conditions are read and looked at.
+#[derive(Clone)]
+pub struct StopRules {
+    /// Reads what a person typed; a refusal says what is wrong and what could be written.
+    pub read: fn(&str) -> Result<Stop, Refusal>,
+    /// Which of the state's breakpoints an event makes true.
+    pub look: StopLook,
+}
+
 /// The method and the pure functions it is surrounded by.
 #[derive(Clone)]
 pub struct Policy {
@@ -196,4 +222,6 @@ pub struct Policy {
     pub goal: fn(&Turn) -> String,
     /// What the detectors find in the last step.
     pub detect: Detect,
+    /// Breakpoints and watches.
+    pub stops: StopRules,
 }

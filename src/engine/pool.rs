@@ -120,6 +120,11 @@ impl Pool {
         }
     }
 
+    /// Where a loaded lesson was learnt in the session it is from.
+    pub(super) fn learnt_at(&mut self, id: &LessonId, place: (u32, u32)) {
+        self.change(id, |l| l.learnt_at = place);
+    }
+
     /// A person had a hand in this lesson.
     pub(super) fn by_person(&mut self, id: &LessonId) {
         self.change(id, |l| l.by_person = true);

@@ -18,6 +18,13 @@ pub enum Reply {
         /// What it cost.
         usage: Usage,
     },
+    /// What is not sent to the model's server of the settings, as it was learnt up to and with this call.
+    Unsent {
+        /// The call.
+        call: CallId,
+        /// Each in words with its reason.
+        what: Vec<String>,
+    },
     /// The world has answered a reset or a step.
     World {
         /// The call.

@@ -1,8 +1,8 @@
 //! The state: what all events so far come to.
 
-use super::{Clock, Effect, Failure, PauseReason, Pool};
+use super::{Clock, Effect, Failure, PauseReason, Pool, Stops, UndoEntry};
 use crate::domain::{
-    Asked, Autonomy, CallId, EpisodeRole, EpisodeSummary, HandChange, Kind, LessonOp, Note, PromptRecord,
+    Asked, Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, Note, PoolChange, PromptRecord,
     Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
 };
 use rpds::{HashTrieMapSync, VectorSync};
@@ -45,27 +45,6 @@ pub struct NoteTally {
     pub last: Note,
 }
 
-/// What a person did that can be taken back, or would have been.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Deed {
-    /// A change of the pool.
-    Lesson(LessonOp),
-    /// Another change.
-    Hand(HandChange),
-    /// An override that has run, or a rejection that the agent was told: only going back takes it back.
-    Ran,
-}
-
-/// A deed and its event.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct UndoEntry {
-    /// The event that made it.
-    pub of: Seq,
-    /// What was done.
-    pub what: Deed,
-}
-
 /// Calls to models and their tokens, by role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
@@ -77,6 +56,12 @@ pub struct Spent {
     pub actor_tokens: u64,
     /// Tokens of the mentor's prompts and replies.
     pub mentor_tokens: u64,
+    /// The actor's tokens by who counted them, and their cost.
+    #[serde(default)]
+    pub actor: Counted,
+    /// The mentor's.
+    #[serde(default)]
+    pub mentor: Counted,
 }
 
 /// An open or just ended episode.
@@ -114,6 +99,9 @@ pub struct Episode {
     pub calls: u32,
     /// Tokens of prompts and replies.
     pub tokens: u64,
+    /// The same by who counted them, and what they cost.
+    #[serde(default)]
+    pub counted: Counted,
     /// A person had a hand in it.
     pub assisted: bool,
     /// How it ended.
@@ -173,6 +161,12 @@ pub struct State {
     pub pool_used: Seq,
     /// The failed call that waits for a decision.
     pub trouble: Option<(Effect, Failure)>,
+    /// Calls in flight that a recording answers in the model's place, and which (`recorded:SESSION`, `cache`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stand_ins: Vec<(CallId, String)>,
+    /// What a role's server was learnt not to be sent of the settings, each in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsent: Vec<(Asked, Vec<String>)>,
     /// Further failed calls of the same round.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_trouble: Vec<(Effect, Failure)>,
@@ -180,12 +174,18 @@ pub struct State {
     pub divergence: Option<(u32, u32, String, String)>,
     /// The method's own memory.
     pub memory: Value,
+    /// Summaries that wait for a person's word, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<PoolChange>,
     /// Changes of a person that can be taken back, the last at the end.
     pub undo: Vec<UndoEntry>,
     /// Undone changes that can be made again, the last at the end.
     pub redo: Vec<UndoEntry>,
     /// Remarks on episodes, (episode, words).
     pub remarks: Vec<(u32, String)>,
+    /// Breakpoints and watches, and the tallies that they read.
+    #[serde(default)]
+    pub stops: Stops,
     /// The run is over.
     pub over: bool,
     /// The session was put down in order.
@@ -193,17 +193,33 @@ pub struct State {
 }
 
 impl Spent {
+    /// Costs of all models, in billionths of the prices' unit.
+    pub fn cost_nano(&self) -> u64 {
+        self.actor.cost_nano.saturating_add(self.mentor.cost_nano)
+    }
+
+    /// Tokens of all models.
+    pub fn tokens(&self) -> u64 {
+        self.actor_tokens.saturating_add(self.mentor_tokens)
+    }
+
     /// In words: the calls and tokens of each model that was asked.
     pub fn words(&self) -> String {
-        let part = |who: &str, calls: u64, tokens: u64| {
+        let part = |who: &str, calls: u64, tokens: u64, of: Counted| {
             let s = if calls == 1 { "" } else { "s" };
-            format!("{who} {calls} call{s}, {tokens} tokens")
+            let cost = of.cost().map_or_else(String::new, |cost| format!(", cost {cost}"));
+            let apart = if of.tokens() == of.estimated || of.tokens() == of.reported {
+                if of.estimated > 0 { " (estimated)".to_owned() } else { String::new() }
+            } else {
+                format!(" ({})", of.words())
+            };
+            format!("{who} {calls} call{s}, {tokens} tokens{apart}{cost}")
         };
-        let actor = part("actor", self.actor_calls, self.actor_tokens);
+        let actor = part("actor", self.actor_calls, self.actor_tokens, self.actor);
         if self.mentor_calls == 0 {
             return actor;
         }
-        format!("{actor}; {}", part("mentor", self.mentor_calls, self.mentor_tokens))
+        format!("{actor}; {}", part("mentor", self.mentor_calls, self.mentor_tokens, self.mentor))
     }
 }
 
@@ -244,6 +260,25 @@ impl State {
         super::limits::reached(self).is_some()
     }
 
+    /// Who answers a call in flight in the model's place, where a person chose a recorded reply.
+    pub fn stand_in(&self, call: CallId) -> Option<&str> {
+        self.stand_ins.iter().find(|s| s.0 == call).map(|s| s.1.as_str())
+    }
+
+    /// What is not sent of the settings to the server of a role's model: as it was learnt, else as the run was started.
+    pub fn unsent(&self, asked: Asked) -> Vec<String> {
+        if let Some((_, learnt)) = self.unsent.iter().find(|u| u.0 == asked) {
+            return learnt.clone();
+        }
+        let name = match asked {
+            Asked::Actor => "actor.unsent",
+            Asked::Mentor => "mentor.unsent",
+        };
+        let noted = self.run.as_ref().and_then(|r| r.settings.0.get(name));
+        let words = noted.and_then(|s| s.value.as_array()).into_iter().flatten();
+        words.filter_map(|w| w.as_str().map(str::to_owned)).collect()
+    }
+
     /// All failed calls that wait for a decision.
     pub fn troubles(&self) -> impl Iterator<Item = &(Effect, Failure)> {
         self.trouble.iter().chain(&self.more_trouble)
@@ -263,8 +298,11 @@ impl State {
     pub fn held(&self, number: u32) -> Option<&Episode> {
         let here = self.episode.as_deref().filter(|e| e.number == number);
         here.or_else(|| {
-            let task = &self.past.get((number as usize).checked_sub(1)?)?.task;
-            self.last_attempt(task).map(Arc::as_ref).filter(|e| e.number == number)
+            if let Some(past) = self.ended(number) {
+                return self.last_attempt(&past.task).map(Arc::as_ref).filter(|e| e.number == number);
+            }
+            // Brought along from another session: there is one.
+            self.attempts.values().map(Arc::as_ref).find(|e| e.number == number)
         })
     }
 
@@ -307,6 +345,7 @@ impl State {
     pub fn waits(&self) -> bool {
         // With a difference, the calls in flight have not been made: they wait for the decision too.
         let undecided = self.trouble.is_some()
+            || (!self.changes.is_empty() && self.autonomy != Autonomy::Auto)
             || (self.pace == Pace::Paused && self.grant.is_none())
             || (self.awaiting().is_some_and(|s| !s.approved) && self.autonomy != Autonomy::Auto);
         self.divergence.is_some() || (self.calls.is_empty() && undecided)

@@ -6,4 +6,10 @@ mod fixture;
 mod hand;
 mod mentor;
 mod properties;
+mod stops;
 mod time;
+
+/// A run for tests beside these.
+pub(super) fn spec_of(tasks: usize) -> crate::domain::RunSpec {
+    fixture::spec(tasks, 50)
+}

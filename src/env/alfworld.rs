@@ -19,6 +19,7 @@ mod limits;
 mod progress;
 mod query;
 mod shown;
+mod subgoals;
 mod targets;
 mod truth;
 mod world;
@@ -28,5 +29,6 @@ mod tests;
 
 pub use game::Game;
 pub use grammar::check as check_grammar;
+pub use subgoals::Subgoals;
 pub use targets::{Targets, TaskType};
 pub use world::{Admissible, Place, Reply, World};

@@ -128,6 +128,7 @@ pub fn task(id: &TaskId) -> Result<Task, EnvError> {
         id: id.to_string(),
         goal: game.goal,
         task_type: Some(game.task_type.to_owned()),
+        difficulty: None,
         seed: u64::from(id.seed),
     })
 }

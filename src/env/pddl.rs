@@ -25,6 +25,6 @@ mod tests;
 pub use environment::Playing;
 pub use game::{Game, Joining, Outline, Source, Subgoal, Telling};
 pub use generate::{GENERATION, GeneratedProblem, generate, offered, task, unread};
-pub use hint::Hint;
+pub use hint::{Hint, Yardstick};
 pub use id::{BadTaskId, Difficulty, Domain, TaskId};
 pub use world::{Place, Reply, World};

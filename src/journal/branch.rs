@@ -283,6 +283,7 @@ fn outcome(summary: &Summary) -> String {
         EndReason::Loop => "loop",
         EndReason::Person => "ended by a person",
         EndReason::Error => "given up after an error",
+        EndReason::PlanEnd => "the plan's end",
     };
     if last.won { format!("won ({why})") } else { format!("not won: {why}") }
 }

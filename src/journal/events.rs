@@ -3,9 +3,10 @@
 use crate::domain::Seq;
 use crate::engine::Envelope;
 use crate::timeline::Fetch;
+use regex::bytes::Regex;
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -78,8 +79,8 @@ impl EventFile {
     /// The same as a function for a timeline, with its failures in words. Events that were acknowledged and are not
     /// there any more are a failure too.
     pub fn fetch(self: &Arc<Self>) -> Fetch {
-        let file = self.clone();
-        Arc::new(move |after, to| {
+        let (file, searched) = (self.clone(), self.clone());
+        let all = Fetch::new(move |after, to| {
             let lost = |what: &dyn Display| {
                 format!(
                     "{}: the events from {} to {} could not be read again: {what}; was the file changed or moved \
@@ -95,7 +96,47 @@ impl EventFile {
             } else {
                 Err(lost(&format_args!("only {} of them are there", events.len())))
             }
+        });
+        all.and_holding(move |after, to, pattern| {
+            searched.holding(after, to, pattern).map_err(|e| {
+                format!(
+                    "{}: the events could not be searched: {e}; is the file still there?",
+                    searched.path.display()
+                )
+            })
         })
+    }
+
+    /// The events above `after` up to and with `to` in whose lines the pattern stands: only these are read as events, so
+    /// that gigabytes are searched in the time it takes to look at their bytes.
+    fn holding(&self, after: Seq, to: Seq, pattern: &Regex) -> io::Result<Vec<Arc<Envelope>>> {
+        let place = |seq: Seq| seq.0.saturating_sub(self.before) / SPACING;
+        let (begin, end) = {
+            let places = self.places();
+            let at = |place: u64| places.get(usize::try_from(place).unwrap_or(usize::MAX)).copied();
+            let Some(begin) = at(place(after)) else { return Ok(Vec::new()) };
+            (begin, at(place(to) + 1))
+        };
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(begin))?;
+        let mut bytes = Vec::new();
+        match end {
+            Some(end) => file.take(end - begin).read_to_end(&mut bytes)?,
+            None => file.read_to_end(&mut bytes)?,
+        };
+        let mut events = Vec::new();
+        let mut from = 0;
+        while let Some(found) = pattern.find_at(&bytes, from) {
+            let line = bytes[..found.start()].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+            // A line without its end is still being written, and not acknowledged.
+            let Some(length) = bytes[line..].iter().position(|b| *b == b'\n') else { break };
+            let envelope: Envelope = serde_json::from_slice(&bytes[line..line + length])?;
+            if envelope.seq > after && envelope.seq <= to {
+                events.push(Arc::new(envelope));
+            }
+            from = line + length + 1;
+        }
+        Ok(events)
     }
 
     /// The byte behind an event; none where it cannot be found.

@@ -168,12 +168,26 @@ fn tail_of(path: &Path, len: u64) -> std::io::Result<String> {
 /// A session's folder with what can be said of it, or why nothing can.
 pub type Listed = (PathBuf, Result<(Session, Summary), JournalError>);
 
+/// Sorts the folders of sessions by when these were begun, the newest first. Names begin with the second; who began several
+/// within one is asked for the rest of the time.
+pub fn newest_first(dirs: &mut [PathBuf]) {
+    const SECOND: usize = "20261120T104000Z".len();
+    let second = |dir: &PathBuf| {
+        let name = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        name.get(..SECOND).map_or(name.clone(), str::to_owned)
+    };
+    dirs.sort_by(|a, b| b.file_name().cmp(&a.file_name()));
+    for same in dirs.chunk_by_mut(|a, b| second(a) == second(b)).filter(|same| same.len() > 1) {
+        same.sort_by_cached_key(|dir| std::cmp::Reverse(Session::open(dir).ok().map(|s| s.meta.created)));
+    }
+}
+
 /// The sessions below a folder, the newest first; broken ones with the reason.
 pub fn list(root: &Path) -> Vec<Listed> {
     let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
     let mut dirs: Vec<PathBuf> =
         entries.flatten().map(|e| e.path()).filter(|p| p.join("meta.toml").is_file()).collect();
-    dirs.sort_by(|a, b| b.file_name().cmp(&a.file_name()));
+    newest_first(&mut dirs);
     dirs.into_iter()
         .map(|dir| {
             let read = Session::open(&dir).and_then(|s| Summary::of(&s).map(|summary| (s, summary)));

@@ -1,7 +1,7 @@
 //! Which episode comes next.
 
 use crate::domain::{EpisodeRole, Task};
-use crate::engine::{State, Want};
+use crate::engine::{State, Want, only_trial};
 use std::collections::HashMap;
 
 /// An entry of the run's list of tasks, and how it stands.
@@ -63,7 +63,9 @@ fn entries(state: &State) -> Vec<Entry<'_>> {
         played.entry(same(&past.task)).or_default().push(past.won);
     }
     let mut told: HashMap<(&str, &str, u64), usize> = HashMap::new();
-    let trials = run.trials.max(1) as usize;
+    // An episode that is played again is the one trial of its run, with the number it had.
+    let again = only_trial(run);
+    let trials = again.map_or(run.trials.max(1) as usize, |_| 1);
     let entry = |task| {
         let key = same(task);
         let had = played.get(&key).map_or(&[][..], Vec::as_slice);
@@ -74,7 +76,7 @@ fn entries(state: &State) -> Vec<Entry<'_>> {
         let used = own.iter().position(|won| *won).map_or(own.len(), |at| at + 1);
         *from += used;
         let settled = own[..used].last().is_some_and(|won| *won) || used >= trials;
-        Entry { task, used, trial: had.len() as u32 + 1, settled }
+        Entry { task, used, trial: had.len() as u32 + again.unwrap_or(1), settled }
     };
     run.tests().iter().map(entry).collect()
 }

@@ -7,7 +7,7 @@ mod difficulty;
 pub use difficulty::Difficulty;
 
 use super::{agenda, mentor, reflexion};
-use crate::domain::{Kind, Purpose, Question, Scope};
+use crate::domain::{Kind, LessonText, Purpose, Question, Scope};
 use crate::engine::{Heard, LessonWish, Method, State, Want, keep};
 
 /// What was worth keeping of the attempt.
@@ -108,20 +108,39 @@ fn ends_trial(state: &State) -> bool {
     }
 }
 
-/// The tip stays with its task. Which lesson of the pool it was taken from is a guess: the one that shares most of the longer
-/// words with it, three at least; it is named as the tip's parent.
+/// The tip stays with its task. The mentor names the lesson of the pool that it was taken from by its number in the list it
+/// was shown; that lesson is the tip's parent. Where it names none, that is said and the tip has no parent.
 fn chosen(state: &State, heard: &Heard<'_>) -> Vec<Want> {
-    let mut wants = vec![Want::Reflect(Box::new(heard.reflection()))];
+    let mut reflection = heard.reflection();
     // One tip that fits best is asked for; what else was said is in the reflection.
-    let Some(item) = heard.items.first() else { return wants };
-    let said = words(&item.text.text);
-    let source = pool(state)
-        .into_iter()
-        .map(|l| (shared(&said, &words(&l.text().text)), l))
-        .filter(|(shared, _)| *shared > 2)
-        .max_by_key(|(shared, l)| (*shared, std::cmp::Reverse(l.number)))
-        .map(|(_, l)| l.id.clone());
-    let mut wish = heard.lesson(item);
+    let tip = heard.items.first().map(|item| {
+        let (number, said) = numbered(&item.text.text);
+        let shown: Vec<_> = heard.shown().map(|(id, _)| id.clone()).collect();
+        let source = number.and_then(|n| shown.get(n.checked_sub(1)?)).cloned();
+        match (number, &source) {
+            (None, _) => reflection
+                .complaints
+                .push("the tip does not begin with the number of the lesson it was taken from".to_owned()),
+            (Some(n), None) => reflection
+                .complaints
+                .push(format!("the tip names lesson {n}, and {} were shown", shown.len())),
+            _ => {}
+        }
+        let own = source.as_ref().filter(|_| said.is_empty()).and_then(|id| state.pool.get(id));
+        let mut item = item.clone();
+        // A number alone takes the lesson as it is.
+        item.text = own.map_or_else(|| LessonText::plain(said), |lesson| lesson.text().clone());
+        (item, source)
+    });
+    let tip = tip.filter(|(item, _)| !item.text.text.is_empty());
+    if let Some((item, _)) = &tip
+        && let Some(first) = reflection.items.first_mut()
+    {
+        first.text.clone_from(&item.text);
+    }
+    let mut wants = vec![Want::Reflect(Box::new(reflection))];
+    let Some((item, source)) = tip else { return wants };
+    let mut wish = heard.lesson(&item);
     if let LessonWish::Add { scope, parents, .. } = &mut wish {
         *scope = Scope::Task;
         parents.extend(source);
@@ -130,11 +149,22 @@ fn chosen(state: &State, heard: &Heard<'_>) -> Vec<Want> {
     wants
 }
 
-fn words(text: &str) -> Vec<String> {
-    let split = text.split(|c: char| !c.is_alphanumeric()).filter(|w| w.chars().count() > 3);
-    split.map(str::to_lowercase).collect()
-}
-
-fn shared(a: &[String], b: &[String]) -> usize {
-    a.iter().filter(|word| b.contains(word)).count()
+/// The number at the beginning of a tip (`2: ...`, `Lesson 2 - ...`, `[2] ...`), and what is said behind it.
+fn numbered(text: &str) -> (Option<usize>, &str) {
+    let text = text.trim();
+    let bare = text.trim_start_matches(['#', '[', '(', '*', '"', ' ']);
+    let named = bare.get(..6).filter(|w| w.eq_ignore_ascii_case("lesson")).map_or(bare, |w| &bare[w.len()..]);
+    let named = named.trim_start_matches(['#', '[', '(', ' ']);
+    let digits = named.find(|c: char| !c.is_ascii_digit()).unwrap_or(named.len());
+    let (number, rest) = named.split_at(digits);
+    let rest = rest.trim_start_matches([']', ')', '*', '"']);
+    // `2 apples are needed` names no lesson.
+    let parted =
+        rest.trim_start().starts_with([':', '.', '-', '–', '—']) || rest.len() < named.len() - digits;
+    match number.parse() {
+        Ok(number) if parted || rest.trim().is_empty() => {
+            (Some(number), rest.trim_start_matches([':', '.', '-', '–', '—', '*', '"', ' ']).trim_end())
+        }
+        _ => (None, text),
+    }
 }

@@ -175,6 +175,7 @@ pub(crate) fn spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
         id: (*id).to_owned(),
         goal: String::new(),
         task_type: (!kind.is_empty()).then(|| (*kind).to_owned()),
+        difficulty: None,
         seed: 0,
     };
     RunSpec {
@@ -216,7 +217,12 @@ impl Play {
             prompts: Vec::new(),
             mentor: Box::new(|_| String::new()),
         };
-        play.command(Command::Start { session: "test".to_owned(), spec: Box::new(spec), pool });
+        play.command(Command::Start {
+            session: "test".to_owned(),
+            spec: Box::new(spec),
+            pool,
+            carried: None,
+        });
         play
     }
 

@@ -2,7 +2,7 @@
 //! writes a plan for the next one, and the newest plans of a task stand in the prompts of its next trial.
 
 use super::{agenda, mentor};
-use crate::domain::{EpisodeSummary, Kind, LessonStatus, Question};
+use crate::domain::{EpisodeSummary, Kind, Lesson, LessonStatus, Question};
 use crate::engine::{Heard, LessonWish, Method, State, Want, keep};
 
 /// The method `reflexion`.
@@ -36,11 +36,11 @@ impl Method for Reflexion {
         // With the last attempt in the prompt there is one plan: the new one replaces those before it (methods.md 2.2).
         if strategy(state) == "both" && !heard.items.is_empty() {
             let task = state.episode.as_ref().map(|e| e.task.key());
-            let of_task = |episode: u32| {
-                let past = (episode as usize).checked_sub(1).and_then(|place| state.past.get(place));
-                past.map(|p| p.task.key()) == task
+            let of_task = |lesson: &Lesson| {
+                let learnt_in = || state.ended(lesson.learnt_at.0).map(|p| p.task.key());
+                lesson.about.as_deref().map(str::to_owned).or_else(learnt_in) == task
             };
-            let old = state.pool.in_force(Kind::Plan).filter(|l| !l.by_person && of_task(l.learnt_at.0));
+            let old = state.pool.in_force(Kind::Plan).filter(|l| !l.by_person && of_task(l));
             wants.extend(old.map(|l| {
                 Want::Lesson(LessonWish::Status { id: l.id.clone(), status: LessonStatus::Retired })
             }));

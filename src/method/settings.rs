@@ -3,6 +3,7 @@
 mod common;
 mod fcrf;
 mod omnireflect;
+mod planning;
 mod reflexion;
 mod sweet_sour;
 
@@ -56,10 +57,53 @@ const MOST: u64 = u32::MAX as u64;
 const NO_NUMBER: (u64, u64) = (0, 0);
 /// Every setting by name.
 pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
-    [common::LIST, omnireflect::LIST, reflexion::LIST, fcrf::LIST, sweet_sour::LIST].concat()
+    [common::LIST, omnireflect::LIST, reflexion::LIST, fcrf::LIST, sweet_sour::LIST, planning::LIST].concat()
 });
 
+/// A whole number within a range.
+const fn number(
+    name: &'static str,
+    meaning: &'static str,
+    methods: &'static [&'static str],
+    default: u64,
+    range: (u64, u64),
+    origin: SettingOrigin,
+) -> SettingSpec {
+    SettingSpec { name, meaning, methods, default: Fixed::Number(default), code: None, range, origin }
+}
+
+/// A switch.
+const fn switch(
+    name: &'static str,
+    meaning: &'static str,
+    methods: &'static [&'static str],
+    default: bool,
+    origin: SettingOrigin,
+) -> SettingSpec {
+    let default = Fixed::Switch(default);
+    SettingSpec { name, meaning, methods, default, code: None, range: NO_NUMBER, origin }
+}
+
+/// One of a few words.
+const fn word(
+    name: &'static str,
+    meaning: &'static str,
+    methods: &'static [&'static str],
+    default: &'static str,
+    words: &'static [&'static str],
+    origin: SettingOrigin,
+) -> SettingSpec {
+    let default = Fixed::Word(default, words);
+    SettingSpec { name, meaning, methods, default, code: None, range: NO_NUMBER, origin }
+}
+
 impl SettingSpec {
+    /// The same, with another value in the public code.
+    const fn by_code(mut self, value: Fixed) -> Self {
+        self.code = Some(value);
+        self
+    }
+
     /// What it may be, in words.
     pub fn allowed(&self) -> String {
         match (self.default, self.range) {
@@ -117,7 +161,7 @@ impl Fixed {
 /// Sweet&Sour have no public code, so both readings are the paper's.
 pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) {
     let steps = match (method, reading) {
-        ("react" | "reflexion" | "planning" | "fcrf", PaperOrCode::Code) => 49,
+        ("react" | "reflexion" | "fcrf", PaperOrCode::Code) => 49,
         _ => 50,
     };
     let mut settings = Settings::default();
@@ -147,7 +191,7 @@ fn own(method: &str) -> &'static [(&'static str, Fixed)] {
     match method {
         "reflexion" => RUNNER,
         // FCRF's runner is Reflexion's, and mends actions.
-        "fcrf" | "planning" => {
+        "fcrf" => {
             const FCRF: &[(&str, Fixed)] = &[
                 RUNNER[0],
                 RUNNER[1],
@@ -162,11 +206,11 @@ fn own(method: &str) -> &'static [(&'static str, Fixed)] {
 }
 
 /// Trials a task gets where nobody says how many: 15 for Reflexion (its shipped logs and OmniReflect's comparison), 5 for
-/// FCRF, up to four attempts for Sweet&Sour, else one.
+/// FCRF and its baseline, up to four attempts for Sweet&Sour, else one.
 pub fn trials(method: &str) -> u32 {
     match method {
-        "reflexion" | "planning" => 15,
-        "fcrf" => 5,
+        "reflexion" => 15,
+        "fcrf" | "planning" => 5,
         "sweet_sour" => 4,
         _ => 1,
     }

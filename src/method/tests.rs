@@ -5,7 +5,10 @@ mod exemplars;
 mod fcrf;
 mod lift;
 mod neural;
+mod order;
+mod planning;
 mod reflexion;
+mod summary;
 mod sweet_sour;
 
 use super::fixture::{House, Play, spec};
@@ -44,7 +47,7 @@ fn a_method_is_found_by_name_and_others_are_refused_in_words() {
     let error = policy(&spec("raect", &[]), Arc::clone(&templates)).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "there is no method \"raect\"; there are react, omnireflect, reflexion, fcrf, sweet_sour"
+        "there is no method \"raect\"; there are react, omnireflect, reflexion, fcrf, sweet_sour, planning"
     );
     let mut neural = spec("omnireflect", &[]);
     neural.settings.set("generation", "oracular", SettingOrigin::Flag);
@@ -67,6 +70,8 @@ fn defaults_carry_their_origin_and_every_setting_is_listed_once() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), SETTINGS.len());
+    // What its paper says, where nobody says how many trials.
+    assert_eq!(NAMES.iter().map(|name| trials(name)).collect::<Vec<_>>(), [1, 1, 15, 5, 4, 5]);
 }
 
 #[test]

@@ -132,9 +132,12 @@ impl Assembly<'_> {
             shown.retain(|l| !episodes[..left_out].contains(&l.learnt_at.0));
         }
         let mut heading = choice.heading.as_ref();
-        for lesson in shown {
+        for (place, lesson) in shown.into_iter().enumerate() {
             if let Some(heading) = heading.take() {
                 self.text(part, heading);
+            }
+            if choice.numbered {
+                self.text(part, &StoredText::new(&format!("Lesson {} ", place + 1)));
             }
             let origin = Origin::Lesson { id: lesson.id.clone(), version: lesson.version() };
             let tokens = self.kept.lesson(lesson).tokens;
@@ -194,7 +197,7 @@ impl Assembly<'_> {
             return *about == *here.key();
         }
         let (learnt_in, _) = lesson.learnt_at;
-        let task = match self.state.past.get((learnt_in as usize).wrapping_sub(1)) {
+        let task = match self.state.ended(learnt_in) {
             Some(past) => &past.task,
             None => return true,
         };

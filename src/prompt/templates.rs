@@ -35,6 +35,7 @@ const BUILTIN: &[(&str, &str)] = &[
     ("sweet_sour.toml", include_str!("templates/sweet_sour.toml")),
     ("sweet_sour-positive.toml", include_str!("templates/sweet_sour-positive.toml")),
     ("sweet_sour-negative.toml", include_str!("templates/sweet_sour-negative.toml")),
+    ("planning-plan.toml", include_str!("templates/planning-plan.toml")),
     ("household.toml", include_str!("templates/household.toml")),
     ("babyai.toml", include_str!("templates/babyai.toml")),
     ("pddl.toml", include_str!("templates/pddl.toml")),
@@ -47,6 +48,14 @@ const BUILTIN: &[(&str, &str)] = &[
     ("puttwo.txt", include_str!("examples/puttwo.txt")),
     ("door.txt", include_str!("examples/door.txt")),
     ("key.txt", include_str!("examples/key.txt")),
+    ("gripper-1.txt", include_str!("examples/gripper-1.txt")),
+    ("gripper-2.txt", include_str!("examples/gripper-2.txt")),
+    ("blockworld-1.txt", include_str!("examples/blockworld-1.txt")),
+    ("blockworld-2.txt", include_str!("examples/blockworld-2.txt")),
+    ("barman-1.txt", include_str!("examples/barman-1.txt")),
+    ("barman-2.txt", include_str!("examples/barman-2.txt")),
+    ("tyreworld-1.txt", include_str!("examples/tyreworld-1.txt")),
+    ("tyreworld-2.txt", include_str!("examples/tyreworld-2.txt")),
 ];
 
 /// All templates of a run.
@@ -129,6 +138,8 @@ pub(super) struct Choice {
     pub(super) here: bool,
     /// What was learnt in one episode stands together, and `last` counts episodes.
     pub(super) together: bool,
+    /// Each has its number before it, from 1, so that an answer can name one.
+    pub(super) numbered: bool,
 }
 
 /// Something that is known of the task or the run.

@@ -27,6 +27,8 @@ pub enum Cache {
     Read,
     /// Known answers are given, new ones are kept.
     ReadWrite,
+    /// Known answers are given, and nobody is asked for others.
+    Only,
 }
 
 /// A provider whose answers are kept.
@@ -111,6 +113,10 @@ impl Provider for Cached {
         self.inner.unsent()
     }
 
+    fn keeps(&self) -> bool {
+        self.mode == Cache::ReadWrite
+    }
+
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         if self.mode == Cache::Off {
             return self.inner.stream(request);
@@ -125,6 +131,15 @@ impl Provider for Cached {
                 Some(Delta::Usage(usage)),
             ];
             return stream::iter(pieces.into_iter().flatten().map(Ok)).boxed();
+        }
+        if self.mode == Cache::Only {
+            let what = format!(
+                "no answer to exactly this request (prompt, seed and sampling) of {} is kept in {}",
+                self.inner.name(),
+                self.dir.display()
+            );
+            let error = ProviderError::new(what, "try again, take a recorded session, or act by hand");
+            return stream::once(std::future::ready(Err(error))).boxed();
         }
         let answer = self.inner.stream(request);
         if self.mode == Cache::Read {

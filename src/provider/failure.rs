@@ -1,40 +1,6 @@
 //! Why no answer came, as a person reads it and as a policy may ask for it.
 
-/// What kind of failure it was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum FailureKind {
-    /// Nobody has an answer to this question (a recording, a script).
-    #[default]
-    NoAnswer,
-    /// The endpoint is described in a way that cannot work; nothing was sent.
-    Setup,
-    /// No connection, or it broke before anything of an answer had come.
-    Unreachable,
-    /// Nothing came in time.
-    TimedOut,
-    /// The key is missing or wrong (401).
-    Credentials,
-    /// There is no credit or quota left (402, or 429 with that reason).
-    Credit,
-    /// The server forbids it (403).
-    Forbidden,
-    /// There is no such address or model (404).
-    NotFound,
-    /// The server does not take the request (400, 422 and the like).
-    Refused,
-    /// The prompt is longer than the model's context.
-    TooLong,
-    /// The server has no room now (408, 409, 429, 503).
-    Busy,
-    /// The server failed (other 5xx, or an error in the stream).
-    ServerFault,
-    /// The stream ended without a word.
-    Empty,
-    /// The answer broke off; [`ProviderError::partial`] keeps what had come.
-    CutOff,
-    /// What came is no answer of a model server.
-    Odd,
-}
+pub use crate::domain::FailureKind;
 
 /// Why no answer came, in words for a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]

@@ -81,6 +81,16 @@ impl Provider for OpenAi {
         let mut unsent = self.endpoint.unsent();
         let learnt = self.memory.learnt();
         unsent.extend(learnt.dropped.iter().map(|field| format!("{field}: the server refused it")));
+        if learnt.other_max_field && self.endpoint.api == Api::Chat {
+            let own = self.endpoint.max_tokens_field;
+            let (own, other) = (own.name(), own.other().name());
+            unsent.push(format!("{own}: sent as {other}, as the server wants it"));
+        }
+        if learnt.one_message && self.endpoint.api == Api::Chat && !self.endpoint.one_message {
+            unsent.push(
+                "roles: the prompt is sent as one message of the user, as the server wants it".to_owned(),
+            );
+        }
         unsent
     }
 

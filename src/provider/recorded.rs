@@ -200,7 +200,8 @@ mod tests {
             let record = PromptRecord { call, seed: *seed, sha256, ..PromptRecord::default() };
             write(Event::PromptSent { prompt: Arc::new(record) });
             let (text, reasoning) = ((*reply).to_owned(), String::new());
-            write(Event::ReplyReceived { call, text, reasoning, usage: Usage::default() });
+            let usage = Usage::default();
+            write(Event::ReplyReceived { call, text, reasoning, usage, from: None });
         }
         let render = |state: &State, _: &PromptRecord| {
             let words: Vec<String> = serde_json::from_value(state.memory.clone()).unwrap();

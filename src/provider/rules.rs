@@ -13,6 +13,7 @@ mod deeds;
 mod dice;
 mod forms;
 mod grid;
+mod habits;
 mod knowledge;
 mod mind;
 mod planning;

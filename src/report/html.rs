@@ -4,7 +4,7 @@
 //! The marked step carries `autofocus`: a browser brings it into view when the address names no other place.
 
 use super::record::{made_from, times, word};
-use super::transcript::author;
+use super::transcript::{author, source_words};
 use super::{At, EpisodeRecord, Record, carry};
 use crate::domain::{By, Fate, Kind, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ShownAs, Step};
 use crate::text::clean;
@@ -192,6 +192,9 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         let again = times(step.unusable);
         let _ = writeln!(out, "<p class=\"soft\">asked again, as a reply could not be used: {again}</p>");
     }
+    if let Some(from) = &step.from {
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(&source_words(from)));
+    }
     for complaint in &step.complaints {
         let _ = writeln!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
     }
@@ -267,6 +270,9 @@ fn reflection(out: &mut String, reflection: &Reflection) {
         let _ = writeln!(out, "<li>{}</li>", words(&item.text));
     }
     out.push_str("</ul>");
+    if let Some(from) = &reflection.from {
+        let _ = write!(out, "<p class=\"soft\">{}</p>", escape(&source_words(from)));
+    }
     for complaint in &reflection.complaints {
         let _ = write!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
     }

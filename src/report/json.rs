@@ -18,7 +18,7 @@ struct Document<'a> {
     episodes: Vec<EpisodeJson<'a>>,
     lessons: Vec<&'a Lesson>,
     spent: &'a crate::engine::Spent,
-    tally: super::lines::Tally,
+    tally: super::Tally,
 }
 
 #[derive(Serialize)]
@@ -72,6 +72,8 @@ struct StepJson<'a> {
     remarks: &'a [String],
     lessons_in_prompt: u32,
     usage: &'a Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'a str>,
     events: (Seq, Seq),
 }
 
@@ -97,7 +99,7 @@ pub fn json(record: &Record) -> String {
         episodes: record.episodes.iter().map(|e| episode(record, e)).collect(),
         lessons: record.lessons(),
         spent: &record.end.spent,
-        tally: super::lines::Tally::of([&*record.end]),
+        tally: super::Tally::of([&*record.end]),
     };
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
@@ -154,6 +156,7 @@ fn step(s: &Step) -> StepJson<'_> {
         remarks: &s.remarks,
         lessons_in_prompt: s.lessons,
         usage: &s.usage,
+        from: s.from.as_deref(),
         events: (s.first_seq, s.last_seq),
     }
 }

@@ -1,14 +1,15 @@
 //! One JSON object a line: what `play --json` answers and `run --json` tells. Scripts rely on names and order of the
 //! fields, so each line is a struct that serialises in the order it is written in.
 
+use super::Tally;
 use crate::domain::{
-    Author, By, EndReason, EpisodeRole, EpisodeSummary, Item, Kind, Purpose, RunSpec, Seq, Task, Turn,
+    Author, By, CallId, Counted, EndReason, EpisodeRole, EpisodeSummary, FailureKind, Item, Kind, Purpose,
+    RunSpec, Seq, Task, Turn,
 };
 use crate::engine::{Envelope, Event, State};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 /// The fields that `play` and `run` share for a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,6 +71,15 @@ pub struct Lines {
 }
 
 #[derive(Serialize)]
+struct HitLine<'a> {
+    episode: u32,
+    step: u32,
+    breakpoint: u32,
+    condition: &'a str,
+    why: &'a str,
+}
+
+#[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
     line: Line<'a>,
@@ -123,6 +133,8 @@ enum Line<'a> {
         thought: Option<&'a str>,
         proposed: Option<Cow<'a, str>>,
         by: By,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from: Option<&'a str>,
     },
     Reflection {
         episode: u32,
@@ -135,6 +147,18 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "<[String]>::is_empty")]
         complaints: &'a [String],
     },
+    CallFailed {
+        call: CallId,
+        place: &'a str,
+        what: &'a str,
+        next: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        kind: Option<FailureKind>,
+    },
+    /// A breakpoint came true, and the run stops.
+    Stopped(HitLine<'a>),
+    /// A watch came true, and the run goes on.
+    Warned(HitLine<'a>),
     EpisodeEnd {
         episode: u32,
         task: &'a str,
@@ -145,6 +169,8 @@ enum Line<'a> {
         progress: f64,
         calls: u32,
         tokens: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        spent: Option<Counted>,
         reason: EndReason,
         assisted: bool,
     },
@@ -202,6 +228,7 @@ impl Lines {
                         told.proposed.as_deref().map(Cow::Borrowed)
                     },
                     by: told.executed.as_ref().map_or(By::Actor, |e| e.by),
+                    from: told.from.as_deref(),
                 }
             }
             Event::Reflected { reflection } => Line::Reflection {
@@ -213,7 +240,27 @@ impl Lines {
                 purpose: (reflection.purpose != Purpose::Reflect).then_some(reflection.purpose),
                 complaints: &reflection.complaints,
             },
-            Event::EpisodeEnded { summary } => end(summary),
+            Event::CallFailed { call, failure } => Line::CallFailed {
+                call: *call,
+                place: &failure.place,
+                what: &failure.what,
+                next: &failure.next,
+                kind: failure.kind,
+            },
+            Event::BreakpointHit { breakpoint, episode, step, why } => {
+                let hit = after.stops.last_hit.as_deref()?;
+                let told = HitLine {
+                    episode: *episode,
+                    step: *step,
+                    breakpoint: *breakpoint,
+                    condition: &hit.stop.condition,
+                    why,
+                };
+                if hit.stop.warn { Line::Warned(told) } else { Line::Stopped(told) }
+            }
+            Event::EpisodeEnded { summary } => {
+                end(summary, after.episode.as_deref().map(|e| e.counted).filter(|c| !c.is_empty()))
+            }
             _ => return None,
         };
         serde_json::to_string(&Told { line, seq: envelope.seq, session: self.session.as_deref() }).ok()
@@ -237,7 +284,7 @@ fn run<'a>(session: &'a str, spec: &'a RunSpec, path: &'a str) -> Line<'a> {
     }
 }
 
-fn end(summary: &EpisodeSummary) -> Line<'_> {
+fn end(summary: &EpisodeSummary, counted: Option<Counted>) -> Line<'_> {
     Line::EpisodeEnd {
         episode: summary.number,
         task: &summary.task.id,
@@ -248,91 +295,14 @@ fn end(summary: &EpisodeSummary) -> Line<'_> {
         progress: summary.progress,
         calls: summary.calls,
         tokens: summary.tokens,
+        spent: counted,
         reason: summary.reason,
         assisted: summary.assisted,
     }
 }
 
-/// How a run ended, for its last line.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Tally {
-    /// Episodes that ended.
-    pub episodes: u32,
-    /// Those a person had a hand in; they are in no rate.
-    pub assisted: u32,
-    /// Unassisted test episodes that were won.
-    pub won: u32,
-    /// Unassisted test episodes.
-    pub counted: u32,
-    /// `won` over `counted`; none where nothing counts.
-    pub success_rate: Option<f64>,
-    /// Mean progress of the counted episodes; none where nothing counts.
-    pub progress_rate: Option<f64>,
-    /// Steps of all episodes.
-    pub steps: u64,
-    /// World actions of all episodes.
-    pub moves: u64,
-    /// Calls of all episodes.
-    pub calls: u64,
-    /// Tokens of all episodes.
-    pub tokens: u64,
-    /// Lessons in force at the end.
-    pub lessons: u32,
-}
-
-impl Tally {
-    /// Counts the ended episodes of these states together.
-    pub fn of<'a>(states: impl IntoIterator<Item = &'a State>) -> Self {
-        let mut tally = Self::default();
-        let mut progress = 0.0;
-        for state in states {
-            tally.lessons += state.pool.all().filter(|l| l.in_force()).count() as u32;
-            for episode in &state.past {
-                tally.episodes += 1;
-                tally.steps += u64::from(episode.steps);
-                tally.moves += u64::from(episode.moves);
-                tally.calls += u64::from(episode.calls);
-                tally.tokens += episode.tokens;
-                if episode.assisted {
-                    tally.assisted += 1;
-                } else if episode.role == EpisodeRole::Test {
-                    tally.counted += 1;
-                    tally.won += u32::from(episode.won);
-                    progress += episode.progress;
-                }
-            }
-        }
-        if tally.counted > 0 {
-            tally.success_rate = Some(f64::from(tally.won) / f64::from(tally.counted));
-            tally.progress_rate = Some(progress / f64::from(tally.counted));
-        }
-        tally
-    }
-
-    /// In one sentence.
-    pub fn sentence(&self) -> String {
-        let percent = |r: Option<f64>| format!("{:.1} %", r.unwrap_or(0.0) * 100.0);
-        let mut told =
-            format!("{}, {}", counted(u64::from(self.episodes), "episode"), counted(self.steps, "step"));
-        if self.counted > 0 {
-            let _ = write!(
-                told,
-                ", {} of {} won ({}), progress {}",
-                self.won,
-                self.counted,
-                percent(self.success_rate),
-                percent(self.progress_rate)
-            );
-        }
-        if self.assisted > 0 {
-            let _ = write!(told, "; {} assisted by a person, in no rate", self.assisted);
-        }
-        told
-    }
-}
-
 /// A number with its noun: `1 step`, `2 steps`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
+pub fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 

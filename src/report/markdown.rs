@@ -1,7 +1,7 @@
 //! The whole trajectory as Markdown, to read, to paste into an issue, to keep in git.
 
 use super::record::{times, word};
-use super::transcript::author;
+use super::transcript::{author, source_words};
 use super::{EpisodeRecord, Record};
 use crate::domain::{By, Fate, Lesson, NoteKind, ShownAs, Step};
 use crate::text::clean;
@@ -41,10 +41,10 @@ fn facts(out: &mut String, record: &Record) {
     if let Some(began) = record.began {
         let _ = writeln!(out, "- began: {began:.0}");
     }
-    if record.end.spent.mentor_calls > 0 {
+    if record.end.spent.mentor_calls > 0 || record.end.spent.actor.cost_nano > 0 {
         let _ = writeln!(out, "- asked: {}", record.end.spent.words());
     }
-    let _ = writeln!(out, "- result: {}\n", super::lines::Tally::of([&*record.end]).sentence());
+    let _ = writeln!(out, "- result: {}\n", super::Tally::of([&*record.end]).sentence());
 }
 
 fn contents(out: &mut String, record: &Record) {
@@ -111,6 +111,9 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     if step.unusable > 0 {
         let _ = writeln!(out, "- asked again, as a reply could not be used: {}", times(step.unusable));
     }
+    if let Some(from) = &step.from {
+        let _ = writeln!(out, "- {}", code(&source_words(from)));
+    }
     for complaint in &step.complaints {
         let _ = writeln!(out, "- about the reply: {}", code(complaint));
     }
@@ -159,6 +162,9 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
                 let _ = write!(out, " → {}", code(solution));
             }
             out.push('\n');
+        }
+        if let Some(from) = &reflection.from {
+            let _ = writeln!(out, "  - {}", code(&source_words(from)));
         }
         for complaint in &reflection.complaints {
             let _ = writeln!(out, "  - about the reply: {}", code(complaint));

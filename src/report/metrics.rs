@@ -25,7 +25,8 @@ pub use rates::{ByTrial, Rates};
 pub use reflections::{Reflected, Revision};
 pub use tell::{Form, tell};
 
-use crate::domain::{EpisodeRole, RunSpec, SettingOrigin, Settings};
+use crate::domain::{Counted, EpisodeRole, RunSpec, SettingOrigin, Settings};
+use crate::engine::only_trial;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ pub struct Metrics {
     pub all: Rates,
     /// By type of task.
     pub by_type: BTreeMap<String, Rates>,
-    /// By difficulty, as AgentBoard labels ALFWorld's tasks: `put` is easy, all else hard.
+    /// By difficulty, as a label file says it; ALFWorld's tasks without one as AgentBoard labels them: `put` is easy, all else hard.
     pub by_difficulty: BTreeMap<String, Rates>,
     /// How many tasks each trial solved first.
     pub by_trial: Vec<ByTrial>,
@@ -59,6 +60,8 @@ pub struct Metrics {
     pub aggregate: Option<Aggregate>,
     /// Length of reflections, recall and precision.
     pub reflections: Option<Reflected>,
+    /// Tokens of all episodes by who counted them, and what the calls cost.
+    pub counted: Counted,
     /// How the sessions were run.
     #[serde(skip)]
     pub spec: Option<Arc<RunSpec>>,
@@ -122,6 +125,10 @@ impl Metrics {
             by_round,
             aggregate: Aggregate::of(&counted),
             reflections: Reflected::of(&sessions),
+            counted: sessions
+                .iter()
+                .flat_map(|s| &s.episodes)
+                .fold(Counted::default(), |sum, e| sum.with(e.hindsight.counted)),
             pool_given: sessions.iter().any(|s| s.pool_given),
             spec,
             attempts: counted,
@@ -138,7 +145,8 @@ fn way(spec: &RunSpec) -> String {
         .map(|(name, s)| format!("{name}={}", s.value))
         .collect();
     format!(
-        "{} {} {} {} {} {:?} {}",
+        "{} {} {} {} {} {} {:?} {}",
+        only_trial(spec).unwrap_or(1),
         spec.method,
         spec.actor,
         spec.mentor,
@@ -179,6 +187,9 @@ fn name_apart(all: &mut [Metrics]) {
         let mut differs = Vec::new();
         if a.trials != b.trials {
             differs.push(format!("trials={}", b.trials));
+        }
+        if let Some(trial) = only_trial(b).filter(|_| only_trial(a) != only_trial(b)) {
+            differs.push(format!("trial {trial} alone"));
         }
         if a.limits.steps != b.limits.steps {
             differs.push(format!("steps={}", b.limits.steps));

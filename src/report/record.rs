@@ -71,68 +71,84 @@ pub struct Record {
     pub began: Option<Timestamp>,
 }
 
-impl Record {
-    /// Folds the events of a branch from its first on.
-    pub fn of(events: &[Arc<Envelope>]) -> Self {
-        let mut state = State::default();
-        let mut episodes: Vec<EpisodeRecord> = Vec::new();
-        let mut changed = Vec::new();
-        for envelope in events {
-            if matches!(envelope.event, Event::EpisodeStarted { .. }) {
-                seal(&mut episodes, &state);
-            }
-            state.apply(envelope);
-            match &envelope.event {
-                Event::EpisodeStarted { .. } => {
-                    if let Some(episode) = &state.episode {
-                        episodes.push(EpisodeRecord {
-                            episode: episode.clone(),
-                            began: Some(envelope.at),
-                            ended: None,
-                            failures: Vec::new(),
-                        });
-                    }
-                }
-                Event::SettingChanged { name, value } => {
-                    changed.push((envelope.seq, name.clone(), value.clone()));
-                }
-                Event::CallFailed { call, failure } => {
-                    let failed = state.troubles().find(|(effect, _)| effect.call() == *call);
-                    let question = failed.and_then(|(effect, _)| effect.question());
-                    if let Some(last) = episodes.last_mut() {
-                        let (seq, failure) = (envelope.seq, failure.clone());
-                        last.failures.push(FailedCall {
-                            seq,
-                            call: *call,
-                            question,
-                            failure,
-                            given_up: false,
-                        });
-                    }
-                }
-                Event::GivenUp { call } => {
-                    let failures = episodes.last_mut().map(|last| last.failures.iter_mut());
-                    for failed in failures.into_iter().flatten().filter(|f| f.call == *call) {
-                        failed.given_up = true;
-                    }
-                }
-                _ => {}
-            }
-            if let Some(last) = episodes.last_mut()
-                && state.open_episode().is_some() | matches!(envelope.event, Event::EpisodeEnded { .. })
-            {
-                last.ended = Some(envelope.at);
-            }
+/// A [`Record`] that is being made: fed with the events of a branch, one after the other, it holds none of them.
+#[derive(Default)]
+pub struct Recording {
+    state: State,
+    episodes: Vec<EpisodeRecord>,
+    changed: Vec<(Seq, String, Value)>,
+    began: Option<Timestamp>,
+}
+
+impl Recording {
+    /// Takes the next event in.
+    pub fn event(&mut self, envelope: &Envelope) {
+        let Self { state, episodes, changed, began } = self;
+        began.get_or_insert(envelope.at);
+        if matches!(envelope.event, Event::EpisodeStarted { .. }) {
+            seal(episodes, state);
         }
+        state.apply(envelope);
+        match &envelope.event {
+            Event::EpisodeStarted { .. } => {
+                if let Some(episode) = &state.episode {
+                    episodes.push(EpisodeRecord {
+                        episode: episode.clone(),
+                        began: Some(envelope.at),
+                        ended: None,
+                        failures: Vec::new(),
+                    });
+                }
+            }
+            Event::SettingChanged { name, value } => {
+                changed.push((envelope.seq, name.clone(), value.clone()));
+            }
+            Event::CallFailed { call, failure } => {
+                let failed = state.troubles().find(|(effect, _)| effect.call() == *call);
+                let question = failed.and_then(|(effect, _)| effect.question());
+                if let Some(last) = episodes.last_mut() {
+                    let (seq, failure) = (envelope.seq, failure.clone());
+                    last.failures.push(FailedCall { seq, call: *call, question, failure, given_up: false });
+                }
+            }
+            Event::GivenUp { call } => {
+                let failures = episodes.last_mut().map(|last| last.failures.iter_mut());
+                for failed in failures.into_iter().flatten().filter(|f| f.call == *call) {
+                    failed.given_up = true;
+                }
+            }
+            _ => {}
+        }
+        if let Some(last) = episodes.last_mut()
+            && state.open_episode().is_some() | matches!(envelope.event, Event::EpisodeEnded { .. })
+        {
+            last.ended = Some(envelope.at);
+        }
+    }
+
+    /// The record of all events so far.
+    pub fn finish(self) -> Record {
+        let Self { state, mut episodes, changed, began } = self;
         seal(&mut episodes, &state);
-        Self {
+        Record {
             session: state.session.clone(),
             spec: state.run.clone(),
             changed,
             episodes,
             end: Arc::new(state),
-            began: events.first().map(|e| e.at),
+            began,
         }
+    }
+}
+
+impl Record {
+    /// Folds the events of a branch from its first on.
+    pub fn of(events: &[Arc<Envelope>]) -> Self {
+        let mut recording = Recording::default();
+        for envelope in events {
+            recording.event(envelope);
+        }
+        recording.finish()
     }
 
     /// An episode by its number.
@@ -216,6 +232,7 @@ fn reason(outcome: &EpisodeSummary) -> &'static str {
         R::StepLimit => "not won: the cap on steps",
         R::MoveLimit => "not won: the cap on moves",
         R::TimeLimit => "not won: the cap on time",
+        R::PlanEnd => "not won: the plan came to its end",
         R::Loop => "not won: the same action twice in a row",
         R::Person => "ended by a person",
         R::Error => "given up after an error",

@@ -124,7 +124,7 @@ fn memory(state: &State, task: &Task, trials: u32) -> Vec<String> {
         if let Some(about) = lesson.about.as_deref() {
             return *about == *key;
         }
-        let past = (lesson.learnt_at.0 as usize).checked_sub(1).and_then(|at| state.past.get(at));
+        let past = state.ended(lesson.learnt_at.0);
         past.is_some_and(|p| p.task.key() == key && p.trial <= trials)
     };
     let plans = state.pool.all().filter(|l| l.kind == Kind::Plan && l.status != LessonStatus::Retired);

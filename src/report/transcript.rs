@@ -1,7 +1,7 @@
 //! The session as lines of plain text: no frames, no colours, no cursor movement; fit for logs and screen readers.
 
 use super::lines::counted;
-use crate::domain::{Author, By, EpisodeRole, LessonOp, LessonText, NoteKind, Reflection};
+use crate::domain::{Asked, Author, By, EpisodeRole, LessonOp, LessonText, NoteKind, Reflection};
 use crate::engine::{Envelope, Event, PauseReason, State};
 use crate::text::clean;
 use std::fmt::Write as _;
@@ -96,6 +96,16 @@ impl Transcript {
                 self.progress = turn.progress;
                 block(out, "    ", seen.as_deref().unwrap_or(&turn.observation));
             }
+            Event::ReplyReceived { from: Some(from), .. } => {
+                line(out, "      ", &source_words(from));
+            }
+            Event::SettingsUnsent { asked, what, .. } => {
+                let who = match asked {
+                    Asked::Actor => "actor",
+                    Asked::Mentor => "mentor",
+                };
+                line(out, "      ", &format!("not sent to the {who}'s server: {}", what.join("; ")));
+            }
             Event::Proposed { step, thought, complaints, .. } => {
                 if let Some(thought) = thought {
                     line(out, &format!("{step:>3} think  "), thought);
@@ -138,6 +148,18 @@ impl Transcript {
             }
             Event::Reflected { reflection } => reflected(out, reflection),
             Event::LessonChanged { op, by } => lesson(out, op, *by, after),
+            Event::PoolProposed { change } => {
+                let (name, lines) = (change.question.name(), change.lines.len());
+                line(out, "      ", &format!("{name}: its {lines} lines wait for a person's word"));
+            }
+            Event::PoolSettled { refused } => {
+                let numbers: Vec<String> = refused.iter().map(|n| (n + 1).to_string()).collect();
+                let words = match &numbers[..] {
+                    [] => "every line of the summary was accepted".to_owned(),
+                    some => format!("of the summary's lines these were refused: {}", some.join(", ")),
+                };
+                line(out, "      ", &words);
+            }
             Event::Undone { .. } => line(out, "      ", "the last change of the lessons was taken back"),
             Event::Redone { .. } => line(out, "      ", "the change of the lessons was made again"),
             Event::ThoughtEdited { step, text, .. } => {
@@ -213,12 +235,29 @@ impl Transcript {
                     &format!("Run over: {tally} of {} won", counted(after.past.len() as u64, "episode")),
                 );
             }
+            Event::BreakpointHit { .. } => {
+                if let Some(hit) = after.stops.last_hit.as_ref() {
+                    let head = if hit.stop.warn { "      WATCH " } else { "      STOP " };
+                    line(out, head, &hit.sentence());
+                }
+            }
+            Event::BreakpointSet { breakpoint, stop } => {
+                line(out, "      ", &format!("{} {breakpoint} set: {stop}", stop.word()));
+            }
+            Event::BreakpointSwitched { breakpoint, on } => {
+                let how = if *on { "on" } else { "off" };
+                line(out, "      ", &format!("breakpoint {breakpoint} switched {how}"));
+            }
+            Event::BreakpointRemoved { breakpoint } => {
+                line(out, "      ", &format!("breakpoint {breakpoint} deleted"));
+            }
             Event::Paused { reason: PauseReason::Failure } => line(out, "      ", "paused: a call failed"),
             Event::TextDefined { .. }
             | Event::PromptDrafted { .. }
             | Event::StepOpened { .. }
             | Event::ReplyReceived { .. }
             | Event::Approved { .. }
+            | Event::Carried { .. }
             | Event::MemorySet { .. }
             | Event::AutonomySet { .. }
             | Event::Resumed
@@ -270,6 +309,14 @@ fn words(text: &LessonText) -> String {
     match &text.solution {
         Some(solution) => format!("{} -> {solution}", text.text),
         None => text.text.clone(),
+    }
+}
+
+/// Where a reply came from that no model gave now, in words: `recorded:NAME` or `cache`, as the journal has it.
+pub fn source_words(from: &str) -> String {
+    match from.strip_prefix("recorded:") {
+        Some(session) => format!("recorded reply, taken from session {session}"),
+        None => "kept reply, taken from the cache".to_owned(),
     }
 }
 

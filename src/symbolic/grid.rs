@@ -2,17 +2,14 @@
 //! appendix F): going round in circles, a key found, the door found, the target found, and hands that have to be emptied first;
 //! beside them every refusal of the text interface.
 
-mod goal;
-mod seen;
 mod sentences;
 
-pub use goal::{Clause, Wanted, clauses};
-pub use seen::{Spot, View};
 pub(super) use sentences::{general, mistake, standing};
 
 use super::thresholds::{CIRCLE_TURNS, REPEAT_AFTER};
 use crate::domain::{Note, NoteKind, Step};
 use crate::engine::{Episode, State};
+use crate::grid::{Clause, View, Wanted, clauses};
 
 /// The environments whose steps are read here.
 pub(super) fn is_grid(episode: &Episode) -> bool {

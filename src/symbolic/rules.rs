@@ -1,9 +1,11 @@
 //! From notes to reflections. A rule speaks only when a detector noted its evidence in this trajectory, and every lesson
 //! carries that evidence. Equal lessons are one lesson that recurs; what a person deleted is not drawn again.
 
+mod ahead;
 mod answer;
 mod sentences;
 
+pub use ahead::ENVS as PLANNED;
 pub use answer::answer;
 
 use super::detect::{known, reached};
@@ -110,7 +112,9 @@ fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> O
             || matches!(n.detector.as_str(), "found_target" | "found_door" | "took_key" | "unlocked")
     };
     let cause = notes.iter().rfind(fires);
-    if cause.is_none() && since == Since::LastStep {
+    // Once the goal holds nothing comes next.
+    let won = episode.last().and_then(|s| s.answer.as_ref()).is_some_and(|answer| answer.won);
+    if won || (cause.is_none() && since == Since::LastStep) {
         return None;
     }
     let text = if grid::is_grid(episode) {
@@ -166,6 +170,7 @@ fn keep(
         items,
         complaints: Vec::new(),
         call: None,
+        from: None,
         seq: crate::domain::Seq::default(),
     };
     std::iter::once(Want::Reflect(Box::new(reflection))).chain(wishes).collect()

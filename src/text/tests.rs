@@ -95,6 +95,15 @@ fn marks_cannot_pile_up() {
 }
 
 #[test]
+fn what_fits_is_what_is_not_wider() {
+    for text in ["", "abc", "漢字", "e\u{301}e", "👨\u{200d}👩 x", "a\u{301}\u{301}漢"] {
+        for columns in 0..8 {
+            assert_eq!(fits(text, columns), width(text) <= columns, "{text:?} in {columns}");
+        }
+    }
+}
+
+#[test]
 fn a_line_of_a_megabyte_is_no_trouble() {
     let start = Instant::now();
     for piece in ["x", "\u{1b}]", "\u{1b}[", "\u{9d}", "\u{301}", "漢", "a ", "\u{1b}]a", "👨\u{200d}"] {

@@ -21,7 +21,7 @@ fn long(events: u64, fetched: Option<Arc<Mutex<u64>>>) -> Timeline {
     let mut timeline = match fetched {
         Some(count) => {
             let kept = all.clone();
-            let fetch: Fetch = Arc::new(move |after, to| {
+            let fetch = Fetch::new(move |after, to| {
                 let events = &kept[after.0 as usize..to.0 as usize];
                 *count.lock().unwrap() += events.len() as u64;
                 Ok(events.to_vec())

@@ -100,7 +100,7 @@ fn fold(state: &mut State, events: &[Arc<Envelope>], mut after: impl FnMut(&Stat
 impl Walked {
     /// Fetches, and notes why not.
     pub(super) fn fetch(&self, fetch: &Fetch, after: Seq, to: Seq) -> Vec<Arc<Envelope>> {
-        fetch(after, to).unwrap_or_else(|why| {
+        fetch.all(after, to).unwrap_or_else(|why| {
             *self.fault() = Some(why);
             Vec::new()
         })

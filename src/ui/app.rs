@@ -1,26 +1,27 @@
 //! The loop: keys, news of the store, signals, and a clock that runs only while something moves.
 
-use super::find;
+mod beside;
+
 use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
 use super::look::{Look, Moment};
 use super::model::{Cursor, Hint, Model, Tone};
 use super::msg::{Msg, Request};
+use super::outside::Outside;
 use super::overlay::Answer;
 use super::signals::Signals;
 use super::terminal::Screen;
 use super::theme::Theme;
 use super::update;
 use super::view::{self, BEAT_MILLIS, Scratch};
-use crate::driver::{Handle, Health, Store};
+use crate::driver::{Handle, Health};
 use crate::prompt::Templates;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
 use std::io;
-use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -31,20 +32,6 @@ const FRAME: Duration = Duration::from_millis(33);
 const SECOND: Duration = Duration::from_secs(1);
 /// The mark that turns while a model works is drawn this often.
 const BEAT: Duration = Duration::from_millis(BEAT_MILLIS);
-
-/// Takes a text outside, and says what came of it: a place, or why not.
-pub type Carry<T, Said> = Arc<dyn Fn(&T) -> Result<Said, String> + Send + Sync>;
-
-/// What the screen needs of the world around it: it opens no file and starts no program itself.
-#[derive(Clone)]
-pub struct Outside {
-    /// Lets the person edit a text in their editor; the terminal is free meanwhile. None: nothing was saved.
-    pub edit: Carry<str, Option<String>>,
-    /// Writes what was copied to a file as well, for terminals that know no clipboard, and says which.
-    pub keep: Carry<str, String>,
-    /// Writes a report of the session and says where.
-    pub export: Carry<Store, String>,
-}
 
 /// How the screen is set up.
 #[derive(Clone)]
@@ -71,6 +58,8 @@ pub struct Options {
     pub resume: Option<String>,
     /// The templates that the next prompt would be made of; none where they are not known.
     pub templates: Option<Arc<Templates>>,
+    /// Models of the configuration, as they are written: `openai:MODEL profile NAME`.
+    pub models: Arc<[String]>,
 }
 
 /// Why the screen was left.
@@ -78,6 +67,8 @@ pub struct Options {
 pub enum Exit {
     /// The person quit.
     Quit,
+    /// This episode is to be played again, in a session of its own.
+    Rerun(u32),
     /// The terminal went away, or somebody ended the program: 1 hang-up, 2 interrupt, 15 terminate.
     Signal(i32),
 }
@@ -96,6 +87,7 @@ impl Default for Options {
             outside: None,
             resume: None,
             templates: None,
+            models: Arc::default(),
         }
     }
 }
@@ -125,6 +117,7 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
         cursor: options.at,
         resume: options.resume.clone(),
         templates: options.templates.clone(),
+        models: options.models.clone(),
         ..Model::default()
     };
     model.hint = if options.hints { Hint::Step } else { Hint::None };
@@ -204,8 +197,10 @@ impl App {
                 }
             };
             for want in wants {
-                if want == Request::Quit {
-                    return Ok(Exit::Quit);
+                match want {
+                    Request::Quit => return Ok(Exit::Quit),
+                    Request::Rerun(number) => return Ok(Exit::Rerun(number)),
+                    _ => {}
                 }
                 if want == Request::Suspend || matches!(want, Request::Editor(_)) {
                     // The stream reads the terminal in a thread of its own; it must not while another program has it.
@@ -263,10 +258,21 @@ impl App {
                 });
             }
             Request::Find { words, shown } => self.find(words, shown, tell.clone()),
+            Request::Others | Request::Compare { .. } | Request::Precede { .. } => {
+                self.side_by_side(want, tell.clone());
+            }
             Request::Hint => {
                 let (handle, tell) = (self.handle.clone(), tell.clone());
                 tokio::spawn(async move {
                     let _ = tell.send(Answer::Hint(handle.hint().await)).await;
+                });
+            }
+            Request::Sessions => {
+                let (listing, tell) =
+                    (self.options.outside.as_ref().map(|o| o.sessions.clone()), tell.clone());
+                tokio::task::spawn_blocking(move || {
+                    let sessions = listing.map_or_else(Vec::new, |list| list());
+                    let _ = tell.blocking_send(Answer::Sessions(sessions));
                 });
             }
             Request::RetryWrite => self.handle.retry_write(),
@@ -281,34 +287,13 @@ impl App {
             Request::Editor(_)
             | Request::Suspend
             | Request::Quit
+            | Request::Rerun(_)
             | Request::Go(_)
             | Request::Keep { .. }
             | Request::Do(_)
             | Request::Say(_) => {}
         }
         Ok(())
-    }
-
-    /// Searches the other episodes on a thread of its own, until they are through or something else is looked for.
-    fn find(&self, words: String, shown: u32, tell: mpsc::Sender<Answer>) {
-        let number = self.search.fetch_add(1, Ordering::Relaxed) + 1;
-        if words.is_empty() {
-            return;
-        }
-        let (wanted, store) = (self.search.clone(), self.handle.store.clone());
-        let search = std::thread::Builder::new().name("search".to_owned());
-        // Where the system gives no thread, the listed episode alone has been searched, and the title goes on saying so.
-        let _ = search.spawn(move || {
-            find::in_others(&store, shown, &words, |hits, progress| {
-                let answer = Answer::Found { words: words.clone(), hits, progress };
-                let stale = wanted.load(Ordering::Relaxed) != number;
-                // A screen that has gone needs no answer.
-                if stale || tell.blocking_send(answer).is_err() {
-                    return ControlFlow::Break(());
-                }
-                ControlFlow::Continue(())
-            });
-        });
     }
 
     /// The theme after the present one in the list, and its name.

@@ -1,8 +1,10 @@
 //! Words in the steps of a whole session. The listed episode is searched at once; the others are brought back one by one,
 //! as the timeline does it, on a thread of their own, so that a long session holds no key up.
 
+mod lines;
+
 use crate::domain::{Seq, Step};
-use crate::driver::Store;
+use crate::driver::{Signal, Store};
 use crate::engine::{Episode, State};
 use crate::text::{one_line, search};
 use std::ops::{ControlFlow, Range};
@@ -90,7 +92,8 @@ pub fn has_others(head: &State, shown: u32) -> bool {
 }
 
 /// Searches every episode but the one that is shown, the newest first, and tells what it finds piece by piece until it is
-/// told to stop. The last piece says that it is the last.
+/// told to stop. The last piece says that it is the last. Where the journal's lines can be looked at, only those that hold
+/// the words are read; else every episode is brought back.
 pub fn in_others(
     store: &Store,
     shown: u32,
@@ -99,7 +102,32 @@ pub fn in_others(
 ) {
     let head = store.head();
     let now = head.episode.as_deref().filter(|e| e.outcome.is_none() && e.number != shown);
-    let mut found = now.map_or_else(Vec::new, |e| in_episode(e, words, MOST));
+    let found = now.map_or_else(Vec::new, |e| in_episode(e, words, MOST));
+    let fetch = store.timeline().fetch().cloned();
+    let held = match fetch {
+        Some(fetch) => lines::search(&head, &fetch, shown, words, found, &mut tell),
+        None => Err(lines::Unsearched::Untold(found)),
+    };
+    match held {
+        Ok(()) => {}
+        Err(lines::Unsearched::Untold(found)) => brought_back(store, &head, shown, words, found, &mut tell),
+        Err(lines::Unsearched::Failed(why)) => {
+            store.signal(Signal::Said(why));
+            // Whoever stopped listening by now has missed nothing.
+            let _ = tell(Vec::new(), Progress::Done);
+        }
+    }
+}
+
+/// Every episode is brought back and looked through.
+fn brought_back(
+    store: &Store,
+    head: &State,
+    shown: u32,
+    words: &str,
+    mut found: Vec<Hit>,
+    tell: &mut Tell<'_>,
+) {
     let (mut total, mut walked) = (0, 0);
     for past in head.past.iter().rev().filter(|p| p.number != shown) {
         walked += 1;
@@ -120,6 +148,9 @@ pub fn in_others(
     let _ = tell(found, Progress::Done);
 }
 
+/// Takes what was found so far, and says whether it wants more.
+type Tell<'t> = dyn FnMut(Vec<Hit>, Progress) -> ControlFlow<()> + 't;
+
 /// Whether more is to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -128,3 +159,6 @@ pub enum Progress {
     /// This was all.
     Done,
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ mod learnt;
 
 pub use kitchen::kitchen;
 use kitchen::{INTRO, PLACES, at, task};
-pub use learnt::{fcrf, reflexion, sweet_sour};
+pub use learnt::{fcrf, reflexion, summary, sweet_sour};
 
 use crate::domain::{
     Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Fate, Item, Kind,
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub struct Fixture {
     /// What the screen looks at.
     pub store: Arc<Store>,
-    state: State,
+    pub(in crate::ui) state: State,
     step: u32,
     progress: f64,
     lessons: u32,
@@ -112,7 +112,10 @@ impl Fixture {
             ..Usage::default()
         };
         let text = action.or(thought).unwrap_or_default().to_owned();
-        self.write(Cause::Model, Event::ReplyReceived { call, text, reasoning: String::new(), usage });
+        self.write(
+            Cause::Model,
+            Event::ReplyReceived { call, text, reasoning: String::new(), usage, from: None },
+        );
         let event = Event::Proposed {
             step: self.step,
             thought: thought.map(str::to_owned),
@@ -224,6 +227,7 @@ impl Fixture {
             items: vec![item],
             complaints: Vec::new(),
             call: None,
+            from: None,
             seq: Seq(0),
         };
         self.write(Cause::Policy, Event::Reflected { reflection: Box::new(reflection) });

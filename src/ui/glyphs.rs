@@ -33,6 +33,10 @@ pub struct Glyphs {
     pub off: &'static str,
     /// A person's hand.
     pub person: &'static str,
+    /// A breakpoint, and where it stopped.
+    pub stop: &'static str,
+    /// A watch, and where it told.
+    pub watch: &'static str,
     /// A mistake.
     pub mistake: &'static str,
     /// A remark.
@@ -60,6 +64,8 @@ pub const UNICODE: Glyphs = Glyphs {
     pin: "◆",
     off: "○",
     person: "✎",
+    stop: "■",
+    watch: "□",
     mistake: "!",
     remark: "\"",
     quote: "│",
@@ -83,6 +89,8 @@ pub const ASCII: Glyphs = Glyphs {
     pin: "^",
     off: "o",
     person: "@",
+    stop: "X",
+    watch: "x",
     mistake: "!",
     remark: "\"",
     quote: "|",

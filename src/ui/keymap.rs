@@ -73,8 +73,18 @@ modes! {
     Prompt = "prompt", "In the prompt view", Some(Mode::Overlay), false;
     /// Details of a lesson.
     Details = "details", "In the details of a lesson", Some(Mode::Overlay), false;
+    /// A summary that waits.
+    Summary = "summary", "Over a summary that waits for your word", Some(Mode::Overlay), false;
     /// The list of the run's episodes.
     Runs = "runs", "In the list of the run's episodes", Some(Mode::Overlay), false;
+    /// The list of breakpoints.
+    Breaks = "breaks", "In the list of breakpoints", Some(Mode::Overlay), false;
+    /// A condition is typed.
+    BreakLine = "breaks.input", "While typing a condition", Some(Mode::Global), true;
+    /// Two episodes side by side.
+    Compare = "compare", "In a comparison", Some(Mode::Overlay), false;
+    /// What to compare with is chosen.
+    CompareWith = "compare.with", "While choosing what to compare with", Some(Mode::Global), true;
     /// The end card.
     End = "end", "On the end card", Some(Mode::Choice), false;
     /// Words to search for are typed.
@@ -87,6 +97,8 @@ modes! {
     Input = "input", "In the override box", Some(Mode::Global), true;
     /// A line of words: why a proposal is rejected, a remark.
     Line = "line", "While typing a reason or a remark", Some(Mode::Global), true;
+    /// A list is typed into.
+    Pick = "pick", "In a list of models or sessions", Some(Mode::Global), true;
     /// The lesson editor.
     Editor = "editor", "In the lesson editor", Some(Mode::Global), true;
     /// The start screen.

@@ -82,7 +82,7 @@ const USUAL: &[Lane] = &[
 /// where there is such a lesson.
 pub fn lanes_of(method: &str) -> &'static [Lane] {
     match method {
-        "reflexion" => OF_REFLEXION,
+        "reflexion" | "planning" => OF_REFLEXION,
         "fcrf" => OF_FCRF,
         "sweet_sour" => OF_SWEET_SOUR,
         _ => USUAL,

@@ -123,6 +123,8 @@ pub struct Model {
     pub notice: Option<Notice>,
     /// The last signal that was shown.
     pub heard: u64,
+    /// The last hit of a breakpoint or watch that was told; none: nothing was looked at yet.
+    pub hit: Option<Seq>,
     /// The ended episode whose end card was shown.
     pub carded: Option<u32>,
     /// The last event when a step was asked for; none: no step was, or it was refused.
@@ -131,6 +133,8 @@ pub struct Model {
     pub owed: u8,
     /// Episode and answered steps for which the line of a person who plays was opened.
     pub lined: Option<(u32, u32)>,
+    /// The summary that was shown of itself when it began to wait, by its event.
+    pub summed: Option<Seq>,
     /// The person was asked whether the episode is to end.
     pub ending: bool,
     /// When Ctrl-C was last pressed.
@@ -141,6 +145,8 @@ pub struct Model {
     pub resume: Option<String>,
     /// The templates that the next prompt would be made of; none where they are not known.
     pub templates: Option<Arc<Templates>>,
+    /// Models of the configuration, as they are written.
+    pub models: Arc<[String]>,
     /// Columns and rows at the last draw or resize.
     pub size: (u16, u16),
 }

@@ -1,9 +1,11 @@
 //! What reaches the update, and what the update wants from the outside.
 
+use super::compare::{Place, Shared};
 use super::model::Cursor;
 use super::overlay::{Answer, Draft};
 use crate::domain::LessonId;
 use crate::engine::Command;
+use crate::timeline::compare::Comparison;
 use crossterm::event::{KeyEvent, MouseEvent};
 
 /// Something happened to the screen.
@@ -39,6 +41,24 @@ pub enum Request {
         /// The episode that has been searched.
         shown: u32,
     },
+    /// List the sessions there are; the answer goes to the topmost overlay.
+    Sessions,
+    /// Ask what can be compared beside the session's own episodes; the answer goes to the topmost overlay.
+    Others,
+    /// Bring two episodes and put them side by side; the answer goes to the topmost overlay.
+    Compare {
+        /// The left side.
+        a: Place,
+        /// The right side.
+        b: Place,
+    },
+    /// Look up what preceded a row; the answer goes to the topmost overlay.
+    Precede {
+        /// The comparison.
+        of: Shared<Comparison>,
+        /// The row.
+        row: usize,
+    },
     /// Ask for a way to the goal; the answer is said in the footer.
     Hint,
     /// Open this text in `$EDITOR`; the answer goes to the topmost overlay.
@@ -70,6 +90,8 @@ pub enum Request {
     Suspend,
     /// Draw everything anew.
     Redraw,
+    /// Leave the screen, and play this episode again as it began.
+    Rerun(u32),
     /// Leave the screen.
     Quit,
 }

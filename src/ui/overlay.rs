@@ -4,7 +4,9 @@
 //! nothing itself: what it wants goes into [`Reaction::requests`], so that every wish passes through one place.
 
 mod action_box;
+mod breaks;
 pub(crate) mod choice;
+mod compare;
 mod details;
 mod editor;
 mod end_card;
@@ -12,15 +14,19 @@ pub(crate) mod field;
 pub(crate) mod fuzzy;
 mod help;
 mod line_box;
+mod model_box;
 mod palette;
 mod preview;
 mod prompt;
 mod runs;
 mod search;
 mod step;
+mod summary;
 pub(crate) mod window;
 
 pub use action_box::{ActionBox, SHOWN_AS, THOUGHT};
+pub use breaks::Breaks;
+pub use compare::Compare;
 pub use details::Details;
 pub(crate) use editor::scope_word;
 pub use editor::{Draft, Editor};
@@ -28,15 +34,18 @@ pub use end_card::EndCard;
 pub(crate) use end_card::task_left;
 pub use help::Help;
 pub use line_box::{LineBox, Purpose};
+pub use model_box::ModelBox;
 pub use palette::Palette;
 pub use prompt::PromptView;
 pub use runs::Runs;
 pub use search::Search;
 pub use step::StepView;
+pub use summary::Summary;
 
 pub(crate) use super::update::{after, after_step};
 
 use super::canvas::Canvas;
+use super::compare::{Place, Shared};
 use super::find::{Hit, Progress};
 use super::keymap::{Action, Mode};
 use super::look::Look;
@@ -45,6 +54,7 @@ use super::msg::Request;
 use super::update::{chosen_kind, chosen_lesson};
 use crate::domain::{Asked, Autonomy, Kind};
 use crate::text::truncate;
+use crate::timeline::compare::{Before, Comparison};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
@@ -55,6 +65,8 @@ pub enum Answer {
     Admissible(Vec<String>),
     /// What is known of the way to the goal; none where the world cannot look for one. Said in the footer.
     Hint(Option<String>),
+    /// The sessions there are, the newest first, each with a few words about it.
+    Sessions(Vec<(String, String)>),
     /// The text as the editor left it; none when nothing was saved.
     Edited(Option<String>),
     /// Places that were found in other episodes.
@@ -65,6 +77,26 @@ pub enum Answer {
         hits: Vec<Hit>,
         /// Whether more is to come.
         progress: Progress,
+    },
+    /// What can be compared beside the session's own episodes, or why that cannot be said.
+    Others(Result<Vec<Place>, String>),
+    /// Two episodes side by side, or why they cannot be had.
+    Compared {
+        /// The left side.
+        a: Place,
+        /// The right side.
+        b: Place,
+        /// The comparison.
+        found: Result<Shared<Comparison>, String>,
+    },
+    /// What preceded a row of a comparison.
+    Preceded {
+        /// The comparison.
+        of: Shared<Comparison>,
+        /// The row.
+        row: usize,
+        /// What preceded it, or why that cannot be had.
+        before: Result<Shared<Before>, String>,
     },
 }
 
@@ -173,7 +205,16 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Palette => Box::<Palette>::default(),
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::Preview => Box::new(PromptView::new(model.templates.clone()).ahead()),
+        Action::Summary => {
+            let change = head.changes.first().ok_or("no summary waits for your word")?;
+            Box::new(Summary::of(change))
+        }
+        Action::Compare => {
+            look.episode().ok_or("there is no episode to compare yet")?;
+            Box::new(Compare::of(look))
+        }
         Action::Tasks => Box::new(Runs::at(look)),
+        Action::Breaks => Box::new(Breaks::new(look)),
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
             let ended = head.episode.as_ref().is_some_and(|e| e.outcome.is_some());
@@ -204,6 +245,16 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
             };
             let proposal = step.proposed.clone().or_else(|| step.thought.clone()).unwrap_or_default();
             Box::new(LineBox::new(Purpose::Reject { proposal }))
+        }
+        Action::Model => Box::new(ModelBox::model(model.models.clone(), look)),
+        Action::Recorded => {
+            if !head.troubled(Asked::Actor) && !head.troubled(Asked::Mentor) {
+                return Err(
+                    "no call to a model has failed; a recorded reply takes the place of one that did"
+                        .to_owned(),
+                );
+            }
+            Box::new(ModelBox::recorded(look))
         }
         Action::Remark => Box::new(LineBox::new(Purpose::Remark { step: look.moment.chosen() })),
         Action::AddLesson => {

@@ -54,6 +54,8 @@ pub struct Knob {
     pub origin: SettingOrigin,
     /// What it may be.
     pub answers: Answers,
+    /// What it does, in a sentence.
+    pub about: String,
 }
 
 /// What a setting may be.
@@ -63,8 +65,28 @@ pub enum Answers {
     Words(Vec<String>),
     /// A whole number that is typed, from the first to the last.
     Number(u64, u64),
-    /// A text that is typed, such as a path; where there is none, these words say what counts.
-    Text(&'static str),
+    /// A text that is typed, such as a path or the name of a model.
+    Text {
+        /// What counts where there is none, in words.
+        none: &'static str,
+        /// Texts that are offered.
+        offered: Vec<String>,
+        /// What is typed, in words.
+        what: &'static str,
+    },
+}
+
+/// The settings of one choice of preset, method and reading.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variant {
+    /// The preset; `none` where there is none.
+    pub preset: String,
+    /// The method.
+    pub method: String,
+    /// `paper` or `code`.
+    pub reading: String,
+    /// All settings with their values.
+    pub knobs: Vec<Knob>,
 }
 
 /// A session that can be taken up again.
@@ -91,8 +113,11 @@ pub struct StartModel {
     pub task: usize,
     /// Method, actor and the other settings.
     pub knobs: Vec<Knob>,
-    /// The same for each choice of method (`run.method`) and reading (`run.as`): they have settings and defaults of their own.
-    pub of_method: Vec<((String, String), Vec<Knob>)>,
+    /// The same for each choice of preset (`run.preset`), method (`run.method`) and reading (`run.as`): they have settings and
+    /// defaults of their own.
+    pub variants: Vec<Variant>,
+    /// Models (`openai:MODEL`) and the profile that each is of.
+    pub profile_of: Vec<(String, String)>,
     /// Sessions, the newest first.
     pub sessions: Vec<SessionRow>,
 }

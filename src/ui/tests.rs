@@ -51,7 +51,7 @@ impl Stage {
         self.tell(Msg::Key(key(name)))
     }
 
-    fn tell(&mut self, msg: Msg) -> Vec<Request> {
+    pub(super) fn tell(&mut self, msg: Msg) -> Vec<Request> {
         let moment = self.moment();
         let look = Look {
             store: &self.fixture.store,
@@ -168,12 +168,14 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
 
 mod ahead;
 mod boxes;
+mod breaks;
 mod everywhere;
 mod found;
 mod grids;
 mod keys;
 mod mended;
 mod mentor;
+mod models;
 mod overlays;
 mod pictures;
 mod safety;

@@ -2,6 +2,7 @@
 
 mod copy;
 mod cursor;
+mod hits;
 mod lesson;
 mod mouse;
 mod refusal;
@@ -157,6 +158,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
     obey(model, action);
     let send = |command| vec![Request::Send(command)];
     match action {
+        _ if turn::summary_is_due(model, look, action) => opened(model, look, Action::Summary),
         Action::Step | Action::NextTask => turn::step(model, look),
         Action::StepStage => send(Command::StepStage),
         Action::Open => match model.focus {
@@ -284,7 +286,15 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
     match overlay::open(action, model, look) {
         Ok(overlay) => {
             model.overlays.push(overlay);
-            if action == Action::Override { vec![Request::Admissible] } else { Vec::new() }
+            // What the world accepts now fills the box; a world at work is not asked for a mere list of words.
+            let waits = !look.reading() && look.moment.head.awaiting().is_some();
+            match action {
+                Action::Override => vec![Request::Admissible],
+                Action::Breaks if waits => vec![Request::Admissible],
+                Action::Compare => vec![Request::Others],
+                Action::Recorded => vec![Request::Sessions],
+                _ => Vec::new(),
+            }
         }
         Err(why) => {
             model.say(why, Tone::Refused, look.now);
@@ -366,6 +376,7 @@ fn hear(model: &mut Model, look: &Look<'_>) {
             Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
         }
     }
+    hits::hear(model, look);
     // A run that goes straight on to its next task is not held up by a card of the last one.
     let head = &look.moment.head;
     let settled = head.over || head.pace != Pace::Running;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
 
 mod branches;
+mod diff;
 mod errors;
 mod lessons;
 mod play;

@@ -46,11 +46,62 @@ fn an_episode_played_again_begins_with_its_lessons_and_goes_as_it_went() {
         let of = |l: &&Value| l["type"] == "step" && l["episode"] == episode;
         lines.iter().filter(of).map(|l| serde_json::json!([l["action"], l["observation"]])).collect()
     };
-    assert!(!steps(&again, 1).is_empty());
-    assert_eq!(steps(&again, 1), steps(&first, 2));
+    assert!(!steps(&again, 2).is_empty());
+    assert_eq!(steps(&again, 2), steps(&first, 2));
     assert_eq!(again[0]["settings"]["from.session"]["value"], name);
-    assert_eq!(again[0]["settings"]["from.episode"]["value"], 2);
+    assert_eq!(again[0]["settings"]["from.number"]["value"], 2);
     home.run(&["verify", again[0]["name"].as_str().unwrap()]).ok();
     let none = home.run(&["rerun", &format!("{name}#3")]);
     assert!(none.code == 2 && none.err.contains("there is no episode 3; it has 2"), "{}", none.err);
+}
+
+/// What an episode asked and did, as far as it must be the same when it is played again.
+fn asked(session: &std::path::Path, episode: u64) -> Vec<Value> {
+    let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
+    let events = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let own = events.skip_while(|e| e["type"] != "episode_started" || e["episode"] != episode);
+    let mut begun = 0;
+    let own = own.take_while(|e| {
+        begun += usize::from(e["type"] == "episode_started");
+        begun < 2
+    });
+    let part = |e: Value| match e["type"].as_str() {
+        Some("episode_started") => Some(serde_json::json!([e["episode"], e["trial"], e["role"]])),
+        Some("prompt_sent") => Some(serde_json::json!([e["asked"], e["step"], e["seed"], e["sha256"]])),
+        Some("action_taken") => Some(e["action"].clone()),
+        Some("reflected") => Some(e["reflection"]["items"].clone()),
+        _ => None,
+    };
+    own.filter_map(part).collect()
+}
+
+/// It began at trial 1, without the last attempt, and with the plans of other tasks.
+#[test]
+fn an_episode_played_again_has_its_trial_the_last_attempt_and_its_methods_memory() {
+    let cases: &[(&str, &[&str])] = &[
+        ("reflexion", &["--set", "strategy=both"]),
+        ("reflexion", &["--set", "strategy=last-attempt"]),
+        ("reflexion", &[]),
+        ("fcrf", &[]),
+        ("sweet_sour", &[]),
+        ("omnireflect", &["--set", "reflect=never"]),
+    ];
+    for (method, more) in cases {
+        let home = Home::new();
+        let run = ["run", "--tasks", "hard/*/1", "--only", "4", "--max-steps", "16", "--trials", "2", "-q"];
+        home.run(&[&run[..], &["--method", method], more].concat()).ok();
+        let first = home.session();
+        let name = first.file_name().unwrap().to_str().unwrap().to_owned();
+        let ended = home.run(&["open", &name, "--json"]).ok().lines();
+        let trial = ended.iter().filter(|l| l["type"] == "episode_end" && l["trial"] == 2).nth(1);
+        let number =
+            trial.unwrap_or_else(|| panic!("{method}: no second trial"))["episode"].as_u64().unwrap();
+        home.run(&["rerun", &format!("{name}#{number}"), "-q"]).ok();
+        let again = home.run(&["sessions", "--json"]).ok().lines();
+        let again = std::path::PathBuf::from(again[0]["path"].as_str().unwrap());
+        assert_ne!(again, first, "the newest of two sessions of the same second");
+        let (was, is) = (asked(&first, number), asked(&again, number));
+        assert!(was.len() > 5 && was == is, "{method} {more:?} episode {number}\n{was:#?}\n{is:#?}");
+        home.run(&["verify", again.to_str().unwrap()]).ok();
+    }
 }

@@ -87,7 +87,12 @@ fn a_stopped_run_is_resumed_to_the_same_end() {
     let home = Home::new();
     let stopped = home.run(&["run", "--task", "easy/heat/23", "--break", "step=5", "--headless"]);
     assert_eq!(stopped.code, 3, "{}", stopped.err);
-    assert!(stopped.err.contains("step=5") && stopped.err.contains("retrospect resume"), "{}", stopped.err);
+    assert!(
+        stopped.err.contains("breakpoint 1 `step 5`: turn 5 was answered")
+            && stopped.err.contains("retrospect resume"),
+        "{}",
+        stopped.err
+    );
     let name = home.session().file_name().unwrap().to_string_lossy().into_owned();
     let listed = home.run(&["sessions", "--json"]).ok().lines();
     assert_eq!((&listed[0]["standing"], &listed[0]["over"]), (&"closed".into(), &false.into()));
@@ -104,6 +109,76 @@ fn a_stopped_run_is_resumed_to_the_same_end() {
     assert_eq!(steps(&rest), steps(&unbroken));
     assert_eq!(rest.lines()[0]["type"], "run");
     assert!(home.run(&["verify", &name]).ok().out.contains("whole: everything is as the journal says"));
+}
+
+#[test]
+fn a_breakpoint_ends_a_run_without_a_screen_and_resume_goes_on_behind_it() {
+    let home = Home::new();
+    let task = ["run", "--task", "easy/heat/23"];
+    let breaks = ["--break", "action ~ heat", "--break", "warn progress changed", "--json"];
+    let said = home.run(&[&task[..], &breaks].concat());
+    assert_eq!(said.code, 3, "{}", said.err);
+    let of = |said: &Said, kind: &str| -> Vec<Value> {
+        said.lines().into_iter().filter(|l| l["type"] == kind).collect()
+    };
+    let stopped = of(&said, "stopped");
+    assert_eq!(stopped.len(), 1);
+    let line = said.out.lines().find(|l| l.contains("\"type\":\"stopped\"")).unwrap();
+    assert_eq!(fields(line), ["type", "episode", "step", "breakpoint", "condition", "why", "seq"]);
+    assert_eq!((&stopped[0]["step"], &stopped[0]["condition"]), (&6.into(), &"action ~ heat".into()));
+    assert_eq!((of(&said, "warned").len(), &of(&said, "warned")[0]["step"]), (1, &5.into()));
+    let last = said.lines().pop().unwrap();
+    assert!(last["error"]["message"].as_str().unwrap().contains("breakpoint 1 `action ~ heat`"), "{last}");
+    // The proposal it stopped at runs now; only another one stops again.
+    let rest = home.run(&["resume", "--last", "--json"]);
+    assert!(of(&rest, "step")[0]["action"].as_str().unwrap().starts_with("heat"), "{}", rest.out);
+    assert!(of(&rest, "stopped").iter().all(|l| l["step"].as_u64() > Some(6)), "{}", rest.out);
+    let end = home.run(&["resume", "--last", "--no-breaks", "--headless"]).ok();
+    assert!(end.out.contains("Run over") || end.out.contains("1 episode"), "{}", end.out);
+    assert!(!end.out.contains("WATCH"));
+}
+
+#[test]
+fn breakpoints_of_the_configuration_count_and_its_errors_name_file_and_line() {
+    let home = Home::new();
+    let file = home.path("config.toml");
+    std::fs::write(&file, "[run]\nbreaks = [\n  \"warn nothing 3\",\n  \"step 2\",\n]\n").unwrap();
+    let config = file.display().to_string();
+    let task = ["run", "--task", "easy/heat/23", "--headless", "--config", &config];
+    let said = home.run(&task);
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert!(said.err.contains("breakpoint 2 `step 2`"), "{}", said.err);
+    // A flag takes their place.
+    let said = home.run(&[&task[..], &["--break", "step 3"]].concat());
+    assert!(said.err.contains("breakpoint 1 `step 3`"), "{}", said.err);
+    std::fs::write(&file, "[run]\nbreaks = [\n  \"warn nothing 3\",\n  \"stalld 2\",\n]\n").unwrap();
+    let said = home.run(&task);
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(
+        said.err.contains("config.toml:4: run.breaks") && said.err.contains("did you mean `stalled`?"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn line_by_line_breakpoints_are_set_listed_and_told() {
+    let home = Home::new();
+    let lines = "break stalld 3\nbreak stalled 3\nwatch action ~ fridge\nbreaks\nrun\nbreaks\nbreak-off 1\nbreak-delete 2\nbreaks\nquit\n";
+    let said = home.says(&["run", "--task", "easy/heat/23", "--plain"], lines).ok();
+    for part in [
+        "did you mean `stalled`?",
+        "breakpoint 1 set: stalled 3",
+        "watch 2 set: warn action ~ fridge",
+        "2 watch: warn action ~ fridge (0 hits)",
+        "WATCH watch 2 `action ~ fridge`: `go to fridge 1` is proposed at turn 2",
+        "STOP breakpoint 1 `stalled 3`: no progress in the first 3 turns",
+        "STOPPED · stalled 3",
+        "1 breakpoint: stalled 3 (1 hit; last: no progress in the first 3 turns)",
+        "1 breakpoint: stalled 3 (1 hit, off",
+    ] {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
 }
 
 #[test]
@@ -288,4 +363,15 @@ fn every_actor_is_outfitted_in_one_place() {
         let said = said.map(|e| e.to_string()).unwrap_or_default();
         assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{actor} {mentor}: {said}");
     }
+}
+
+/// The turn that won said "Next: go to red ball 1." below "The task is completed."
+#[test]
+fn once_the_goal_holds_no_reflection_says_what_comes_next() {
+    let home = Home::new();
+    let told =
+        home.run(&["run", "--env", "babyai", "--task", "GoToRedBall", "--seed", "7", "--json"]).ok().lines();
+    let won = told.iter().find(|l| l["type"] == "step" && l["won"] == true).unwrap()["step"].clone();
+    let reflected = told.iter().filter(|l| l["type"] == "reflection" && l["step"] == won);
+    assert!(reflected.filter(|l| l.to_string().contains("Next")).count() == 0, "{told:?}");
 }

@@ -12,7 +12,14 @@ use std::time::Duration;
 
 /// A task of the built-in world.
 pub(crate) fn household(id: impl Into<String>) -> Task {
-    Task { env: "household".to_owned(), id: id.into(), goal: String::new(), task_type: None, seed: 0 }
+    Task {
+        env: "household".to_owned(),
+        id: id.into(),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 0,
+    }
 }
 
 /// A run of the built-in actor with the symbolic rules, one trial a task, and the method's defaults.

@@ -42,7 +42,12 @@ impl Rig {
         let policy = retrospect::method::policy(&spec, Arc::new(Templates::builtin())).unwrap();
         let mut rig =
             Self { engine: Engine::new(policy), journal: Vec::new(), store: Arc::default(), world: None };
-        let start = Command::Start { session: "soak".to_owned(), spec: Box::new(spec), pool: Vec::new() };
+        let start = Command::Start {
+            session: "soak".to_owned(),
+            spec: Box::new(spec),
+            pool: Vec::new(),
+            carried: None,
+        };
         rig.wish(&start).unwrap();
         rig
     }
@@ -83,6 +88,7 @@ impl Rig {
             failure: retrospect::engine::Failure {
                 what: error.to_string(),
                 place: "world".to_owned(),
+                kind: None,
                 next: "retry".to_owned(),
             },
         };

@@ -182,14 +182,45 @@ pub enum LessonVerb {
 )]
 pub struct Verify {
     /// A session or an exported report; with @BRANCH only that line, without it every branch.
-    #[arg(value_name = "PATH[@BRANCH]")]
-    pub path: String,
+    #[arg(value_name = "PATH[@BRANCH]", required_unless_present = "last")]
+    pub path: Option<String>,
+    /// The newest session.
+    #[arg(long, conflicts_with = "path")]
+    pub last: bool,
     /// Do not take its actions again in its world.
     #[arg(long)]
     pub no_world: bool,
     /// One JSON object.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A and B are PATH, PATH#EPISODE, PATH@BRANCH or PATH@BRANCH#EPISODE; PATH is a session (folder, name, or \
+                  end of its name) or an exported report. Without a branch the one written last is meant. Without episodes, all of both are paired by task and trial. \
+                  Where one side names an episode, the other's of the same task and trial stands beside it.\n\
+                  Examples:\n  retrospect diff hot-mug-untaught hot-mug-taught\n  \
+                  retrospect diff sessions/A#1 sessions/A#2 --only-differences\n  \
+                  retrospect diff sessions/A sessions/B --json\n\
+                  docs/COMPARE.md says how steps are aligned and what the JSON holds."
+)]
+pub struct Diff {
+    /// The left side.
+    #[arg(value_name = "A")]
+    pub a: String,
+    /// The right side.
+    #[arg(value_name = "B")]
+    pub b: String,
+    /// JSON lines: an object for each pair of episodes, and a summary.
+    #[arg(long)]
+    pub json: bool,
+    /// Leave out what is the same.
+    #[arg(long)]
+    pub only_differences: bool,
+    /// Columns of the text, from 40 to 500; else the terminal's, or 80. Below 72 the sides stand one below the other.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(40..=500))]
+    pub width: Option<u16>,
 }
 
 #[derive(Debug, Args)]
@@ -247,8 +278,8 @@ pub struct Report {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The new session plays this one task once, with the lessons that were in force when the episode \
-                        began, and with the seeds its requests had; it says where it comes from.\nExample:\n  \
+    after_help = "The new session plays this one task once, with all that the episode had when it began: lessons, seeds, \
+                        trial, the last attempt and the method's memory; it says where it comes from.\nExample:\n  \
                         retrospect rerun --last#3 --headless"
 )]
 pub struct Rerun {

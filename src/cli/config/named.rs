@@ -1,4 +1,4 @@
-//! What the configuration file names: profiles of model servers, and presets of settings.
+//! What the configuration file names or lists: profiles of model servers, presets of settings, and texts.
 
 use super::{Config, Fault, Profile};
 use serde_json::Value;
@@ -19,6 +19,22 @@ impl Config {
         })
     }
 
+    /// The profiles of the file, then the shipped ones.
+    pub fn profile_names(&self) -> Vec<String> {
+        let shipped = Profile::shipped_names().into_iter().filter(|name| !self.models.contains_key(name));
+        self.models.keys().cloned().chain(shipped).collect()
+    }
+
+    /// The profiles of the file that name a model, with its name.
+    pub fn models(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.models.iter().filter_map(|(name, profile)| Some((name.as_str(), profile.model.as_deref()?)))
+    }
+
+    /// The presets of the file.
+    pub fn preset_names(&self) -> impl Iterator<Item = &str> {
+        self.presets.keys().map(String::as_str)
+    }
+
     /// The settings of a preset.
     ///
     /// # Errors
@@ -34,5 +50,11 @@ impl Config {
                 ),
             )
         })
+    }
+
+    /// A value as a list of texts; empty where nothing is set.
+    pub fn list(&self, name: &str) -> Vec<String> {
+        let all = self.values.get(name).and_then(|v| v.0.as_array());
+        all.into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()
     }
 }

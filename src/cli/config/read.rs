@@ -19,6 +19,14 @@ pub(super) fn parse(entry: &Entry, text: &str) -> Result<Value, String> {
             "false" | "off" | "no" | "0" => json!(false),
             _ => return Err(allowed()),
         },
+        // A pattern may hold any sign but a line break; a semicolon in one is written in the file.
+        Sort::Conditions => {
+            let all: Vec<&str> = text.split(';').map(str::trim).filter(|c| !c.is_empty()).collect();
+            for one in &all {
+                crate::stop::parse(one).map_err(|bad| format!("{}; {}", bad.what, bad.next))?;
+            }
+            json!(all)
+        }
         Sort::Word(words) => json!(words.iter().find(|w| **w == text).ok_or_else(allowed)?),
     })
 }
@@ -107,6 +115,19 @@ fn put(
     let Some(entry) = ENTRIES.iter().find(|e| e.name == name) else {
         return Err(fault(at, unknown(name)));
     };
+    if let (Sort::Conditions, DeValue::Array(all)) = (entry.sort, value.get_ref()) {
+        let mut read = Vec::new();
+        for one in all {
+            let DeValue::String(text) = one.get_ref() else {
+                return Err(fault(one.span().start, format!("{name}: each condition is a text")));
+            };
+            let meant = crate::stop::parse(text);
+            meant.map_err(|bad| fault(one.span().start, format!("{name}: {}; {}", bad.what, bad.next)))?;
+            read.push(json!(text.as_ref()));
+        }
+        config.values.insert(entry.name, (Value::Array(read), From::File(path.to_owned(), line_of(at))));
+        return Ok(());
+    }
     let read = plain(value).and_then(|value| match (entry.sort, &value) {
         (Sort::Number(from), Value::Number(n)) => n.as_u64().filter(|n| *n >= from).map(|_| value),
         (Sort::Switch, Value::Bool(_)) | (Sort::Text | Sort::Path, Value::String(_)) => Some(value),

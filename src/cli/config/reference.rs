@@ -107,6 +107,7 @@ pub fn sample() -> String {
         }
         let value = match entry.sort {
             Sort::Number(_) | Sort::Switch => entry.default.to_owned(),
+            Sort::Conditions => "[]".to_owned(),
             Sort::Text | Sort::Path | Sort::Word(_) => format!("{:?}", entry.default),
         };
         let _ = writeln!(out, "\n# {} ({}).\n#{} = {value}", entry.meaning, entry.sort.words(), key(entry));

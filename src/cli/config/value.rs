@@ -16,6 +16,8 @@ pub enum Sort {
     Switch,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// Conditions at which runs stop, each a text.
+    Conditions,
 }
 
 /// Where a value comes from.
@@ -54,6 +56,7 @@ impl Sort {
             Self::Number(from) => format!("a whole number from {from} on"),
             Self::Switch => "true or false".to_owned(),
             Self::Word(words) => words.join(", "),
+            Self::Conditions => "a list of conditions (`docs/BREAKPOINTS.md`)".to_owned(),
         }
     }
 }

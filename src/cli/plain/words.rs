@@ -1,17 +1,21 @@
 //! What a line means. Pure: from a line and the state to wishes, or to words.
 
+mod breaks;
 mod help;
 mod lines;
 mod standing;
+mod summary;
+mod telling;
 
 pub(super) use help::HELP;
 pub(super) use standing::mode;
+use telling::{story, world};
 
 use crate::cli::lessons::{kind_of, scope_of};
 use crate::domain::{
     Asked, Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs,
 };
-use crate::engine::{Command, LessonWish, Pace, State};
+use crate::engine::{Command, LessonWish, Pace, State, with_model};
 use crate::journal::LabelChange;
 use crate::prompt::render;
 use std::fmt::Write as _;
@@ -60,6 +64,9 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
     if let Some(said) = lines::understand(word, rest, state) {
         return said;
     }
+    if let Some(said) = breaks::understand(word, rest, state) {
+        return said;
+    }
     match word {
         "" => Ok(Said::Nothing),
         "step" | "n" | "next" | "open" => one(Command::Step),
@@ -83,6 +90,14 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "cancel" => one(Command::Cancel),
         "retry" => one(Command::Retry),
         "give-up" => one(Command::GiveUp),
+        "model" => one(switch(Asked::Actor, &needs(rest, "model NAME")?, state)?),
+        "mentor" => one(switch(Asked::Mentor, &needs(rest, "mentor NAME")?, state)?),
+        "recorded" => {
+            one(Command::RetryFrom(match needs(rest, "recorded SESSION, or recorded cache")?.as_str() {
+                kept @ "cache" => kept.to_owned(),
+                session => format!("recorded:{}", session.strip_prefix("recorded:").unwrap_or(session)),
+            }))
+        }
         "act" if state.troubled(Asked::Actor) => {
             Ok(Said::Do(vec![Command::GiveUp, Command::Act(needs(rest, "act ACTION")?)]))
         }
@@ -103,6 +118,8 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "lesson-pin" => one(Command::Lesson(change("pin", rest, state)?)),
         "lesson-scope" => one(Command::Lesson(change("scope", rest, state)?)),
         "lesson-delete" => one(Command::Lesson(change("delete", rest, state)?)),
+        "summary" => summary::lines(state).map(Said::Tell),
+        "accept" | "refuse" => one(summary::settled(word, rest, state)?),
         "undo" | "u" => one(Command::Undo),
         "redo" | "U" => one(Command::Redo),
         "reflect" => one(Command::Reflect(kind_of(&needs(rest, "reflect KIND")?).map_err(|f| f.message)?)),
@@ -137,6 +154,15 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
     }
 }
 
+/// Another model for a role from now on.
+fn switch(asked: Asked, words: &str, state: &State) -> Result<Command, String> {
+    if (asked, words) == (Asked::Actor, "human") {
+        return Ok(Command::SetAutonomy(Autonomy::Human));
+    }
+    let run = state.run.as_deref().ok_or("no run has begun")?;
+    Ok(Command::ChangeRun(Box::new(with_model(run, asked, words))))
+}
+
 /// The same task once more, up to its first proposal.
 fn begin(state: &State) -> Vec<Command> {
     let task = state.episode.as_deref().map(|e| Command::Begin(Box::new(e.task.clone())));
@@ -152,6 +178,7 @@ fn needs_screen(word: &str) -> Option<String> {
         "lesson-from-override" => "here: lesson MISTAKE -> SOLUTION",
         "override-questions" => "here: set override.shown_as own, or human_edit",
         "result" => "here: story, and world",
+        "compare" => "`retrospect diff A B` compares",
         "tasks" => "`retrospect report` says what the run came to",
         "preview" => "here: prompt shows the last one that was sent",
         "truth" => "here: world shows what the agent may know",
@@ -292,6 +319,10 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
         };
         let _ = writeln!(out, "[{number}{}{origin}] {}", segment.label.name(), segment.text.trim_end());
     }
+    let unsent = state.unsent(record.asked);
+    if !unsent.is_empty() {
+        let _ = writeln!(out, "[not sent] {}", unsent.join("; "));
+    }
     for dropped in &record.dropped {
         let _ = writeln!(out, "[dropped] {}", dropped.reason);
     }
@@ -305,61 +336,6 @@ fn edit_prompt(rest: &str) -> Result<Command, String> {
     let segment =
         place.ok_or("prompt-edit N TEXT: `prompt` numbers the parts of a drafted prompt from 1 on")?;
     Ok(Command::EditPrompt { segment, text: text.trim().to_owned() })
-}
-
-fn world(state: &State) -> String {
-    let Some(episode) = state.episode.as_deref() else { return "no episode has begun".to_owned() };
-    let mut out =
-        format!("goal: {}\nprogress {:.2}, {} moves\n", episode.task.goal, episode.progress, episode.moves);
-    if let serde_json::Value::Object(shown) = &*episode.shown {
-        for (name, value) in shown {
-            let _ = writeln!(out, "{name}: {}", told(value));
-        }
-    }
-    out
-}
-
-/// A JSON value as words.
-fn told(value: &serde_json::Value) -> String {
-    use serde_json::Value as V;
-    match value {
-        V::Null => "-".to_owned(),
-        V::String(text) => text.clone(),
-        V::Array(items) => items.iter().map(told).collect::<Vec<_>>().join(", "),
-        V::Object(map) => {
-            map.iter().map(|(k, v)| format!("{k} ({})", told(v))).collect::<Vec<_>>().join("; ")
-        }
-        other => other.to_string(),
-    }
-}
-
-fn story(rest: &str, state: &State) -> Result<String, String> {
-    let Some(episode) = state.episode.as_deref() else { return Ok("no episode has begun".to_owned()) };
-    let last = episode.steps.len() as u32;
-    let (from, to) = match rest {
-        "" => (last.saturating_sub(4).max(1), last),
-        number => {
-            let n: u32 = number
-                .parse()
-                .ok()
-                .filter(|n| (1..=last).contains(n))
-                .ok_or_else(|| format!("there is no step {number:?}; there are 1 to {last}"))?;
-            (n, n)
-        }
-    };
-    let mut out = String::new();
-    for step in (from..=to).filter_map(|n| episode.step(n)) {
-        if let Some(thought) = &step.thought {
-            let _ = writeln!(out, "{:>3} think  {thought}", step.number);
-        }
-        if let Some(action) = step.action() {
-            let _ = writeln!(out, "{:>3} > {action}", step.number);
-        }
-        if let Some(seen) = step.observation() {
-            let _ = writeln!(out, "      {}", seen.trim().replace('\n', "\n      "));
-        }
-    }
-    Ok(if out.is_empty() { "no step yet".to_owned() } else { out })
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ impl Check {
                 wrong.extend(self.prompt(prompt, steps));
             }
             Event::EpisodeStarted { episode, .. } => {
-                let due = self.state.past.len() as u32 + 1;
+                let due = self.state.next_number();
                 if *episode != due {
                     wrong.push(format!("episode {episode} begins where episode {due} is due"));
                 }
@@ -142,6 +142,8 @@ impl Check {
                         (was.thought, was.action),
                         (thought, action)
                     )),
+                    // A step that nobody was asked for has its action from a plan.
+                    None if self.state.last_step().is_some_and(|s| s.call.is_none()) => {}
                     None => wrong.push("a proposal without a reply".to_owned()),
                 }
             }

@@ -61,7 +61,14 @@ fn opening(deterministic: bool) -> (OpenWorld, Arc<AtomicU32>) {
 }
 
 fn task(id: &str) -> Task {
-    Task { env: "sum".to_owned(), id: id.to_owned(), goal: String::new(), task_type: None, seed: 0 }
+    Task {
+        env: "sum".to_owned(),
+        id: id.to_owned(),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 0,
+    }
 }
 
 fn seen(turn: &Turn) -> Seen {

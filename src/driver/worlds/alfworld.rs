@@ -2,7 +2,7 @@
 
 use super::{WorldError, WorldOptions, read, refused};
 use crate::domain::Task;
-use crate::env::alfworld::{Game, Targets, TaskType, World};
+use crate::env::alfworld::{Game, Subgoals, Targets, TaskType, World};
 use crate::env::{EnvError, Environment};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,20 @@ const DEPTH: usize = 8;
 
 /// Opens the game of a task.
 pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
-    let file = locate(&task.id, options).map_err(|e| refused(&e))?;
+    world(&task.id, options).map(|world| Box::new(world) as Box<dyn Environment>)
+}
+
+/// Opens the game of a label, whose subgoals measure progress.
+pub(super) fn labelled(
+    game: &str,
+    subgoals: Subgoals,
+    options: &WorldOptions,
+) -> Result<Box<dyn Environment>, EnvError> {
+    Ok(Box::new(world(game, options)?.measured_by(subgoals)))
+}
+
+fn world(game: &str, options: &WorldOptions) -> Result<World, EnvError> {
+    let file = locate(game, options).map_err(|e| refused(&e))?;
     let label = file.display().to_string();
     let bytes = read(&file).map_err(|e| refused(&e))?;
     let traj = file.with_file_name(TRAJ);
@@ -25,7 +38,7 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Enviro
         Ok(bytes) => Some(Targets::of_traj_data(&traj.display().to_string(), &bytes)?),
         Err(_) => None,
     };
-    Ok(Box::new(World::new(Game::load(&label, &bytes)?, targets.as_ref())?))
+    World::new(Game::load(&label, &bytes)?, targets.as_ref())
 }
 
 /// The task of a game file, its folder, or a name below the data.
@@ -44,7 +57,7 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
 }
 
 fn task(id: String, goal: String, task_type: Option<String>) -> Task {
-    Task { env: "alfworld".to_owned(), id, goal, task_type, seed: 0 }
+    Task { env: "alfworld".to_owned(), id, goal, task_type, difficulty: None, seed: 0 }
 }
 
 /// The id of a game: its folder's path below the data, else its whole path.
@@ -65,7 +78,8 @@ fn name(file: &Path, options: &WorldOptions) -> String {
     folder.to_string_lossy().replace('\\', "/")
 }
 
-fn locate(text: &str, options: &WorldOptions) -> Result<PathBuf, WorldError> {
+/// The file of a game that a text names: itself, its folder, or a name below the data.
+pub(super) fn locate(text: &str, options: &WorldOptions) -> Result<PathBuf, WorldError> {
     let unknown =
         |why: String| WorldError::UnknownTask { env: "alfworld".to_owned(), task: text.to_owned(), why };
     if text.is_empty() {

@@ -76,16 +76,40 @@ pub(super) fn pattern(text: &str) -> Option<Vec<Task>> {
     Some((first..=last).flat_map(|seed| levels.iter().map(move |level| task(level, seed))).collect())
 }
 
-/// The task of a row of a list: a whole level, or a label of AgentBoard's, whose place in the list tells level and seed.
+/// The level of a label of AgentBoard's.
+pub(super) struct Labelled {
+    pub(super) start: Arc<Start>,
+}
+
+impl Labelled {
+    pub(super) fn task_type(&self) -> Option<String> {
+        Level::of_name(&self.start.env_id).map(|level| level.name.to_owned())
+    }
+
+    pub(super) fn first_observation(&self) -> String {
+        World::new(Arc::clone(&self.start)).begin()
+    }
+
+    pub(super) fn open(self) -> Box<dyn Environment> {
+        Box::new(World::new(self.start))
+    }
+}
+
+/// The level that a label's number stands for, with the label's subgoals.
+pub(super) fn labelled(id: &str, number: usize, value: &serde_json::Value) -> Result<Labelled, EnvError> {
+    Ok(Labelled { start: Arc::new(Start::of_row(id, value, number)?) })
+}
+
+/// The task of a row of a list that is a whole level.
 pub(super) fn row(path: &Path, row: usize, value: &serde_json::Value) -> Result<Task, EnvError> {
     let id = format!("{}#{row}", whole(path).display());
-    let start = Start::of_row(&id, value, row)?;
+    let start = Start::of_value(&id, value)?;
     Ok(of_start(id, &start))
 }
 
-/// A row of a list is one of ours to read whole, and not the name of a task.
+/// A row of a list is a level, and not the name of a task.
 pub(super) fn is_row(value: &serde_json::Value) -> bool {
-    value.get("grid").is_some() || value.get("subgoals").is_some()
+    value.get("grid").is_some()
 }
 
 /// Whether a selection says nothing that needs a file or a name.
@@ -119,7 +143,7 @@ fn start(id: &str) -> Result<Start, EnvError> {
     };
     let line = line.ok_or_else(|| broken("there is no such row".to_owned()))?;
     let value = serde_json::from_str(line).map_err(|e| broken(format!("no JSON: {e}")))?;
-    Start::of_row(id, &value, number)
+    Start::of_value(id, &value)
 }
 
 fn level_of(text: &str, seed: u64) -> Option<(&'static Level, u64)> {
@@ -135,13 +159,21 @@ fn task(level: &Level, seed: u64) -> Task {
         id: format!("{}/{seed}", level.name),
         goal: String::new(),
         task_type: Some(level.name.to_owned()),
+        difficulty: None,
         seed,
     }
 }
 
 fn of_start(id: String, start: &Start) -> Task {
     let task_type = Level::of_name(&start.env_id).map(|level| level.name.to_owned());
-    Task { env: "babyai".to_owned(), id, goal: start.goal.clone(), task_type, seed: start.seed }
+    Task {
+        env: "babyai".to_owned(),
+        id,
+        goal: start.goal.clone(),
+        task_type,
+        difficulty: None,
+        seed: start.seed,
+    }
 }
 
 /// A path that finds the file from any folder.

@@ -33,6 +33,7 @@ pub(super) fn task(id: TaskId, goal: String) -> Task {
         id: id.to_string(),
         goal,
         task_type: Some(id.kind.task_type().to_owned()),
+        difficulty: None,
         seed: u64::from(id.seed),
     }
 }

@@ -1,6 +1,6 @@
 //! Which tasks of an environment are meant.
 
-use super::{WorldError, WorldOptions, alfworld, babyai, household, pddl};
+use super::{WorldError, WorldOptions, alfworld, babyai, household, labels, pddl};
 use crate::domain::Task;
 use crate::env::household::PRESELECTED;
 use serde::Deserialize;
@@ -83,6 +83,11 @@ pub(super) fn select(
         };
     }
     found.truncate(selection.only.map_or(usize::MAX, |n| n as usize));
+    if !described {
+        for task in &found {
+            labels::playable(task, options)?;
+        }
+    }
     if described && env == "household" {
         for task in found.iter_mut().filter(|t| t.goal.is_empty()) {
             if let Ok(id) = crate::env::household::TaskId::parse(&task.id) {
@@ -91,7 +96,8 @@ pub(super) fn select(
         }
     }
     if described && env == "babyai" {
-        found = found.into_iter().map(babyai::described).collect::<Result<_, _>>()?;
+        let with_goal = |task: Task| if task.env == env { babyai::described(task) } else { Ok(task) };
+        found = found.into_iter().map(with_goal).collect::<Result<_, _>>()?;
     } else if described {
         pddl::describe(&mut found, options.joining)?;
     }
@@ -160,25 +166,37 @@ struct Row {
 }
 
 fn from_file(env: &str, path: &Path, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
-    let text = String::from_utf8_lossy(&super::read(path)?).into_owned();
+    let bytes = super::read(path)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
     let broken =
         |line: usize, reason: String| WorldError::List { path: path.to_owned(), line: line + 1, reason };
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        return Err(broken(
+            0,
+            "the file is compressed; unpack it (`gunzip`) and name what comes of it".to_owned(),
+        ));
+    }
     let mut found = Vec::new();
     let mut rows = 0;
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
-        if env == "babyai" && line.starts_with('{') {
+        if line.is_empty() {
+            continue;
+        }
+        rows += 1;
+        if line.starts_with('#') {
+            continue;
+        }
+        if line.starts_with('{') {
             let value = serde_json::from_str(line).map_err(|e| broken(number, format!("no JSON: {e}")))?;
-            rows += 1;
-            if babyai::is_row(&value) {
+            if labels::is_label(&value) {
+                found.push(labels::task(path, rows - 1, &value).map_err(|e| broken(number, e))?);
+                continue;
+            }
+            if env == "babyai" && babyai::is_row(&value) {
                 found.push(babyai::row(path, rows - 1, &value).map_err(|e| broken(number, e.to_string()))?);
                 continue;
             }
-        } else if !line.is_empty() {
-            rows += 1;
-        }
-        if line.is_empty() || line.starts_with('#') {
-            continue;
         }
         let row = if line.starts_with('{') {
             serde_json::from_str(line)

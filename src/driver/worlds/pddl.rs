@@ -23,10 +23,15 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Enviro
     if let Ok(id) = task.id.parse::<TaskId>() {
         return Ok(Box::new(proven(id)?.open(options.joining)));
     }
-    let files = Files::named(&task.id).and_then(|named| named.read()).map_err(|e| refused(&e))?;
+    open_files(&task.id, options)
+}
+
+/// Opens the world of two files.
+pub(super) fn open_files(id: &str, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
+    let files = Files::named(id).and_then(|named| named.read()).map_err(|e| refused(&e))?;
     let game = Game::load(&files.source())?;
     let yardstick = game.yardstick(BRIEF);
-    Ok(Box::new(Playing::new(game, options.joining, yardstick)))
+    Ok(Box::new(Playing::new(game, options.joining, Some(yardstick))))
 }
 
 /// A generated problem. The last one is kept: going back in an episode opens its world again, and a proof takes a while.
@@ -57,7 +62,7 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
             let task_type = known.map_or_else(|| outline.domain.clone(), |domain| domain.word().to_owned());
             let task_type = Some(task_type).filter(|domain| !domain.is_empty());
             let goal = outline.goal_text(options.joining);
-            Ok(Task { env: "pddl".to_owned(), id: named.id(), goal, task_type, seed: 0 })
+            Ok(Task { env: "pddl".to_owned(), id: named.id(), goal, task_type, difficulty: None, seed: 0 })
         }
     }
 }

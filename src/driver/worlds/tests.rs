@@ -259,7 +259,7 @@ fn level_files_and_rows_of_labels_are_tasks() {
     world.reset().unwrap();
     assert!(world.step("pickup red ball 1").unwrap().won);
     let list = dir.path().join("test.jsonl");
-    let label = r#"{"task":"babyai","id":1,"goal":"go to the red ball","subgoals":["There is a ** ball"],"difficulty":"easy"}"#;
+    let label = r#"{"task":"babyai","goal":"go to the red ball","subgoals":["There is a ** ball"],"difficulty":"easy"}"#;
     fs::write(&list, format!("{label}\n{label}\n{}\nBossLevel/3\n", level.replace('\n', ""))).unwrap();
     let found = tasks("babyai", &pick(list.to_str().unwrap()), &household()).unwrap();
     let types: Vec<_> = found.iter().map(|t| (t.task_type.as_deref(), t.seed)).collect();

@@ -1,16 +1,28 @@
 //! The small changes that folding an event is made of.
 
 use crate::domain::{
-    Asked, CallId, EndReason, EpisodeSummary, Hindsight, NoteKind, PromptRecord, Question, Seen, Seq, Stage,
-    Step, Turn, merge_patch,
+    Asked, CallId, ChangeLine, Counted, EndReason, EpisodeRole, EpisodeSummary, Hindsight, Lesson, LessonId,
+    NoteKind, PromptRecord, Question, Seen, Seq, Stage, Step, Task, Turn, Usage, merge_patch,
 };
-use crate::engine::{Effect, Episode, Event, Failure, State};
+use crate::engine::{Carried, Effect, Episode, Event, Failure, State};
 use std::sync::Arc;
 
 impl State {
     pub(super) fn edit_episode(&mut self, edit: impl FnOnce(&mut Episode)) {
         if let Some(episode) = &mut self.episode {
             edit(Arc::make_mut(episode));
+        }
+    }
+
+    pub(super) fn carry(&mut self, carried: &Carried) {
+        if let Some(attempt) = &carried.attempt {
+            self.attempts.insert_mut(attempt.task.key(), Arc::new(attempt.episode()));
+        }
+        if !carried.memory.is_null() {
+            self.memory.clone_from(&carried.memory);
+        }
+        for (id, episode, step) in &carried.learnt {
+            self.pool.learnt_at(id, (*episode, *step));
         }
     }
 
@@ -25,6 +37,25 @@ impl State {
                 }
             }
         });
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: &serde_json::Value) {
+        let Some(run) = &mut self.run else { return };
+        let run = Arc::make_mut(run);
+        match (name, value.as_u64(), value.as_bool()) {
+            ("max_steps", Some(n), _) => {
+                run.limits.steps = u32::try_from(n).unwrap_or(u32::MAX);
+                return;
+            }
+            // No bound is written as 0, or as nothing.
+            ("max_moves", n, _) => {
+                run.limits.moves = n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).filter(|n| *n > 0);
+            }
+            ("wall_seconds", n, _) => run.limits.wall_seconds = n.filter(|n| *n > 0),
+            ("loop_detector", _, Some(on)) => run.loop_detector = on,
+            _ => {}
+        }
+        run.settings.set(name, value.clone(), crate::domain::SettingOrigin::Person);
     }
 
     pub(super) fn edit_step(&mut self, seq: Seq, edit: impl FnOnce(&mut Step)) {
@@ -55,14 +86,28 @@ impl State {
     }
 
     /// Counts tokens for a role, for the episode and, after its end, in its summary.
-    pub(super) fn count_tokens(&mut self, asked: Asked, tokens: u64) {
-        let of_role = match asked {
-            Asked::Actor => &mut self.spent.actor_tokens,
-            Asked::Mentor => &mut self.spent.mentor_tokens,
+    pub(super) fn count_tokens(&mut self, asked: Asked, usage: &Usage) {
+        let tokens = usage.tokens();
+        let (of_role, apart) = match asked {
+            Asked::Actor => (&mut self.spent.actor_tokens, &mut self.spent.actor),
+            Asked::Mentor => (&mut self.spent.mentor_tokens, &mut self.spent.mentor),
         };
         *of_role = of_role.saturating_add(tokens);
-        self.edit_episode(|e| e.tokens = e.tokens.saturating_add(tokens));
-        self.edit_summary(|s| s.tokens = s.tokens.saturating_add(tokens));
+        apart.add(usage);
+        self.edit_episode(|e| {
+            e.tokens = e.tokens.saturating_add(tokens);
+            e.counted.add(usage);
+        });
+        self.edit_summary(|s| {
+            s.tokens = s.tokens.saturating_add(tokens);
+            s.hindsight.counted.add(usage);
+        });
+    }
+
+    /// Takes the place of what was known before of a role's server.
+    pub(super) fn learn_unsent(&mut self, asked: Asked, what: &[String]) {
+        self.unsent.retain(|u| u.0 != asked);
+        self.unsent.push((asked, what.to_vec()));
     }
 
     /// Changes the summary of the last episode, where that has ended.
@@ -99,6 +144,32 @@ impl State {
         call.is_some() && sent.filter(|p| p.edited).any(|p| Some(p.call) == call)
     }
 
+    /// The oldest summary no longer waits. What a person kept by refusing a line counts as touched by a person, and so do the
+    /// lessons that came in beside it: a list that a person made is no longer the mentor's alone.
+    pub(super) fn settle_pool(&mut self, refused: &[u32]) {
+        if self.changes.is_empty() {
+            return;
+        }
+        let change = self.changes.remove(0);
+        if refused.is_empty() {
+            return;
+        }
+        let (mut gone, mut kept) = (Vec::new(), Vec::new());
+        for (place, line) in (0..).zip(&change.lines) {
+            match line {
+                ChangeLine::Retire { id } if refused.contains(&place) => kept.push(id.clone()),
+                ChangeLine::Retire { id } => gone.push(id.clone()),
+                ChangeLine::Add { .. } => {}
+            }
+        }
+        let new = self.pool.of(change.question.kind).filter(|l| !l.parents.is_empty());
+        let from = |l: &&Lesson| l.parents.iter().any(|p| gone.contains(p) || kept.contains(p));
+        let new: Vec<LessonId> = new.filter(from).map(|l| l.id.clone()).collect();
+        for id in kept.iter().chain(&new) {
+            self.pool.by_person(id);
+        }
+    }
+
     pub(super) fn add_trouble(&mut self, effect: Effect, failure: Failure) {
         if self.trouble.is_none() {
             self.trouble = Some((effect, failure));
@@ -118,12 +189,10 @@ impl State {
     }
 
     /// Keeps the last episode as the last attempt at its task, where that was not won and prompts may show it (setting
-    /// `keep_attempts`, or a `strategy` that shows the last attempt).
+    /// `keep_attempts`).
     pub(super) fn keep_attempt(&mut self) {
-        let wanted = self.run.as_ref().is_some_and(|r| {
-            let shown = matches!(r.settings.word("strategy", "none"), "last-attempt" | "both");
-            r.trials > 1 && (shown || r.settings.switch("keep_attempts", false))
-        });
+        let wanted =
+            self.run.as_ref().is_some_and(|r| r.trials > 1 && r.settings.switch("keep_attempts", false));
         let Some(last) = self.episode.take().filter(|_| wanted) else { return };
         let key = last.task.key();
         match &last.outcome {
@@ -138,6 +207,38 @@ impl State {
 }
 
 impl Episode {
+    /// An episode before its reset.
+    pub(in crate::engine) fn begun(
+        number: u32,
+        task: &Task,
+        trial: u32,
+        role: EpisodeRole,
+        first_seq: Seq,
+    ) -> Self {
+        Self {
+            number,
+            task: task.clone(),
+            trial,
+            role,
+            reset: None,
+            steps: rpds::VectorSync::new_sync(),
+            shown: Arc::default(),
+            truth: Arc::default(),
+            progress: 0.0,
+            progress_step: 0,
+            moves: 0,
+            invalid: 0,
+            actions: rpds::HashTrieMapSync::new_sync(),
+            noted: rpds::HashTrieMapSync::new_sync(),
+            calls: 0,
+            tokens: 0,
+            counted: Counted::default(),
+            assisted: false,
+            outcome: None,
+            first_seq,
+        }
+    }
+
     pub(super) fn edit_numbered(&mut self, number: u32, edit: impl FnOnce(&mut Step)) {
         let Some(place) = (number as usize).checked_sub(1) else { return };
         let Some(step) = self.steps.get_mut(place) else { return };
@@ -150,7 +251,8 @@ impl Episode {
         let noted = self.noted.iter().filter(|(_, tally)| tally.last.kind == NoteKind::Mistake);
         let mut mistakes: Vec<_> = noted.map(|(detector, tally)| (detector.clone(), tally.count)).collect();
         mistakes.sort();
-        Hindsight { progress_step: self.progress_step, invalid: self.invalid, millis, mistakes }
+        let (progress_step, invalid, counted) = (self.progress_step, self.invalid, self.counted);
+        Hindsight { progress_step, invalid, millis, mistakes, counted }
     }
 
     pub(super) fn absorb(&mut self, turn: &Turn) {

@@ -7,7 +7,11 @@ impl State {
     /// Counts the time up to an event that is about to be folded.
     pub(super) fn count_time(&mut self, envelope: &Envelope) {
         match envelope.event {
-            Event::EpisodeStarted { .. } => self.clock = Clock::default(),
+            Event::EpisodeStarted { .. } => {
+                let before = &mut self.stops.meter.before;
+                *before = before.saturating_add(self.clock.spent);
+                self.clock = Clock::default();
+            }
             // Nobody was there meanwhile.
             Event::Reopened => {}
             _ => self.clock.spent = self.clock.spent_at(envelope.at),

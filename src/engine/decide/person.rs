@@ -6,14 +6,18 @@ use crate::domain::{
 };
 use crate::engine::advance::end;
 use crate::engine::state::{Grant, Pace};
-use crate::engine::{Command, Effect, Engine, Event, LessonWish, PauseReason, Refusal};
+use crate::engine::{Command, Effect, Engine, Event, LessonWish, PauseReason, Refusal, only_trial};
 use std::borrow::Cow;
 
 impl Engine {
     pub(super) fn person(&self, command: &Command) -> Result<Vec<Event>, Refusal> {
         let state = &self.state;
         match command {
-            Command::Start { session, spec, pool } => self.start(session, spec, pool),
+            Command::Start { session, spec, pool, carried } => {
+                let mut events = self.start(session, spec, pool)?;
+                events.extend(carried.clone().map(|carried| Event::Carried { carried }));
+                Ok(events)
+            }
             _ if state.run.is_none() => Err(Refusal::new("no run has begun", "start one first")),
             Command::Reopen => Ok(vec![Event::Reopened]),
             _ if state.closed => {
@@ -41,10 +45,12 @@ impl Engine {
                 if state.trouble.is_none() && state.divergence.is_none() {
                     return Err(Refusal::new("no call has failed", "go on with n or Space"));
                 }
-                let failed = state.troubles().map(|(effect, _)| Event::Retried { call: Some(effect.call()) });
-                let events: Vec<Event> = failed.collect();
-                Ok(if events.is_empty() { vec![Event::Retried { call: None }] } else { events })
+                let again =
+                    |(effect, _): &(Effect, _)| Event::Retried { call: Some(effect.call()), from: None };
+                let events: Vec<Event> = state.troubles().map(again).collect();
+                Ok(if events.is_empty() { vec![Event::Retried { call: None, from: None }] } else { events })
             }
+            Command::RetryFrom(source) => self.retry_from(source),
             Command::GiveUp => self.give_up(),
             Command::EditPrompt { segment, text } => self.edit_prompt(*segment, text),
             Command::EditThought { step, text } => self.edit_thought(*step, text),
@@ -54,6 +60,7 @@ impl Engine {
                 let op = Box::new(self.lesson_op(wish, Author::Person, 0)?);
                 Ok(vec![Event::LessonChanged { op, by: Author::Person }])
             }
+            Command::SettlePool { refused } => self.settle(refused),
             Command::Undo => self.undo(),
             Command::Redo => self.redo(),
             Command::Reflect(kind) => self.reflect(*kind),
@@ -67,6 +74,9 @@ impl Engine {
                 Ok(vec![Event::SettingChanged { name: name.clone(), value: value.clone() }])
             }
             Command::ChangeRun(spec) => self.change_run(spec),
+            Command::Break { text, of } => self.set_breakpoint(text, *of),
+            Command::SwitchBreak { breakpoint, on } => self.switch_breakpoint(*breakpoint, *on),
+            Command::RemoveBreak(breakpoint) => self.remove_breakpoint(*breakpoint),
             Command::Begin(task) => self.begin(task),
             Command::EndEpisode(reason) => {
                 if state.open_episode().is_none() {
@@ -82,6 +92,22 @@ impl Engine {
                 vec![Event::RunEnded]
             }),
         }
+    }
+
+    /// Only questions to models have recorded replies; what failed of the world stays as it is.
+    fn retry_from(&self, source: &str) -> Result<Vec<Event>, Refusal> {
+        let failed = self.state.troubles().filter(|(effect, _)| matches!(effect, Effect::Ask { .. }));
+        let from = Some(source.to_owned());
+        let events: Vec<Event> = failed
+            .map(|(effect, _)| Event::Retried { call: Some(effect.call()), from: from.clone() })
+            .collect();
+        if events.is_empty() {
+            return Err(Refusal::new(
+                "no call to a model has failed",
+                "a recorded reply can be taken in the place of one that did",
+            ));
+        }
+        Ok(events)
     }
 
     fn start(
@@ -121,6 +147,7 @@ impl Engine {
     fn step(&self) -> Result<Vec<Event>, Refusal> {
         let state = &self.state;
         self.untroubled()?;
+        self.unsettled()?;
         if state.autonomy == Autonomy::Human && state.awaiting().is_some_and(|s| s.proposed.is_none()) {
             return Err(Refusal::new("you play: this turn waits for your action", "press o and type one"));
         }
@@ -139,12 +166,14 @@ impl Engine {
     /// A running session takes its proposals itself, unless somebody has to agree.
     fn run(&self) -> Result<Vec<Event>, Refusal> {
         self.untroubled()?;
+        self.unsettled()?;
         let resumed = vec![Event::Resumed];
         Ok(if self.state.autonomy == Autonomy::Auto { resumed } else { self.with_approval(resumed) })
     }
 
     fn stage(&self) -> Result<Vec<Event>, Refusal> {
         self.untroubled()?;
+        self.unsettled()?;
         if self.state.over && self.state.open_episode().is_none() {
             return Err(Refusal::new("the run is over", "begin an episode again, or quit with q"));
         }
@@ -160,7 +189,7 @@ impl Engine {
     fn with_approval(&self, mut events: Vec<Event>) -> Vec<Event> {
         if let Some(step) = self.state.awaiting()
             && !step.approved
-            && step.call.is_some()
+            && (step.call.is_some() || step.proposed.is_some())
         {
             events.push(Event::Approved { step: step.number });
         }
@@ -247,6 +276,7 @@ impl Engine {
 
     fn reject(&self, reason: &str) -> Result<Vec<Event>, Refusal> {
         let step = self.proposal("reject")?;
+        asked_for(step)?;
         if step.call.is_none() {
             return Err(Refusal::new("you play: there is nothing to reject", "type an action"));
         }
@@ -266,6 +296,7 @@ impl Engine {
         let mut events = self.cancel_calls();
         if events.is_empty() {
             let step = self.proposal("ask again for")?;
+            asked_for(step)?;
             if step.call.is_none() && state.autonomy == Autonomy::Human {
                 return Err(Refusal::new(
                     "you play: there is nobody to ask",
@@ -310,10 +341,11 @@ impl Engine {
         if state.open_episode().is_some() {
             return Err(Refusal::new("an episode is open", "end it first (palette: end episode)"));
         }
-        let trial =
-            state.past.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count() as u32 + 1;
+        let trial = state.past.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count()
+            as u32
+            + state.run.as_deref().and_then(only_trial).unwrap_or(1);
         let mut events = vec![Event::EpisodeStarted {
-            episode: state.past.len() as u32 + 1,
+            episode: state.next_number(),
             task: Box::new(task.clone()),
             trial,
             role: EpisodeRole::Test,
@@ -328,6 +360,17 @@ impl Engine {
             events.push(Event::StepGranted);
         }
     }
+}
+
+/// Somebody was asked for this proposal, and can be asked again.
+fn asked_for(step: &Step) -> Result<(), Refusal> {
+    if step.call.is_none() && step.proposed.is_some() {
+        return Err(Refusal::new(
+            "nobody was asked for this action: it stands in the plan",
+            "override it (o), or change the plan in its lane (e)",
+        ));
+    }
+    Ok(())
 }
 
 /// A person's action is one line: inner line breaks become blanks.

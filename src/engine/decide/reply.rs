@@ -1,6 +1,6 @@
 //! Answers of models, worlds and timers. A call that is not in flight yields nothing.
 
-use crate::domain::{Asked, Author, EndReason, Stage};
+use crate::domain::{Asked, Author, EndReason, Stage, Usage};
 use crate::engine::advance::end;
 use crate::engine::{Cause, Effect, Engine, Event, Heard, PauseReason, Reading, Reply};
 
@@ -21,22 +21,25 @@ impl Engine {
 
     /// What a mentor's answer comes to, as events; `before` counts those of the same batch before them.
     pub(super) fn heard(&self, heard: &Heard<'_>, before: usize) -> Vec<(Cause, Event)> {
-        let wants = self.policy.method.heard(&self.state, heard);
-        let events = self.write_all(wants.iter(), Author::Mentor, before);
-        events.into_iter().map(|event| (Cause::Model, event)).collect()
+        let mut wants = self.policy.method.heard(&self.state, heard);
+        let held = self.held(heard, &mut wants);
+        let events = self.write_all(wants.iter(), Author::Mentor, before).into_iter().chain(held);
+        events.map(|event| (Cause::Model, event)).collect()
     }
 
     pub(super) fn reply(&self, reply: &Reply) -> Vec<(Cause, Event)> {
         match reply {
             Reply::Model { call, text, reasoning, usage } => {
                 let Some(Effect::Ask { prompt, .. }) = self.state.calls.get(call) else { return Vec::new() };
+                let from = self.state.stand_in(*call).map(str::to_owned);
                 let mut events = vec![(
                     Cause::Model,
                     Event::ReplyReceived {
                         call: *call,
                         text: text.clone(),
                         reasoning: reasoning.clone(),
-                        usage: *usage,
+                        usage: Usage { recorded: usage.recorded || from.is_some(), ..*usage },
+                        from: from.clone(),
                     },
                 )];
                 if prompt.asked == Asked::Actor {
@@ -60,9 +63,19 @@ impl Engine {
                         items: read.items,
                         complaints: read.complaints,
                     };
-                    events.extend(self.heard(&heard, events.len()));
+                    let came = self.heard(&heard, events.len());
+                    events
+                        .extend(came.into_iter().map(|(cause, event)| (cause, named(event, from.as_ref()))));
                 }
                 events
+            }
+            Reply::Unsent { call, what } => {
+                let Some(Effect::Ask { prompt, .. }) = self.state.calls.get(call) else { return Vec::new() };
+                let asked = prompt.asked;
+                if self.state.stand_in(*call).is_some() || self.state.unsent(asked) == *what {
+                    return Vec::new();
+                }
+                vec![(Cause::Model, Event::SettingsUnsent { call: *call, asked, what: what.clone() })]
             }
             Reply::World { call, turn, admissible } => match self.state.calls.get(call) {
                 Some(Effect::ResetWorld { .. }) => {
@@ -125,5 +138,16 @@ impl Engine {
                 (Cause::World, Event::Paused { reason: PauseReason::Failure }),
             ],
         }
+    }
+}
+
+/// A reflection says whose words it was made of, where a stand-in was asked for the model.
+fn named(event: Event, from: Option<&String>) -> Event {
+    match event {
+        Event::Reflected { mut reflection } => {
+            reflection.from = from.cloned();
+            Event::Reflected { reflection }
+        }
+        other => other,
     }
 }

@@ -1,11 +1,11 @@
 //! What each wish and reply comes to, told as small stories.
 
-use super::fixture::{Bench, names, spec, turn, won};
+use super::fixture::{Bench, names, no_answer, spec, turn, won};
 use super::time::{bounded, time_up};
 use crate::domain::{
     Autonomy, BranchId, By, EndReason, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Stage,
 };
-use crate::engine::{Command, Failure, LessonWish, Pace, Reply};
+use crate::engine::{Command, LessonWish, Pace, Reply};
 
 /// A bench at its first proposal.
 fn proposed(action: &str) -> Bench {
@@ -208,8 +208,7 @@ fn a_failed_call_pauses_and_can_be_tried_again() {
     bench.wish(Command::Run).unwrap();
     bench.world(turn("A room."));
     let (call, _) = bench.call().unwrap();
-    let failure =
-        Failure { what: "no answer".to_owned(), place: "actor".to_owned(), next: "retry".to_owned() };
+    let failure = no_answer();
     assert_eq!(names(&bench.reply(Reply::Failed { call, failure })), ["call_failed", "paused"]);
     assert!(bench.wish(Command::Step).is_err());
     bench.wish(Command::Retry).unwrap();
@@ -225,8 +224,7 @@ fn a_run_does_not_go_on_while_something_is_undecided() {
     bench.wish(Command::Run).unwrap();
     bench.world(turn("A room."));
     let (call, _) = bench.call().unwrap();
-    let failure =
-        Failure { what: "no answer".to_owned(), place: "actor".to_owned(), next: "retry".to_owned() };
+    let failure = no_answer();
     bench.reply(Reply::Failed { call, failure });
     let refused = bench.wish(Command::Run).unwrap_err();
     assert_eq!(bench.wish(Command::Step).unwrap_err(), refused);
@@ -336,7 +334,8 @@ fn a_loaded_pool_is_no_persons_hand_and_cannot_be_undone() {
         String::new(),
     );
     let pool = vec![("pool.jsonl".to_owned(), wish.clone()), ("pool.jsonl".to_owned(), wish)];
-    bench.wish(Command::Start { session: "s".to_owned(), spec: Box::new(spec(1, 50)), pool }).unwrap();
+    let spec = Box::new(spec(1, 50));
+    bench.wish(Command::Start { session: "s".to_owned(), spec, pool, carried: None }).unwrap();
     let ids: Vec<_> = bench.state().pool.all().map(|l| l.id.clone()).collect();
     assert_eq!(ids.len(), 2);
     assert_ne!(ids[0], ids[1]);

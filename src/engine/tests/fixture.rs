@@ -2,11 +2,11 @@
 
 use crate::domain::{
     Asked, Autonomy, CallId, EpisodeRole, Item, Kind, Label, LessonText, Limits, Note, Origin, PromptRecord,
-    Question, RunSpec, SegmentRecord, Seq, Settings, Speaker, Task, Turn, Usage,
+    Question, RunSpec, SegmentRecord, Seq, Settings, Speaker, Stop, Task, Turn, Usage,
 };
 use crate::engine::{
-    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Input, MentorReading, Method, Outgoing,
-    Policy, Reading, Refusal, Reply, State, Want,
+    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Found, Input, MentorReading, Method,
+    Outgoing, Policy, Reading, Refusal, Reply, State, StopRules, Want,
 };
 use std::sync::Arc;
 
@@ -104,6 +104,23 @@ fn read(text: &str) -> Reading {
     }
 }
 
+/// A condition is the type of an event; nothing else can be waited for here.
+fn read_stop(text: &str) -> Result<Stop, Refusal> {
+    let (warn, rest) = text.strip_prefix("warn ").map_or((false, text), |rest| (true, rest));
+    let (once, rest) = rest.strip_prefix("once ").map_or((false, rest), |rest| (true, rest));
+    if rest.is_empty() {
+        return Err(Refusal::new("no condition", "write the type of an event"));
+    }
+    Ok(Stop { condition: rest.to_owned(), warn, once })
+}
+
+fn look_for_stops(before: &State, envelope: &Envelope, after: &State) -> Vec<Found> {
+    let name = names(std::slice::from_ref(&envelope.event)).remove(0);
+    let step = after.last_step().map_or(0, |s| s.number);
+    let on = before.stops.all.iter().filter(|b| b.on && b.stop.condition == name);
+    on.map(|b| Found { breakpoint: b.number, step, why: format!("{name} came") }).collect()
+}
+
 pub(super) fn policy() -> Policy {
     policy_of(Arc::new(Plain))
 }
@@ -131,6 +148,7 @@ pub(super) fn policy_of(method: Arc<dyn Method>) -> Policy {
                 parts: std::collections::BTreeMap::new(),
             }]
         }),
+        stops: StopRules { read: read_stop, look: Arc::new(look_for_stops) },
     }
 }
 
@@ -146,6 +164,7 @@ pub(super) fn spec(tasks: usize, steps: u32) -> RunSpec {
                 id: format!("toy/{n}"),
                 goal: String::new(),
                 task_type: None,
+                difficulty: None,
                 seed: 0,
             })
             .collect(),
@@ -178,7 +197,12 @@ impl Bench {
     pub(super) fn with(spec: RunSpec) -> Self {
         let mut bench = Self::new();
         bench
-            .wish(Command::Start { session: "s".to_owned(), spec: Box::new(spec), pool: Vec::new() })
+            .wish(Command::Start {
+                session: "s".to_owned(),
+                spec: Box::new(spec),
+                pool: Vec::new(),
+                carried: None,
+            })
             .unwrap();
         bench
     }
@@ -188,7 +212,9 @@ impl Bench {
         let engine = Engine::new(policy_of(Arc::new(Counselled)));
         let mut bench = Self { engine, ..Self::new() };
         let spec = Box::new(spec(tasks, steps));
-        bench.wish(Command::Start { session: "s".to_owned(), spec, pool: Vec::new() }).unwrap();
+        bench
+            .wish(Command::Start { session: "s".to_owned(), spec, pool: Vec::new(), carried: None })
+            .unwrap();
         bench
     }
 
@@ -220,10 +246,19 @@ impl Bench {
     }
 
     fn fold(&mut self, events: Vec<(Cause, Event)>) {
-        let last = events.len().saturating_sub(1);
-        for (n, (cause, event)) in events.into_iter().enumerate() {
-            let seq = Seq(self.engine.state.head.0 + 1);
-            let envelope = Envelope { seq, at: self.at, cause, more: n < last, event };
+        let (head, at) = (self.engine.state.head.0, self.at);
+        let stamped = |from: u64, events: Vec<(Cause, Event)>| -> Vec<Envelope> {
+            let place =
+                |(n, (cause, event))| Envelope { seq: Seq(from + n as u64), at, cause, more: true, event };
+            events.into_iter().enumerate().map(place).collect()
+        };
+        let mut batch = stamped(head + 1, events);
+        let hits = self.engine.watched(&batch);
+        batch.extend(stamped(head + 1 + batch.len() as u64, hits));
+        if let Some(last) = batch.last_mut() {
+            last.more = false;
+        }
+        for envelope in batch {
             self.engine.state.apply(&envelope);
             self.journal.push(envelope);
         }
@@ -274,4 +309,10 @@ pub(super) fn names(events: &[Event]) -> Vec<String> {
         .iter()
         .map(|e| serde_json::to_value(e).unwrap()["type"].as_str().unwrap_or_default().to_owned())
         .collect()
+}
+
+/// A call to the actor that came to nothing.
+pub(super) fn no_answer() -> crate::engine::Failure {
+    let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
+    crate::engine::Failure { what, place, next, kind: None }
 }

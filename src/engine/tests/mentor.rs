@@ -30,7 +30,8 @@ fn answers(bench: &mut Bench, call: CallId, text: &str) -> Vec<Event> {
 }
 
 fn fails(bench: &mut Bench, call: CallId) -> Vec<Event> {
-    let failure = Failure { what: "gone".to_owned(), place: "mentor".to_owned(), next: "retry".to_owned() };
+    let failure =
+        Failure { what: "gone".to_owned(), place: "mentor".to_owned(), next: "retry".to_owned(), kind: None };
     bench.reply(Reply::Failed { call, failure })
 }
 

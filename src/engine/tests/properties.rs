@@ -29,6 +29,7 @@ fn moves() -> impl Strategy<Value = Move> {
         Just(Command::GiveUp),
         Just(Command::Reflect(Kind::Error)),
         Just(Command::Undo),
+        Just(Command::SettlePool { refused: vec![0] }),
         Just(Command::Redo),
         (1u32..4, 0u8..3)
             .prop_map(|(step, n)| Command::EditThought { step, text: "hm".repeat(usize::from(n)) }),
@@ -43,6 +44,11 @@ fn moves() -> impl Strategy<Value = Move> {
         Just(Command::SetAutonomy(Autonomy::Confirm)),
         Just(Command::SetAutonomy(Autonomy::Human)),
         Just(Command::Remark { step: 1, text: "odd".to_owned() }),
+        Just(Command::Break { text: "proposed".to_owned(), of: None }),
+        Just(Command::Break { text: "warn observed".to_owned(), of: None }),
+        Just(Command::Break { text: "once prompt_sent".to_owned(), of: Some(1) }),
+        Just(Command::SwitchBreak { breakpoint: 1, on: false }),
+        Just(Command::RemoveBreak(2)),
         Just(Command::EndEpisode(crate::domain::EndReason::Person)),
         Just(Command::Close),
         Just(Command::Reopen),
@@ -81,7 +87,8 @@ fn play(bench: &mut Bench, step: &Move) {
                 return;
             };
             let reply = if *variant == 5 {
-                let failure = Failure { what: "x".to_owned(), place: "y".to_owned(), next: "z".to_owned() };
+                let failure =
+                    Failure { what: "x".to_owned(), place: "y".to_owned(), next: "z".to_owned(), kind: None };
                 Reply::Failed { call: *call, failure }
             } else if matches!(effect, Effect::Ask { .. }) {
                 let text = ["look", "think: hm", "", "go"][usize::from(variant % 4)].to_owned();
@@ -171,6 +178,10 @@ proptest! {
         };
         bench.wish(Command::Reopen).unwrap();
         let _ = bench.wish(Command::Retry);
+        // Where a breakpoint is set it stops, and that is right.
+        for breakpoint in bench.state().stops.all.iter().map(|b| b.number).collect::<Vec<_>>() {
+            bench.wish(Command::RemoveBreak(breakpoint)).unwrap();
+        }
         bench.wish(Command::SetAutonomy(Autonomy::Auto)).unwrap();
         let _ = bench.wish(Command::Run);
         for _ in 0..200 {

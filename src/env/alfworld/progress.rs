@@ -3,10 +3,11 @@
 //! Each pattern is looked for in every observation and stays met; their order does not matter. The rate is hits / (n + 1),
 //! and 1 when the goal holds. Both wordings of placing are known ("put ... in/on", "move ... to").
 
+use super::subgoals::{Subgoal, Subgoals};
 use super::targets::{Targets, TaskType};
 
 /// What an observation is searched for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Pattern {
     /// One line says `you see` and `a X <number>`.
     See(String),
@@ -16,6 +17,8 @@ enum Pattern {
     Treat(&'static str, String),
     /// The thing is put, or moved, to the receptacle.
     Place(String, String),
+    /// What a label says.
+    Label(Subgoal),
 }
 
 /// The patterns of one task and which of them were met.
@@ -39,6 +42,11 @@ impl Progress {
             Some(TaskType::PickTwoObjAndPlace) => Some(Pattern::Place(object, targets.parent.clone())),
         };
         Self { patterns: [see, pick].into_iter().chain(last).map(|pattern| (pattern, false)).collect() }
+    }
+
+    /// Measures by the subgoals of a label.
+    pub(super) fn by(Subgoals(all): Subgoals) -> Self {
+        Self { patterns: all.into_iter().map(|subgoal| (Pattern::Label(subgoal), false)).collect() }
     }
 
     /// Forgets what was met.
@@ -72,6 +80,7 @@ impl Pattern {
                 let article = format!("a {kind} ");
                 text.lines().any(|line| line.contains(" you see") && after_number(line, &article).is_some())
             }
+            Self::Label(subgoal) => subgoal.matches(text),
             Self::Pick(kind) => after_number(text, &format!("You pick up the {kind} ")).is_some(),
             Self::Treat(verb, kind) => after_number(text, &format!("You {verb} the {kind} "))
                 .is_some_and(|rest| rest.starts_with(" using the")),

@@ -8,6 +8,7 @@ use super::limits;
 use super::progress::Progress;
 use super::query::Told;
 use super::shown::Shown;
+use super::subgoals::Subgoals;
 use super::targets::Targets;
 use super::truth::Truth;
 use crate::env::EnvError;
@@ -83,6 +84,13 @@ impl World {
         };
         world.begin()?;
         Ok(world)
+    }
+
+    /// The same world with progress measured by the subgoals of a label; to be done before it is reset.
+    #[must_use]
+    pub fn measured_by(mut self, subgoals: Subgoals) -> Self {
+        self.progress = Progress::by(subgoals);
+        self
     }
 
     /// The game.

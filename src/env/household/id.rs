@@ -3,35 +3,11 @@
 //! Any such name is a task; the name alone decides the game, on every machine and in every later version of the
 //! generator that calls itself [`super::GENERATION`].
 
+pub use crate::env::name::Difficulty;
+
+use crate::env::name;
 use std::fmt;
 use std::str::FromStr;
-
-/// How much a room asks of the agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Difficulty {
-    /// A small tidy room: at most two of each kind of furniture, each at a spot of its own, few doors and lids, half
-    /// the clutter, and what is looked for lies in the open where it can.
-    Easy,
-    /// A room like ALFWorld's: the figures of `stock.toml` as they are.
-    Normal,
-    /// A crowded room: the larger of two draws for furniture and clutter, half of the remaining furniture closed as well,
-    /// and no more of what is looked for than the task needs, hidden behind a door or lid where it fits behind one.
-    Hard,
-}
-
-impl Difficulty {
-    /// All of them, from easy to hard.
-    pub const ALL: [Self; 3] = [Self::Easy, Self::Normal, Self::Hard];
-
-    /// The word used in task names.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Easy => "easy",
-            Self::Normal => "normal",
-            Self::Hard => "hard",
-        }
-    }
-}
 
 /// The six kinds of task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,22 +92,16 @@ impl FromStr for TaskId {
 
     fn from_str(text: &str) -> Result<Self, BadTaskId> {
         let bad = || BadTaskId { text: text.to_owned() };
-        let name = text.strip_prefix("household/").unwrap_or(text);
-        let mut parts = name.split('/');
+        let mut parts = text.strip_prefix("household/").unwrap_or(text).split('/');
         let (Some(difficulty), Some(kind), Some(seed), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
         else {
             return Err(bad());
         };
-        let difficulty =
-            Difficulty::ALL.into_iter().find(|known| known.word() == difficulty).ok_or_else(bad)?;
+        let difficulty = Difficulty::named(difficulty).ok_or_else(bad)?;
         let kind = Kind::ALL.into_iter().find(|known| known.word() == kind).ok_or_else(bad)?;
-        // One game has one name: neither `+7` nor `007` is a second one for `7`.
-        let number: u32 = seed.parse().map_err(|_error| bad())?;
-        if number.to_string() != seed {
-            return Err(bad());
-        }
-        Ok(Self { difficulty, kind, seed: number })
+        let seed = name::number(seed).ok_or_else(bad)?;
+        Ok(Self { difficulty, kind, seed })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A world as everybody else sees it.
 
 use super::game::{Game, Joining};
-use super::hint::Hint;
+use super::hint::{Hint, Yardstick};
 use super::world::{Place, World};
 use crate::domain::{Enumeration, EnvInfo, Turn};
 use crate::env::{EnvError, Environment, Snapshot};
@@ -20,12 +20,12 @@ struct Kept {
 pub struct Playing {
     world: World,
     joining: Joining,
-    yardstick: Option<usize>,
+    yardstick: Option<Yardstick>,
 }
 
 impl Playing {
-    /// Opens a game. `yardstick` is the length of a plan that is known to reach the goal; it is shown beside the truth.
-    pub fn new(game: Arc<Game>, joining: Joining, yardstick: Option<usize>) -> Self {
+    /// Opens a game. `yardstick` is what a search for a plan came to, where there was one; it is shown beside the truth.
+    pub fn new(game: Arc<Game>, joining: Joining, yardstick: Option<Yardstick>) -> Self {
         Self { world: World::new(game), joining, yardstick }
     }
 
@@ -72,7 +72,12 @@ impl Playing {
             "objects": objects,
             "facts": facts,
         });
-        (shown, self.yardstick.map_or(Value::Null, |length| json!({ "plan": length })))
+        let truth = self.yardstick.map_or(Value::Null, |yardstick| match yardstick {
+            Yardstick::Plan(length) => json!({ "plan": length }),
+            Yardstick::Impossible => json!({ "no_plan": "impossible" }),
+            Yardstick::GaveUp { states } => json!({ "no_plan": "gave_up", "states": states }),
+        });
+        (shown, truth)
     }
 
     /// What the last action changed; `held` are the parts of the goal that held before.

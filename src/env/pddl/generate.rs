@@ -8,6 +8,7 @@ mod tyreworld;
 use super::environment::Playing;
 use super::game::{Game, Joining, Source};
 use super::hint::Hint;
+use super::hint::Yardstick;
 use super::id::{Difficulty, Domain, TaskId};
 use crate::domain::Task;
 use crate::env::EnvError;
@@ -38,7 +39,7 @@ pub struct GeneratedProblem {
 impl GeneratedProblem {
     /// A world that plays it.
     pub fn open(&self, joining: Joining) -> Playing {
-        Playing::new(Arc::clone(&self.game), joining, Some(self.plan.len()))
+        Playing::new(Arc::clone(&self.game), joining, Some(Yardstick::Plan(self.plan.len())))
     }
 }
 
@@ -159,6 +160,7 @@ pub fn unread(id: &TaskId) -> Task {
         id: id.to_string(),
         goal: String::new(),
         task_type: Some(id.domain.word().to_owned()),
+        difficulty: None,
         seed: u64::from(id.number),
     }
 }

@@ -18,6 +18,20 @@ pub enum Hint {
     },
 }
 
+/// The yardstick for an agent's own way: what a search for a plan from the start came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Yardstick {
+    /// A plan of so many actions. Short, not shortest.
+    Plan(usize),
+    /// No listed actions reach the goal.
+    Impossible,
+    /// The search gave up after so many states; there may be a way.
+    GaveUp {
+        /// States looked at.
+        states: usize,
+    },
+}
+
 impl Game {
     /// Looks for a plan from a state of this game, with the actions that are listed.
     pub(super) fn plan_from(&self, state: &State, effort: Effort) -> Hint {
@@ -31,11 +45,12 @@ impl Game {
         }
     }
 
-    /// The length of a plan from the start: the yardstick for an agent's own. None where none was found within the effort.
-    pub fn yardstick(&self, effort: Effort) -> Option<usize> {
+    /// Looks for a plan from the start, within the effort.
+    pub fn yardstick(&self, effort: Effort) -> Yardstick {
         match self.plan_from(self.task.initial(), effort) {
-            Hint::Plan(plan) => Some(plan.len()),
-            Hint::Impossible | Hint::GaveUp { .. } => None,
+            Hint::Plan(plan) => Yardstick::Plan(plan.len()),
+            Hint::Impossible => Yardstick::Impossible,
+            Hint::GaveUp { states } => Yardstick::GaveUp { states },
         }
     }
 }

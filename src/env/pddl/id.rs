@@ -3,6 +3,9 @@
 //! Any such name is a problem; the name alone decides it, on every machine and in every later version of the generator that
 //! calls itself [`super::GENERATION`].
 
+pub use crate::env::name::Difficulty;
+
+use crate::env::name;
 use std::fmt;
 use std::str::FromStr;
 
@@ -59,31 +62,6 @@ impl Domain {
     }
 }
 
-/// How much a problem asks. What that means is each domain's (docs/PDDL.md).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Difficulty {
-    /// A handful of steps.
-    Easy,
-    /// As AgentBoard's problems are.
-    Normal,
-    /// Larger than most of AgentBoard's.
-    Hard,
-}
-
-impl Difficulty {
-    /// All of them, from easy to hard.
-    pub const ALL: [Self; 3] = [Self::Easy, Self::Normal, Self::Hard];
-
-    /// The word used in task names.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Easy => "easy",
-            Self::Normal => "normal",
-            Self::Hard => "hard",
-        }
-    }
-}
-
 /// The name of one generated problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskId {
@@ -118,14 +96,9 @@ impl FromStr for TaskId {
             _ => return Err(bad()),
         };
         let domain = Domain::ALL.into_iter().find(|known| known.word() == domain).ok_or_else(bad)?;
-        let difficulty =
-            Difficulty::ALL.into_iter().find(|known| known.word() == difficulty).ok_or_else(bad)?;
-        // One problem has one number: neither `+3` nor `003` is a second way to say `3`.
-        let value: u32 = number.parse().map_err(|_error| bad())?;
-        if value.to_string() != number {
-            return Err(bad());
-        }
-        Ok(Self { domain, difficulty, number: value })
+        let difficulty = Difficulty::named(difficulty).ok_or_else(bad)?;
+        let number = name::number(number).ok_or_else(bad)?;
+        Ok(Self { domain, difficulty, number })
     }
 }
 

@@ -33,12 +33,8 @@ fn play(run: RunSpec) -> Play {
         said += 1;
         let question = prompt.question.unwrap();
         let words = format!("{} {} number {said}.", question.purpose.name(), question.kind.name());
-        // The tip repeats words of the lesson it is taken from.
-        if question == CONTRAST || question == TIP {
-            format!("{words} Heat before you place.")
-        } else {
-            words
-        }
+        // The tip names the lesson it is taken from.
+        if question == TIP { format!("1: {words}") } else { words }
     });
     play
 }
@@ -76,6 +72,7 @@ fn the_tables_of_paper_and_code() {
             id: "x".to_owned(),
             goal: String::new(),
             task_type: Some(kind.to_owned()),
+            difficulty: None,
             seed: 0,
         };
         let difficulty = Difficulty::of(&task);
@@ -199,4 +196,76 @@ fn the_runner_is_reflexions() {
     assert_eq!((limits.steps, loops), (49, true));
     assert_eq!(settings.number("memory", 0), 3);
     assert_eq!(super::super::trials("fcrf"), 5);
+}
+
+#[test]
+fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about() {
+    // What the mentor answers where two lessons were shown; the linked one, the tip's words, the complaint.
+    let cases: &[(&str, Option<usize>, &str, &str)] = &[
+        ("2: Open it first.", Some(1), "Open it first.", ""),
+        ("Lesson 1: Look first.", Some(0), "Look first.", ""),
+        ("Lesson 2 - Open it first.", Some(1), "Open it first.", ""),
+        ("[1] Look first.", Some(0), "Look first.", ""),
+        ("**2.** Open it first.", Some(1), "Open it first.", ""),
+        ("2", Some(1), "Open before you take.", ""),
+        ("Open it first.", None, "Open it first.", "does not begin with the number"),
+        ("2 apples are needed.", None, "2 apples are needed.", "does not begin with the number"),
+        ("7: Open it first.", None, "Open it first.", "names lesson 7, and 2 were shown"),
+        ("0: Open it first.", None, "Open it first.", "names lesson 0, and 2 were shown"),
+    ];
+    for (reply, linked, words, complaint) in cases {
+        let mut play = Play::new(run(&[("a", TWO)], 2));
+        play.mentor = Box::new(|prompt| match prompt.question {
+            Some(TIP) => (*reply).to_owned(),
+            _ => "Something.".to_owned(),
+        });
+        for text in ["Look before you go.", "Open before you take."] {
+            let text = crate::domain::LessonText::plain(text);
+            play.command(Command::Lesson(LessonWish::add(
+                Kind::Lesson,
+                Scope::Environment,
+                text,
+                String::new(),
+            )));
+        }
+        until_over(&mut play, &[]);
+        let state = play.state();
+        let pool: Vec<_> = state.pool.of(Kind::Lesson).collect();
+        let tip = pool.iter().find(|l| l.scope == Scope::Task).unwrap();
+        assert_eq!(tip.text().text, *words, "{reply}");
+        let parents: Vec<_> = linked.iter().map(|n| pool[*n].id.clone()).collect();
+        assert_eq!(*tip.parents, *parents, "{reply}");
+        let said = state.reflections.iter().find(|r| r.question() == TIP).unwrap().complaints.join("; ");
+        assert!(said.contains(complaint) && said.is_empty() == complaint.is_empty(), "{reply}: {said}");
+        let (state, record) = play.prompts.iter().find(|(_, p)| p.question == Some(TIP)).unwrap();
+        assert!(render(state, record).body().contains("Lesson 2 - Open before you take.\n"));
+    }
+}
+
+#[test]
+fn a_whole_run_costs_what_its_tables_say() {
+    // Five trials of 50 turns that are lost; questions after each but the last: simple asks 2, in-depth 3 (2 without a pool).
+    // Type, table, whether there is a pool, calls of the mentor: k1 simple ones and the rest in-depth.
+    for (kind, table, pool, calls) in [
+        (PUT, "code", true, 3 * 2 + 3),
+        (PUT, "paper", true, 2 * 2 + 2 * 3),
+        (LOOK, "code", true, 2 * 2 + 2 * 3),
+        (HEAT, "code", true, 2 + 3 * 3),
+        (TWO, "paper", true, 4 * 3),
+        (TWO, "paper", false, 4 * 2),
+    ] {
+        let (limits, settings, _) = defaults("fcrf", PaperOrCode::Paper);
+        let mut run = run(&[("a", kind)], 5);
+        (run.limits, run.settings, run.loop_detector) = (limits, settings, false);
+        run.settings.set("k_table", table, SettingOrigin::Flag);
+        let mut play = play(run);
+        if pool {
+            let tip = crate::domain::LessonText::plain("Open before you take.");
+            let wish = LessonWish::add(Kind::Lesson, Scope::Environment, tip, String::new());
+            play.command(Command::Lesson(wish));
+        }
+        until_over(&mut play, &[]);
+        let spent = play.state().spent;
+        assert_eq!((spent.actor_calls, spent.mentor_calls), (250, calls), "{kind} {table} {pool}");
+    }
 }

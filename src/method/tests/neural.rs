@@ -163,3 +163,30 @@ fn the_mentors_prompt_has_the_world_the_constitution_the_task_and_the_turns() {
     let body = prompt.body();
     assert!(body.contains("- Said 2.") && body.contains("> look"), "{body}");
 }
+
+#[test]
+fn a_constitution_costs_nothing_and_a_whole_run_what_the_paper_says() {
+    // methods.md 5: co-operative mode is 50 calls, both modes together 50 + 15; ten tasks and the summaries after the tenth.
+    let ten: Vec<String> = (0..10).map(|n| format!("t{n}")).collect();
+    let ten: Vec<(&str, &str)> = ten.iter().map(|t| (t.as_str(), "")).collect();
+    for (run, calls) in [
+        (spec("react", &[("a", "")]), (50, 0)),
+        (neural(&[("a", "")]), (50, 15)),
+        (neural(&ten), (500, 10 * 15 + 2)),
+    ] {
+        let lesson = |kind, text: &str| {
+            let wish = LessonWish::add(kind, Scope::Environment, LessonText::plain(text), String::new());
+            ("constitution.jsonl".to_owned(), wish)
+        };
+        let pool = vec![lesson(Kind::Abstract, "Look first."), lesson(Kind::Error, "Ran in circles.")];
+        let said = play(run.clone()).mentor;
+        let mut play = Play::with_pool(run, pool);
+        play.mentor = said;
+        play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 600]);
+        let spent = play.state().spent;
+        assert_eq!((spent.actor_calls, spent.mentor_calls), calls);
+        let (state, first) = &play.prompts[0];
+        let body = render(state, first).body();
+        assert!(body.contains("Look first.") && body.contains("Ran in circles."), "{body}");
+    }
+}

@@ -155,3 +155,27 @@ fn an_empty_reply_is_asked_again_warmer_and_then_counts_as_an_empty_action() {
     let step = play.state().episode.as_ref().unwrap().step(1).unwrap();
     assert_eq!((step.action(), step.unusable), (Some(""), 5));
 }
+
+#[test]
+fn a_session_from_before_keep_attempts_shows_its_last_attempts_still() {
+    for strategy in ["last-attempt", "both", "reflexion"] {
+        let mut run = run(&[("a", "")], 3);
+        run.limits.steps = 2;
+        run.settings.set("strategy", strategy, SettingOrigin::Flag);
+        let mut play = play(run);
+        lose(&mut play);
+        // As an older program wrote it: the strategy alone decided.
+        let old = play.journal.iter().map(|envelope| {
+            let mut written = serde_json::to_value(envelope).unwrap();
+            if let Some(settings) = written.pointer_mut("/spec/settings") {
+                assert!(settings.as_object_mut().unwrap().remove("keep_attempts").is_some());
+            }
+            serde_json::from_value::<crate::engine::Envelope>(written).unwrap()
+        });
+        let mut state = crate::engine::State::default();
+        old.for_each(|envelope| state.apply(&envelope));
+        assert_eq!(&state, play.state(), "{strategy}");
+        let (_, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
+        assert_eq!(crate::prompt::body_hash(&render(&state, record)), record.sha256, "{strategy}");
+    }
+}

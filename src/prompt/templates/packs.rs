@@ -116,6 +116,7 @@ mod tests {
             id: String::new(),
             goal: String::new(),
             task_type: Some(kind.to_owned()),
+            difficulty: None,
             seed: 0,
         };
         let world = templates.world("alfworld");

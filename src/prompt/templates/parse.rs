@@ -42,6 +42,8 @@ struct RawPart {
     #[serde(default)]
     together: bool,
     #[serde(default)]
+    numbered: bool,
+    #[serde(default)]
     when: Option<RawWhen>,
 }
 
@@ -67,6 +69,8 @@ struct RawWorld {
 struct RawExample {
     file: String,
     types: Vec<String>,
+    #[serde(default)]
+    only: bool,
 }
 
 type Parsed = (BTreeMap<String, Layout>, Vec<World>);
@@ -116,10 +120,10 @@ fn world(file: &File<'_>, files: &BTreeMap<String, String>) -> Result<World, Tem
     let mut examples = Vec::new();
     for example in raw.examples {
         let at = example.span().start;
-        let RawExample { file: named, types } = example.into_inner();
+        let RawExample { file: named, types, only } = example.into_inner();
         let text =
             files.get(&named).ok_or_else(|| file.error(at, format!("there is no example file {named}")))?;
-        examples.push(Example::new(types, text));
+        examples.push(Example::new(types, only, text));
     }
     let texts = raw.texts.iter().map(|(name, text)| (name.clone(), StoredText::new(text))).collect();
     Ok(World { envs: raw.envs, texts, examples })
@@ -136,12 +140,14 @@ fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
         scope: raw.scope,
         here: raw.here,
         together: raw.together,
+        numbered: raw.numbered,
     };
     let choosy = !choice.kinds.is_empty()
         || choice.last.is_some()
         || choice.scope.is_some()
         || choice.here
-        || choice.together;
+        || choice.together
+        || choice.numbered;
     let chosen = || Some(Content::Lessons(choice.clone()));
     let (label, listed) = match raw.label.as_str() {
         "instruction" => (Label::Instruction, None),

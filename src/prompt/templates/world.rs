@@ -19,6 +19,8 @@ pub(in crate::prompt) struct World {
 #[derive(Clone, Debug)]
 pub(in crate::prompt) struct Example {
     types: Vec<String>,
+    /// It is shown to tasks of these types alone, as other tasks have other actions.
+    only: bool,
     text: StoredText,
     /// The same in the words of the 2.1.1 games.
     old: StoredText,
@@ -34,15 +36,15 @@ pub(in crate::prompt) enum Wording {
 }
 
 impl Example {
-    pub(super) fn new(types: Vec<String>, text: &str) -> Self {
+    pub(super) fn new(types: Vec<String>, only: bool, text: &str) -> Self {
         let old: String = text.split_inclusive('\n').map(old_words).collect();
-        Self { types, text: StoredText::new(text), old: StoredText::new(&old) }
+        Self { types, only, text: StoredText::new(text), old: StoredText::new(&old) }
     }
 
     /// An example that is shown word for word, whatever the words of the game.
     pub(super) fn as_it_is(types: Vec<String>, text: &str) -> Self {
         let text = StoredText::new(text);
-        Self { types, old: text.clone(), text }
+        Self { types, only: false, old: text.clone(), text }
     }
 }
 
@@ -67,7 +69,8 @@ impl World {
         own.or_else(|| self.texts.get(name))
     }
 
-    /// The first `count` examples for a task: those of its type, then the others in the file's order. A task whose type is
+    /// The first `count` examples for a task: those of its type, then the others in the file's order, but for those that are of
+    /// their types `only`. A task whose type is
     /// not known is matched by the words of its goal.
     pub(in crate::prompt) fn examples_for(
         &self,
@@ -80,7 +83,7 @@ impl World {
             None => types.iter().any(|t| task.goal.split(' ').any(|word| word == t)),
         };
         let (first, rest): (Vec<_>, Vec<_>) = self.examples.iter().partition(|e| fits(&e.types));
-        let chosen = first.into_iter().chain(rest).take(count);
+        let chosen = first.into_iter().chain(rest.into_iter().filter(|e| !e.only)).take(count);
         chosen.map(|e| if wording == Wording::Old { &e.old } else { &e.text }).collect()
     }
 }

@@ -293,7 +293,9 @@ impl<'a> Answer<'a> {
     fn broken(&self, why: &str) -> ProviderError {
         if self.shown() {
             let what = format!("the answer of {} broke off: {why}", self.host());
-            ProviderError::new(what, "retry; what had come is no whole answer").of_kind(FailureKind::CutOff)
+            let next = "retry; what had come is no whole answer. Some servers break off like this at the end of their context: \
+                        there a smaller context_tokens or max_tokens helps";
+            ProviderError::new(what, next).of_kind(FailureKind::CutOff)
         } else {
             let what = format!("{} broke the connection before it answered: {why}", self.host());
             ProviderError::new(what, "retry; look at the server's own log").of_kind(FailureKind::Unreachable)

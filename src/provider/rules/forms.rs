@@ -121,20 +121,9 @@ impl Forms {
     /// Every lesson that stands in the prompt's reflections, memory, guidance, and in a person's reason.
     pub(super) fn lessons(&self, prompt: &Prompt, knowledge: &Knowledge) -> Lessons {
         let mut lessons = Lessons::default();
-        for segment in &prompt.segments {
-            if matches!(
-                segment.label,
-                Label::Guidance
-                    | Label::Abstract
-                    | Label::Error
-                    | Label::Progress
-                    | Label::Memory
-                    | Label::Rejection
-            ) {
-                let text = segment.text.to_lowercase();
-                for sentence in sentences(&text) {
-                    self.learn(sentence, knowledge, &mut lessons);
-                }
+        for text in taught(prompt) {
+            for sentence in sentences(&text) {
+                self.learn(sentence, knowledge, &mut lessons);
             }
         }
         lessons
@@ -142,14 +131,7 @@ impl Forms {
 
     fn learn<'a>(&self, sentence: &'a str, knowledge: &'a Knowledge, lessons: &mut Lessons) {
         let mut words = [""; LONGEST];
-        let mut count = 0;
-        let marks = |c: char| matches!(c, ',' | '"' | '\'' | '`' | '(' | ')' | '“' | '”' | '’');
-        for word in sentence.split_whitespace().map(|w| w.trim_matches(marks)).filter(|w| !w.is_empty()) {
-            let Some(place) = words.get_mut(count) else { return };
-            *place = word;
-            count += 1;
-        }
-        let Some(words) = words.get(..count).filter(|w| w.len() >= 3) else { return };
+        let Some(words) = words_of(sentence, &mut words).filter(|w| w.len() >= 3) else { return };
         let Some(first) = words.first() else { return };
         for place in self.by_first.get(*first).unwrap_or(&self.others) {
             let Some(Sentence { form, pattern, words: may_be }) = self.sentences.get(*place) else {
@@ -213,6 +195,59 @@ impl Lessons {
             | Form::SayMove
             | Form::SayPut => {}
         }
+    }
+}
+
+/// The texts of a prompt that teach, in lower case.
+fn taught(prompt: &Prompt) -> impl Iterator<Item = String> {
+    let teaching = prompt.segments.iter().filter(|segment| {
+        matches!(
+            segment.label,
+            Label::Guidance
+                | Label::Abstract
+                | Label::Error
+                | Label::Progress
+                | Label::Memory
+                | Label::Rejection
+        )
+    });
+    teaching.map(|segment| segment.text.to_lowercase())
+}
+
+/// The words of a sentence without what counts for nothing; none where it is longer than any lesson of ours.
+fn words_of<'w, 's>(sentence: &'s str, words: &'w mut [&'s str; LONGEST]) -> Option<&'w [&'s str]> {
+    let marks = |c: char| matches!(c, ',' | '"' | '\'' | '`' | '(' | ')' | '“' | '”' | '’');
+    let mut count = 0;
+    for word in sentence.split_whitespace().map(|w| w.trim_matches(marks)).filter(|w| !w.is_empty()) {
+        *words.get_mut(count)? = word;
+        count += 1;
+    }
+    words.get(..count)
+}
+
+/// A sentence form for itself, of plain words alone.
+#[derive(Debug, serde::Deserialize)]
+#[serde(from = "String")]
+pub(super) struct Phrase(Pattern);
+
+impl From<String> for Phrase {
+    fn from(text: String) -> Self {
+        Self(text.split(' ').map(slot).collect())
+    }
+}
+
+impl Phrase {
+    /// Whether the prompt holds a lesson of one of these forms.
+    pub(super) fn said(phrases: &[Self], prompt: &Prompt) -> bool {
+        let fits = |sentence: &str| {
+            let mut words = [""; LONGEST];
+            let words = words_of(sentence, &mut words).unwrap_or_default();
+            phrases.iter().any(|phrase| {
+                !words.is_empty()
+                    && matches(&phrase.0, words, super::knowledge::knowledge(), &mut Bound::default())
+            })
+        };
+        taught(prompt).any(|text| sentences(&text).any(fits))
     }
 }
 

@@ -1,24 +1,19 @@
 //! The built-in actor in a grid world: a beginner who reads the sentences of what is in front of it and nothing else.
 //!
 //! It looks around, does what its goal says when it sees what the goal means, and goes through doors otherwise. It has a
-//! beginner's two mistakes, each given up after a refusal or two: it says `pick up` for `pickup`, and it goes through closed doors.
-//! A lesson that has the right words in it (`pickup`, `toggle`) spares it them (`docs/LESSON_FORMS.md`).
+//! beginner's mistakes (`worlds.toml`), each given up after a while: it says `pick up` for `pickup`, goes through closed doors, grabs
+//! with full hands, turns on after a round, says again what was refused. A lesson of the right form spares it them
+//! (`docs/LESSON_FORMS.md`).
 
 mod decide;
 mod replay;
 
 use super::dice::Dice;
+use super::habits;
 use super::read::Reading;
-use crate::domain::{Label, Prompt};
+use crate::domain::Prompt;
 use decide::Decision;
 use replay::Replay;
-
-/// How often a new task meets a beginner who says `pick up`.
-const SAYS_PICK_UP: f64 = 0.5;
-/// How often one who goes through closed doors.
-const IGNORES_DOORS: f64 = 0.5;
-/// Refusals after which a mistake is given up.
-const PATIENCE: usize = 2;
 
 /// The line that is answered to a prompt about a grid; none for a prompt about anything else.
 pub(super) fn answer(prompt: &Prompt, reading: &Reading<'_>, seed: u64) -> Option<String> {
@@ -30,29 +25,26 @@ pub(super) fn answer(prompt: &Prompt, reading: &Reading<'_>, seed: u64) -> Optio
             replay.goal_text
         ));
     }
-    let mut line = Decision { replay: &replay, dice: &dice }.line();
-    let knows = |word: &str| taught(prompt, word);
     let refused = |start: &str| replay.refused_ever.iter().filter(|line| line.starts_with(start)).count();
-    if let Some(thing) = line.strip_prefix("pickup ")
-        && dice.always("says pick up", 0) < SAYS_PICK_UP
-        && refused("pick up ") < PATIENCE
-        && !knows("pickup")
+    let slips = |habit: &str, used: usize| habits::shows_in_grid(habit, used, prompt, &dice);
+    if let Some(failed) = replay.failed
+        && slips("repeats_failures", replay.repeats)
     {
-        line = format!("pick up {thing}");
-    } else if let Some(door) = line.strip_prefix("toggle and go through ")
-        && door.contains(" closed ")
-        && dice.always("ignores doors", 0) < IGNORES_DOORS
-        && refused("go through ") < PATIENCE
-        && !knows("toggle")
-    {
-        line = format!("go through {door}");
+        return Some(failed.to_owned());
     }
-    Some(line)
-}
-
-/// A lesson in the prompt has this word in it.
-fn taught(prompt: &Prompt, word: &str) -> bool {
-    let lesson =
-        |label: Label| matches!(label, Label::Abstract | Label::Error | Label::Progress | Label::Memory);
-    prompt.segments.iter().any(|segment| lesson(segment.label) && segment.text.contains(word))
+    let grabs = replay.now().carrying.is_some() && slips("grabs_with_full_hands", replay.grabbed);
+    let line = Decision { replay: &replay, dice: &dice, grabs }.line();
+    if let Some(turn) = replay.actions.last().filter(|last| last.starts_with("turn "))
+        && !line.starts_with("turn ")
+        && slips("keeps_turning", replay.spins)
+    {
+        return Some((*turn).to_owned());
+    }
+    Some(match (line.strip_prefix("pickup "), line.strip_prefix("toggle and go through ")) {
+        (Some(thing), _) if slips("says_pick_up", refused("pick up ")) => format!("pick up {thing}"),
+        (_, Some(door)) if door.contains(" closed ") && slips("ignores_doors", refused("go through ")) => {
+            format!("go through {door}")
+        }
+        _ => line,
+    })
 }

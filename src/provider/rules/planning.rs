@@ -1,84 +1,20 @@
 //! The built-in actor on planning problems: a beginner that knows the rules of the four domains and has bad habits.
 //!
 //! It reads the prompt like a model: the facts from the words of the first observation, the rest by taking its own actions
-//! again in its head. It looks for a plan and follows it, but for its habits, each at a declared rate; a lesson in the prompt that
-//! speaks of a habit ends it. Of other domains it knows nothing: it asks for the list and takes something from it.
+//! again in its head. It looks for a plan and follows it, but for its habits (`worlds.toml`), each at a committed rate; it gives them
+//! up by itself after a while, and at once with a lesson of the right form in the prompt. Of other domains it knows nothing: it asks for the list and takes something from it.
 
 mod scene;
 
 use super::dice::Dice;
+use super::habits;
 use super::read::{Item, Reading};
-use crate::domain::{Label, Prompt};
+use crate::domain::Prompt;
 use crate::env::pddl::{Domain, Hint, World};
 use crate::pddl::Effort;
 
 /// What the actor spends on a plan.
 const THOUGHT: Effort = Effort { states: 3_000, work: 10_000_000 };
-
-/// A bad habit: in place of an action of `instead_of` it takes one of `takes`.
-struct Habit {
-    domain: Domain,
-    instead_of: &'static str,
-    takes: &'static str,
-    /// In how many of 1000 such moments.
-    permille: u32,
-    /// A lesson with one of these words ends it.
-    cures: &'static [&'static str],
-}
-
-/// The habits and their rates. They were set by hand, once, and not tuned on any table.
-const HABITS: &[Habit] = &[
-    Habit { domain: Domain::Gripper, instead_of: "pick", takes: "move", permille: 350, cures: &["hand"] },
-    Habit {
-        domain: Domain::Gripper,
-        instead_of: "move",
-        takes: "drop",
-        permille: 200,
-        cures: &["belong", "room that the goal"],
-    },
-    Habit {
-        domain: Domain::Blockworld,
-        instead_of: "unstack",
-        takes: "pickup",
-        permille: 300,
-        cures: &["unstack"],
-    },
-    Habit {
-        domain: Domain::Blockworld,
-        instead_of: "putdown",
-        takes: "stack",
-        permille: 350,
-        cures: &["table", "bottom"],
-    },
-    Habit {
-        domain: Domain::Barman,
-        instead_of: "fill-shot",
-        takes: "grasp",
-        permille: 250,
-        cures: &["leave"],
-    },
-    Habit {
-        domain: Domain::Barman,
-        instead_of: "clean-shot",
-        takes: "leave",
-        permille: 250,
-        cures: &["clean"],
-    },
-    Habit {
-        domain: Domain::Tyreworld,
-        instead_of: "loosen",
-        takes: "jack-up",
-        permille: 350,
-        cures: &["loosen"],
-    },
-    Habit {
-        domain: Domain::Tyreworld,
-        instead_of: "open",
-        takes: "fetch",
-        permille: 350,
-        cures: &["open a container"],
-    },
-];
 
 /// The line for a prompt about a planning problem; none for any other prompt.
 pub(super) fn answer(prompt: &Prompt, reading: &Reading<'_>, dice: &Dice) -> Option<String> {
@@ -93,6 +29,7 @@ pub(super) fn answer(prompt: &Prompt, reading: &Reading<'_>, dice: &Dice) -> Opt
         return Some(unknown(reading, dice));
     };
     let mut refused = 0;
+    let actions = reading.items.iter().filter(|item| matches!(item, Item::Did { .. })).count();
     for item in &reading.items[told.1..] {
         if let Item::Did { line, answer, .. } = item {
             world.play(line);
@@ -109,7 +46,7 @@ pub(super) fn answer(prompt: &Prompt, reading: &Reading<'_>, dice: &Dice) -> Opt
         Hint::Impossible | Hint::GaveUp { .. } => None,
     };
     let Some(next) = next else { return Some(any(&world, dice)) };
-    Some(habit(prompt, &world, &next, dice).unwrap_or(next).trim_end().to_owned())
+    Some(habit(prompt, &world, &next, actions, dice).unwrap_or(next).trim_end().to_owned())
 }
 
 /// The last text that tells everything, and how many items lie before what happened after it.
@@ -125,50 +62,31 @@ fn told<'a>(reading: &Reading<'a>) -> (&'a str, usize) {
 }
 
 /// What a habit does in place of the next action of the plan, where one shows now.
-fn habit(prompt: &Prompt, world: &World, next: &str, dice: &Dice) -> Option<String> {
+fn habit(prompt: &Prompt, world: &World, next: &str, actions: usize, dice: &Dice) -> Option<String> {
     let mut ahead = World::new(std::sync::Arc::clone(world.game()));
     ahead.go_back(&world.place());
     ahead.play(next);
     let verb = ahead.taken()?;
     let (verb, objects) = verb.split_once('(')?;
     let domain = Domain::named(world.game().domain())?;
-    let shows = |habit: &&Habit| {
-        habit.domain == domain
-            && habit.instead_of == verb
-            && dice.now(habit.takes) * 1000.0 < f64::from(habit.permille)
-            && !cured(prompt, habit)
-    };
-    let habit = HABITS.iter().find(shows)?;
-    // The second ball is the one that is forgotten, or nothing would ever be carried.
-    if habit.takes == "move" && !world.valid().any(|text| text.starts_with("drop")) {
+    let takes = habits::shows_in_plan(domain, verb, actions, prompt, dice)?;
+    // Both are mistakes of one who carries a ball: without one, nothing would ever be carried, and there is nothing to drop.
+    if matches!(takes, "move" | "drop") && !world.valid().any(|text| text.starts_with("drop")) {
         return None;
     }
     let form = |text: &&str| {
         let mut tried = World::new(std::sync::Arc::clone(world.game()));
         tried.go_back(&world.place());
         tried.play(text);
-        tried.taken().is_some_and(|taken| taken.starts_with(&format!("{}(", habit.takes)))
+        tried.taken().is_some_and(|taken| taken.starts_with(&format!("{takes}(")))
     };
     let options: Vec<&str> = world.valid().filter(form).collect();
     if options.is_empty() {
         // What cannot be done is said all the same.
-        return Some(format!("{} {}", habit.takes, objects.trim_end_matches(')').replace(',', " ")));
+        return Some(format!("{} {}", takes, objects.trim_end_matches(')').replace(',', " ")));
     }
     let at = (dice.now("which") * options.len() as f64) as usize;
     options.get(at).map(|text| (*text).to_owned())
-}
-
-/// Whether a lesson in the prompt speaks of a habit.
-fn cured(prompt: &Prompt, habit: &Habit) -> bool {
-    let lessons = prompt
-        .segments
-        .iter()
-        .filter(|segment| matches!(segment.label, Label::Abstract | Label::Error | Label::Memory));
-    let mut lines = lessons.flat_map(|segment| segment.text.lines()).filter(|line| line.starts_with("- "));
-    lines.any(|line| {
-        let line = line.to_lowercase();
-        habit.cures.iter().any(|word| line.contains(word))
-    })
 }
 
 /// Something that can be done.

@@ -5,6 +5,7 @@ mod honesty;
 mod lessons;
 mod reading;
 mod streaming;
+mod worlds;
 
 use super::answer;
 use super::belief::{Belief, Faults};

@@ -76,6 +76,17 @@ pub struct Improvement {
     pub tasks: usize,
 }
 
+/// A number of values that have no task of their own, with its interval: whole values are drawn anew.
+pub(super) fn resampled(values: &[f64], statistic: fn(&[f64]) -> f64) -> Interval {
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let resamples = (DRAWS / values.len().max(1)).clamp(200, RESAMPLES);
+    let draw = |rng: &mut ChaCha8Rng| -> Vec<f64> {
+        values.iter().filter_map(|_| values.get(rng.next_u64() as usize % values.len()).copied()).collect()
+    };
+    let drawn = (0..resamples).map(|_| statistic(&draw(&mut rng))).collect();
+    percentiles(statistic(values), drawn)
+}
+
 /// The probability that `better` improves over `other`; none where they share no task.
 pub fn improvement(better: &[Attempts], other: &[Attempts]) -> Option<Improvement> {
     let mut table = table([better, other]);

@@ -88,8 +88,17 @@ pub fn short_type(task: &Task) -> String {
     TYPES.iter().find(|t| own.starts_with(t.0)).map_or(own, |t| t.1).to_owned()
 }
 
-/// AgentBoard's difficulty of ALFWorld's types; none for what it does not label.
-pub fn difficulty(task: &Task) -> Option<&'static str> {
+/// How difficult a task is: what a label gave, else our generators' own word where it stands in the id, else AgentBoard's of
+/// ALFWorld's types; none for what nobody labels.
+pub fn difficulty(task: &Task) -> Option<&str> {
+    if let Some(word) = &task.difficulty {
+        return Some(word);
+    }
+    if matches!(task.env.as_str(), "household" | "pddl") {
+        return ["easy", "normal", "hard"]
+            .into_iter()
+            .find(|word| task.id.split('/').any(|part| part == *word));
+    }
     let short = short_type(task);
     let known = TYPES.iter().any(|t| t.1 == short);
     known.then_some(if short == "put" { "easy" } else { "hard" })

@@ -141,10 +141,12 @@ pub struct Comparison {
     pub published: f64,
     /// The number of tasks behind it, where it is known.
     pub published_tasks: Option<usize>,
-    /// Ours; the ends are equal to it where no interval is known.
+    /// Ours.
     pub ours: Interval,
     /// The number of tasks behind ours.
     pub tasks: usize,
+    /// What ours is over: tasks, reflections, or actions of failed attempts.
+    pub over: (usize, &'static str),
     /// What has to be known of the published figure.
     pub note: Option<String>,
 }
@@ -203,19 +205,19 @@ fn compare(row: &Row, cell: &Cell, metrics: &Metrics) -> Option<Comparison> {
     let rates = if kind == "all" { Some(&metrics.all) } else { metrics.by_type.get(kind) }?;
     let per_cent =
         |i: Interval| Interval { value: i.value * 100.0, low: i.low * 100.0, high: i.high * 100.0 };
-    let bare = |value: f64| Interval { value, low: value, high: value };
     let reflected = metrics.reflections.as_ref();
-    let ours = match measure.as_str() {
-        "success" => per_cent(rates.success?),
-        "words" => bare(reflected?.words),
-        "words_deviation" => bare(reflected?.deviation),
+    let written = || reflected.map_or(0, |r| r.count);
+    let (ours, over) = match measure.as_str() {
+        "success" => (per_cent(rates.success?), (rates.tasks, "tasks")),
+        "words" => (reflected?.words_interval, (written(), "reflections")),
+        "words_deviation" => (reflected?.deviation_interval, (written(), "reflections")),
         "recall" => {
             let r = reflected?.revision;
-            per_cent(super::wilson(r.retained, r.correct)?)
+            (per_cent(super::wilson(r.retained, r.correct)?), (r.correct, "actions"))
         }
         "precision" => {
             let r = reflected?.revision;
-            per_cent(super::wilson(r.corrected, r.erroneous)?)
+            (per_cent(super::wilson(r.corrected, r.erroneous)?), (r.erroneous, "actions"))
         }
         _ => return None,
     };
@@ -240,6 +242,7 @@ fn compare(row: &Row, cell: &Cell, metrics: &Metrics) -> Option<Comparison> {
         published_tasks,
         ours,
         tasks: rates.tasks,
+        over,
         note,
     })
 }

@@ -43,10 +43,7 @@ impl Rates {
         let together = |what: &dyn Fn(&crate::domain::EpisodeSummary) -> f64| {
             mean(tasks.iter().map(|t| t.episodes.iter().map(|e| what(e)).sum()))
         };
-        let grounded = episodes().filter(|e| e.moves > 0).map(|e| {
-            let refused = e.hindsight.invalid.min(e.moves);
-            f64::from(e.moves - refused) / f64::from(e.moves)
-        });
+        let grounded = episodes().filter_map(|e| e.grounding());
         Self {
             tasks: tasks.len(),
             solved,

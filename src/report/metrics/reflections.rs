@@ -6,6 +6,8 @@
 //! makes that mistake again. So the numbers are about what was done with a reflection, not about its words.
 
 use super::Gathered;
+use super::aggregate::resampled;
+use super::interval::Interval;
 use super::rates::mean;
 use crate::domain::{NoteKind, Purpose, Reflection};
 use crate::engine::Episode;
@@ -71,8 +73,12 @@ pub struct Reflected {
     pub count: usize,
     /// Mean length in words.
     pub words: f64,
+    /// The same with its interval, resampled over reflections.
+    pub words_interval: Interval,
     /// Standard deviation of the length (of all of them, divided by their number).
     pub deviation: f64,
+    /// The same with its interval.
+    pub deviation_interval: Interval,
     /// Share of correct actions that were kept; none where there is no next attempt, or no correct action.
     pub recall: Option<f64>,
     /// Share of erroneous actions that were corrected; none where there is nothing to correct.
@@ -84,6 +90,15 @@ pub struct Reflected {
 fn words(reflection: &Reflection) -> usize {
     let item = |text: &str| text.split_whitespace().count();
     reflection.items.iter().map(|i| item(&i.text.text) + i.text.solution.as_deref().map_or(0, item)).sum()
+}
+
+fn average(lengths: &[f64]) -> f64 {
+    mean(lengths.iter().copied()).unwrap_or(0.0)
+}
+
+fn deviation(lengths: &[f64]) -> f64 {
+    let middle = average(lengths);
+    mean(lengths.iter().map(|l| (l - middle).powi(2))).unwrap_or(0.0).sqrt()
 }
 
 impl Reflected {
@@ -109,13 +124,14 @@ impl Reflected {
         if lengths.is_empty() && revision.pairs == 0 {
             return None;
         }
-        let average = mean(lengths.iter().copied()).unwrap_or(0.0);
-        let variance = mean(lengths.iter().map(|l| (l - average).powi(2))).unwrap_or(0.0);
+        let (average, deviation) = (average(&lengths), deviation(&lengths));
         let share = |part: usize, of: usize| (of > 0).then(|| part as f64 / of as f64);
         Some(Self {
             count: lengths.len(),
             words: average,
-            deviation: variance.sqrt(),
+            words_interval: resampled(&lengths, self::average),
+            deviation,
+            deviation_interval: resampled(&lengths, self::deviation),
             recall: share(revision.retained, revision.correct),
             precision: share(revision.corrected, revision.erroneous),
             revision,

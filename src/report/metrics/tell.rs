@@ -109,6 +109,10 @@ fn remarks(metrics: &Metrics) -> Vec<String> {
     if metrics.assisted > 0 {
         lines.push(format!("{} tasks with a person's hand in them stand in no rate.", metrics.assisted));
     }
+    if !metrics.counted.is_empty() {
+        let cost = metrics.counted.cost().map_or_else(String::new, |cost| format!("; cost {cost}"));
+        lines.push(format!("Tokens: {}{cost}.", metrics.counted.words()));
+    }
     if metrics.calibration > 0 {
         lines.push(format!("{} calibration episodes stand in no rate.", metrics.calibration));
     }
@@ -209,15 +213,14 @@ fn published(out: &mut String, form: Form, metrics: &Metrics) {
             }
             let row = |c: &Comparison| {
                 let of = c.published_tasks.map_or_else(|| "?".to_owned(), |n| n.to_string());
-                let sure = c.measure == "success" || c.measure == "recall" || c.measure == "precision";
-                let range =
-                    if sure { format!(" ({:.1}-{:.1})", c.ours.low, c.ours.high) } else { String::new() };
+                let (n, what) = c.over;
+                let what = if what == "tasks" { String::new() } else { format!(" {what}") };
                 vec![
                     format!("{}: {}", c.source, c.row),
                     c.model.clone(),
                     if c.kind == "all" { c.measure.clone() } else { format!("{} {}", c.measure, c.kind) },
                     format!("{} (n {of})", c.published),
-                    format!("{:.1}{range} (n {})", c.ours.value, c.tasks),
+                    format!("{:.1} ({:.1}-{:.1}) (n {n}{what})", c.ours.value, c.ours.low, c.ours.high),
                     c.note.clone().unwrap_or_default(),
                 ]
             };

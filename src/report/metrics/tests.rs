@@ -11,7 +11,14 @@ use proptest::prelude::*;
 
 fn task(id: &str, kind: &str) -> Task {
     let task_type = Some(kind.to_owned());
-    Task { env: "alfworld".to_owned(), id: id.to_owned(), goal: String::new(), task_type, seed: 0 }
+    Task {
+        env: "alfworld".to_owned(),
+        id: id.to_owned(),
+        goal: String::new(),
+        task_type,
+        difficulty: None,
+        seed: 0,
+    }
 }
 
 fn episode(number: u32, task: &Task, trial: u32, won: bool, progress: f64) -> EpisodeSummary {
@@ -129,6 +136,7 @@ fn rounds_of_reflection_before_the_first_success() {
             items: vec![Item { text, ..Item::default() }],
             complaints: Vec::new(),
             call: None,
+            from: None,
             seq: Seq(0),
         })
     };
@@ -207,10 +215,10 @@ fn cells_of_the_papers_that_do_not_reproduce() {
 #[test]
 fn the_table_of_figures_is_read_and_its_presets_have_names_of_their_own() {
     let mut names: Vec<&str> = rows().iter().map(|r| r.preset.as_str()).collect();
-    assert_eq!(names.len(), 34);
+    assert_eq!(names.len(), 35);
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 34);
+    assert_eq!(names.len(), 35);
     assert!(rows().iter().all(|r| r.cells.iter().all(|c| (0.0..=500.0).contains(&c.4))));
 }
 

@@ -1,8 +1,8 @@
 //! The sentences of reflections in grid worlds (`docs/LESSON_FORMS.md`).
 
-use super::{Clause, View, clauses};
 use crate::domain::{LessonText, Note, Scope};
 use crate::engine::Episode;
+use crate::grid::{Clause, View, clauses};
 
 type Sentence = (String, Scope, LessonText);
 

@@ -27,8 +27,14 @@ fn noted(mut world: Playing, actions: &[&str]) -> (Vec<String>, Option<String>) 
             spec: Box::new(crate::method::fixture::spec("omnireflect", &[("pddl", "gripper/1")])),
         },
     );
-    let task =
-        Task { env: ENV.to_owned(), id: "t".to_owned(), goal: String::new(), task_type: None, seed: 0 };
+    let task = Task {
+        env: ENV.to_owned(),
+        id: "t".to_owned(),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 0,
+    };
     let call = CallId(1);
     fold(
         &mut state,

@@ -24,6 +24,7 @@ pub fn answer(state: &State, question: Question) -> Vec<Item> {
             Some(failed) => mistakes(failed).into_iter().take(1).map(item).collect(),
             None => Vec::new(),
         },
+        (Purpose::Actions, Kind::Plan) => super::ahead::plan(state, episode).into_iter().collect(),
         _ => Vec::new(),
     }
 }

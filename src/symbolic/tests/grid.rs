@@ -3,7 +3,7 @@
 use super::*;
 use crate::env::Environment;
 use crate::env::babyai::{Start, World};
-use crate::symbolic::grid::{Clause, View, Wanted, clauses};
+use crate::grid::{Clause, View, Wanted, clauses};
 use std::sync::Arc;
 
 /// Two rooms with a locked blue door between them; a blue key, a red box and a green ball lie in the first, a green ball in the second.

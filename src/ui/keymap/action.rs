@@ -52,6 +52,15 @@ actions! {
     AskAgain = "ask-again", "ask this turn again with the lessons as they are now";
     Retry = "retry", "try the failed call or write again";
     GiveUp = "give-up", "go on without the answer of a failed call: a reflection is left out, a turn waits for you";
+    Model = "model", "let another model act or reflect from now on; a failed call is then tried again with it";
+    Recorded = "recorded", "take a recorded reply in the place of a failed call, named as such";
+    Breaks = "breaks", "set a breakpoint or a watch, and list all of them";
+    AddBreak = "break-add", "type another condition";
+    EditBreak = "break-edit", "change the chosen condition";
+    ToggleBreak = "break-toggle", "switch the chosen breakpoint on or off";
+    OnceBreak = "break-once", "only once: its first hit switches it off, or not";
+    WarnBreak = "break-warn", "a watch that only tells, or a breakpoint that stops";
+    DeleteBreak = "break-delete", "delete the chosen breakpoint";
     Remark = "remark", "write a remark on this turn";
     AddLesson = "lesson-add", "teach a lesson";
     LessonFromOverride = "lesson-from-override", "teach a lesson from the last override, filled in beforehand";
@@ -92,9 +101,13 @@ actions! {
     Help = "help", "keys and marks";
     EndCard = "result", "show how the episode ended";
     Tasks = "tasks", "list every episode of the run: outcome, why it ended, costs";
+    Compare = "compare", "compare this episode with another trial, branch or session, side by side";
     OnlyFailed = "only-failed", "list only the episodes that failed, or all";
     SortRows = "sort", "sort the list by the next column";
     GroupCauses = "group", "group the failed episodes by what went wrong, or list them plainly";
+    Rerun = "rerun", "play this episode again as it began, in a session of its own";
+    Summary = "summary", "show the mentor's summary that waits, to accept or refuse its lines";
+    RefuseAll = "refuse-all", "refuse every line of the summary, or accept all again";
     Again = "again", "play this task again";
     NextTask = "next", "go on with the next task";
     EndEpisode = "end-episode", "end this episode";
@@ -136,9 +149,17 @@ impl Action {
                 | Self::PreviousMatch
                 | Self::Difference
                 | Self::EditPrompt
+                | Self::RefuseAll
+                | Self::AddBreak
+                | Self::EditBreak
+                | Self::ToggleBreak
+                | Self::OnceBreak
+                | Self::WarnBreak
+                | Self::DeleteBreak
                 | Self::OnlyFailed
                 | Self::SortRows
                 | Self::GroupCauses
+                | Self::Rerun
                 | Self::Palette
                 | Self::Close
                 | Self::Up

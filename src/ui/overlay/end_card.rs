@@ -2,8 +2,9 @@
 
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph};
 use super::{Overlay, Reaction};
-use crate::domain::{EndReason, EpisodeRole, EpisodeSummary, Step, Task};
+use crate::domain::{Counted, EndReason, EpisodeRole, EpisodeSummary, Step, Task};
 use crate::engine::{Episode, State};
+use crate::report::counted;
 use crate::symbolic::{Goal, Rung, Treatment};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
@@ -45,6 +46,7 @@ fn why(outcome: &EpisodeSummary, limit: u32) -> String {
         EndReason::StepLimit => format!("Not won: all {limit} turns are used up."),
         EndReason::MoveLimit => format!("Not won: all moves are used up, after {} turns.", outcome.steps),
         EndReason::TimeLimit => format!("Not won: the time was over after {} turns.", outcome.steps),
+        EndReason::PlanEnd => format!("Not won: the plan came to its end after {} turns.", outcome.steps),
         EndReason::Loop => "Not won: the same action came twice in a row.".to_owned(),
         EndReason::Person => format!("You ended it after {} turns.", outcome.steps),
         EndReason::Error => "A call failed, and the task was given up.".to_owned(),
@@ -170,13 +172,36 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
     say(
         "cost",
         Role::Dim,
-        &format!("{} calls, {} tokens, {} moves{hand}", outcome.calls, outcome.tokens, outcome.moves),
+        &format!(
+            "{}, {} tokens{}, {}{hand}",
+            counted(u64::from(outcome.calls), "call"),
+            outcome.tokens,
+            apart(&outcome.hindsight.counted),
+            counted(u64::from(outcome.moves), "move")
+        ),
     );
     let spent = &look.moment.head.spent;
-    if spent.mentor_calls > 0 {
+    if spent.mentor_calls > 0 || look.moment.head.past.len() > 1 {
         say("of the run", Role::Dim, &spent.words());
     }
+    if let Some(words) = look.moment.live.ahead.words() {
+        say("asked ahead", Role::Dim, &words);
+    }
     lines
+}
+
+/// Who counted the tokens where it was not all one server, and what they cost.
+fn apart(counted: &Counted) -> String {
+    let all = counted.tokens();
+    let mut words = String::new();
+    if all > 0 && counted.reported < all {
+        let own = if counted.estimated == all { "estimated".to_owned() } else { counted.words() };
+        words = format!(" ({own})");
+    }
+    if let Some(cost) = counted.cost() {
+        words.push_str(&format!(", cost {cost}"));
+    }
+    words
 }
 
 /// The run has not ended, and one of its tasks is still to be played, as the agenda of the methods has it.

@@ -17,6 +17,7 @@ use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
 use edit::SegmentBox;
+pub(in crate::ui::overlay) use lines::words;
 use lines::{difference, whole};
 use ratatui::layout::Rect;
 use std::cell::RefCell;
@@ -122,7 +123,9 @@ impl PromptView {
             // The hash of the body and the counters are all that the rows depend on, but for the numbers of lessons, which
             // never change.
             let (spent, before_hash) = (&state.spent, before.map_or("", |b| b.sha256.as_str()));
-            let key = (format!("{}/{before_hash}/{spent:?}", now.sha256), columns, self.difference);
+            let unsent = state.unsent.len();
+            let key = format!("{}/{before_hash}/{spent:?}/{unsent}", now.sha256);
+            let key = (key, columns, self.difference);
             let mut kept = self.made.borrow_mut();
             if let Some(made) = kept.as_ref().filter(|m| m.key == key && !now.sha256.is_empty()) {
                 return made.clone();

@@ -31,6 +31,8 @@ pub struct Runs {
     chosen: usize,
     /// A person has chosen it: it stays where it is while rows come in behind it.
     moved: bool,
+    /// The episode that was asked for once, where playing it again leaves a run that goes on.
+    asked: Option<u32>,
     scroll: Scroll,
     /// The list as it was made last, and of how many ended episodes.
     made: RefCell<Option<Made>>,
@@ -92,6 +94,24 @@ impl Runs {
         Reaction::default()
     }
 
+    /// Plays the chosen episode again. A run that goes on is left for it: that is said before.
+    fn rerun(&mut self, look: &Look<'_>) -> Reaction {
+        let state = &look.moment.head;
+        let number = match self.list(look).rows.get(self.chosen) {
+            Some(row) => row.number(state),
+            None => state.open_episode().map(|e| e.number),
+        };
+        let Some(number) = number else { return Reaction::default() };
+        if look.reading() || state.over || self.asked == Some(number) {
+            return Reaction::want(Request::Rerun(number));
+        }
+        self.asked = Some(number);
+        let key = look.keymap.label_in(Mode::Runs, Action::Rerun).unwrap_or_default();
+        Reaction::want(Request::Say(format!(
+            "{key} again leaves this run, which can be gone on with, and plays episode {number} as it began"
+        )))
+    }
+
     /// The moment an episode ended, or the present for the open one.
     fn go(&self, look: &Look<'_>) -> Reaction {
         let state = &look.moment.head;
@@ -133,6 +153,7 @@ impl Overlay for Runs {
             Action::SortRows => return self.change(look, |w| w.sort = w.sort.next()),
             Action::GroupCauses => return self.change(look, |w| w.grouped = !w.grouped),
             Action::Open | Action::Accept => return self.go(look),
+            Action::Rerun => return self.rerun(look),
             Action::Help => return Reaction::want(Request::Do(action)),
             _ => {}
         }

@@ -2,8 +2,9 @@
 
 use super::window::{Line, Page, Scroll, paragraph};
 use super::{Overlay, Reaction, scrolled};
-use crate::domain::{NoteKind, Seq, Step};
+use crate::domain::{NoteKind, Seq, Step, Usage, price};
 use crate::engine::Event;
+use crate::report::source_words;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
@@ -100,19 +101,25 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
     for remark in &step.remarks {
         say("remark", Role::Person, remark);
     }
-    let usage = step.usage;
-    let about = if usage.estimated { "about " } else { "" };
-    say(
-        "cost",
-        Role::Dim,
-        &format!(
-            "{about}{} + {} tokens, {:.1} s",
-            usage.prompt_tokens,
-            usage.reply_tokens,
-            usage.millis as f64 / 1000.0
-        ),
-    );
+    if let Some(from) = &step.from {
+        say("from", Role::Person, &source_words(from));
+    }
+    say("cost", Role::Dim, &cost(&step.usage));
     lines
+}
+
+/// Tokens, by whom they were counted, time and price.
+fn cost(usage: &Usage) -> String {
+    let by = match usage {
+        Usage { recorded: true, .. } => ", from a recording",
+        Usage { cached: true, .. } => ", from the cache",
+        Usage { estimated: true, .. } => ", estimated",
+        Usage { proxy: true, .. } => ", counted by a proxy",
+        _ => "",
+    };
+    let cost = if usage.cost_nano > 0 { format!(", cost {}", price(usage.cost_nano)) } else { String::new() };
+    let seconds = usage.millis as f64 / 1000.0;
+    format!("{} + {} tokens{by}, {seconds:.1} s{cost}", usage.prompt_tokens, usage.reply_tokens)
 }
 
 /// Events of a step that are looked through at most.

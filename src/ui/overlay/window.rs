@@ -145,6 +145,24 @@ pub(crate) struct Page<'a> {
 }
 
 impl Page<'_> {
+    /// As [`Page::draw`], for rows of which one is chosen: the row that is to be seen comes with them.
+    pub(crate) fn draw_at(
+        &self,
+        look: &Look<'_>,
+        screen: Rect,
+        canvas: &mut Canvas<'_>,
+        rows: impl Fn(u16) -> (Vec<Line>, usize),
+    ) {
+        let columns = self.columns.min(screen.width.saturating_sub(4));
+        let high = u16::try_from(rows(columns).0.len()).unwrap_or(u16::MAX);
+        let (title, mode) = (self.title, self.mode);
+        let window = Window { title, place: Place::Middle, rows: high, columns: self.columns, mode };
+        let inside = window.draw(look, screen, canvas);
+        let (lines, seen) = rows(inside.width);
+        self.scroll.show(seen, lines.len(), usize::from(inside.height));
+        self.scroll.draw(&lines, inside, canvas);
+    }
+
     /// Draws the rows, made for the columns there are, in a window as high as they are.
     pub(crate) fn draw<Rows: AsRef<[Line]>>(
         &self,

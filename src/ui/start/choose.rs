@@ -1,5 +1,7 @@
 //! What is chosen on the start screen, and how keys change it.
 
+mod follow;
+
 use super::{Answers, Knob, News, StartChoice, StartModel, TaskRow};
 use crate::domain::SettingOrigin;
 use crate::method::SETTINGS;
@@ -8,11 +10,7 @@ use crate::ui::keymap::{Action, Keymap, Mode};
 use crate::ui::overlay::choice::around;
 use crate::ui::overlay::field::Field;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-
-/// The setting that chooses the method.
-const METHOD: &str = "run.method";
-/// The setting that chooses between paper and code.
-const READING: &str = "run.as";
+use std::cell::Cell;
 
 /// What has the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +53,10 @@ pub struct Chooser {
     pub(super) session: usize,
     /// What is wrong with a value, or else worth a line.
     pub(super) note: Option<String>,
+    /// Settings in a row, as they were drawn last.
+    pub(super) in_a_row: Cell<usize>,
+    /// The text of the chosen setting is being typed, and no longer one of those that are offered.
+    typing: bool,
     first_task: usize,
     /// The settings that the person changed, by name.
     changed: Vec<String>,
@@ -73,6 +75,8 @@ impl Chooser {
             at: 0,
             session: 0,
             note: None,
+            in_a_row: Cell::new(1),
+            typing: false,
             first_task,
             changed: Vec::new(),
         };
@@ -137,6 +141,7 @@ impl Chooser {
     }
 
     fn go(&mut self, by: isize) {
+        self.typing = false;
         let all = self.parts();
         let at = all.iter().position(|p| *p == self.part).unwrap_or(0);
         self.part = all[around(at, by, all.len())];
@@ -146,12 +151,27 @@ impl Chooser {
         let (at, all) = match self.part {
             Part::Tasks => (&mut self.at, self.fitting.len()),
             Part::Sessions => (&mut self.session, self.model.sessions.len()),
-            Part::World | Part::Knob(_) => return self.turn(by.signum()),
+            Part::World | Part::Knob(_) => return self.setting_row(by),
         };
         *at = at.saturating_add_signed(by).min(all.saturating_sub(1));
     }
 
+    /// To the setting that stands so many rows below; at the edge it stays.
+    fn setting_row(&mut self, by: isize) {
+        self.typing = false;
+        let here = match self.part {
+            Part::Knob(place) => place + 1,
+            _ => 0,
+        };
+        let to = here.saturating_add_signed(by.saturating_mul(self.in_a_row.get().max(1).cast_signed()));
+        self.part = match to.min(self.model.knobs.len()) {
+            0 => Part::World,
+            place => Part::Knob(place - 1),
+        };
+    }
+
     fn turn(&mut self, by: isize) {
+        self.typing = false;
         match self.part {
             Part::World => {
                 self.model.world = around(self.model.world, by, self.model.worlds.len());
@@ -166,13 +186,15 @@ impl Chooser {
                         let number: u64 = knob.value.parse().unwrap_or(*from);
                         knob.value = number.saturating_add_signed(by as i64).clamp(*from, *to).to_string();
                     }
-                    Answers::Words(words) => {
+                    Answers::Words(words) | Answers::Text { offered: words, .. } => {
+                        if words.is_empty() {
+                            return;
+                        }
                         let at = words.iter().position(|w| *w == knob.value).unwrap_or(0);
                         if let Some(word) = words.get(around(at, by, words.len())) {
                             knob.value.clone_from(word);
                         }
                     }
-                    Answers::Text(_) => return,
                 }
                 self.touched(place);
             }
@@ -187,31 +209,9 @@ impl Chooser {
         if !self.changed.contains(&name) {
             self.changed.push(name.clone());
         }
-        if matches!(name.as_str(), METHOD | READING) {
-            self.follow_method(&name);
-        }
+        self.follow(&name);
         let place = self.model.knobs.iter().position(|k| k.name == name);
         self.note = place.and_then(|place| self.wrong(place));
-    }
-
-    /// The settings of the chosen method and reading, with what the person changed where they have it.
-    fn follow_method(&mut self, turned: &str) {
-        let value = |name: &str| self.model.knobs.iter().find(|k| k.name == name).map(|k| k.value.clone());
-        let chosen = (value(METHOD).unwrap_or_default(), value(READING).unwrap_or_default());
-        let Some((_, fresh)) = self.model.of_method.iter().find(|(of, _)| *of == chosen) else { return };
-        let mut fresh = fresh.clone();
-        for knob in &mut fresh {
-            let mine = self.model.knobs.iter().find(|k| k.name == knob.name);
-            if let Some(mine) = mine.filter(|k| self.changed.contains(&k.name) && k.answers == knob.answers) {
-                knob.clone_from(mine);
-            }
-        }
-        self.model.knobs = fresh;
-        let knobs = &self.model.knobs;
-        self.changed.retain(|name| knobs.iter().any(|k| k.name == *name));
-        if let Some(place) = self.model.knobs.iter().position(|k| k.name == turned) {
-            self.part = Part::Knob(place);
-        }
     }
 
     /// The settings that were changed, by their places; what another method has is not among them.
@@ -291,6 +291,7 @@ impl Chooser {
     }
 
     fn typed(&mut self, key: KeyEvent) {
+        let typing = self.typing;
         let Some((place, knob)) = self.typed_knob() else {
             // Whatever else has the keys: letters search for a task.
             if self.query.key(key) {
@@ -300,6 +301,7 @@ impl Chooser {
             return;
         };
         let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let anew = !typing && offered(knob);
         match (key.code, &knob.answers) {
             (KeyCode::Char(c), Answers::Number(..)) if c.is_ascii_digit() && knob.value.len() < 18 => {
                 if knob.value == "0" {
@@ -307,7 +309,10 @@ impl Chooser {
                 }
                 knob.value.push(c);
             }
-            (KeyCode::Char(c), Answers::Text(_)) if plain && knob.value.len() < LONGEST => {
+            (KeyCode::Char(c), Answers::Text { .. }) if plain && knob.value.len() < LONGEST => {
+                if anew {
+                    knob.value.clear();
+                }
                 let mut bytes = [0; 4];
                 knob.value.push_str(&one_line(c.encode_utf8(&mut bytes)));
             }
@@ -316,15 +321,21 @@ impl Chooser {
             }
             _ => return,
         }
+        self.typing = true;
         self.touched(place);
     }
 
     /// Pasted text goes to the setting that is typed, else it searches for a task; it starts nothing.
     pub fn paste(&mut self, text: &str) -> Outcome {
+        let typing = self.typing;
         if let Some((place, knob)) = self.typed_knob()
-            && matches!(knob.answers, Answers::Text(_))
+            && matches!(knob.answers, Answers::Text { .. })
         {
+            if !typing && offered(knob) {
+                knob.value.clear();
+            }
             knob.value.extend(one_line(text).trim().chars().take(LONGEST));
+            self.typing = true;
             self.touched(place);
         } else if self.query.paste(text) {
             self.part = Part::Tasks;
@@ -332,6 +343,11 @@ impl Chooser {
         }
         Outcome::Stay
     }
+}
+
+/// The value is one of the texts that are offered: what is typed takes its place.
+fn offered(knob: &Knob) -> bool {
+    matches!(&knob.answers, Answers::Text { offered, .. } if offered.contains(&knob.value))
 }
 
 /// Characters of a setting that is typed; no path is longer.

@@ -1,5 +1,7 @@
 //! The wizard and the chooser, from keys to what they start.
 
+mod follow;
+
 use super::*;
 use crate::ui::keymap::Keymap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -15,10 +17,10 @@ fn model() -> StartModel {
         value: value.into(),
         origin,
         answers: match choices {
-            [] if name == "run.prompts" => Answers::Text("built in"),
             [] => Answers::Number(0, u64::MAX),
             words => Answers::Words(words.iter().map(|c| (*c).to_owned()).collect()),
         },
+        about: String::new(),
     };
     StartModel {
         worlds: vec![
@@ -49,7 +51,8 @@ fn model() -> StartModel {
             knob("run.seed", "seed", "0", SettingOrigin::Ours, &[]),
             knob("run.steps", "steps", "50", SettingOrigin::Paper, &[]),
         ],
-        of_method: Vec::new(),
+        variants: Vec::new(),
+        profile_of: Vec::new(),
         sessions: vec![
             SessionRow {
                 path: "/s/one".into(),
@@ -184,6 +187,7 @@ fn a_value_that_cannot_be_is_refused_in_words_and_nothing_starts() {
         value: "2".into(),
         origin: SettingOrigin::Paper,
         answers: Answers::Number(0, 2),
+        about: String::new(),
     });
     let mut chooser = Chooser::new(model);
     // Backwards over the sessions.
@@ -213,6 +217,7 @@ fn arrows_keep_a_number_where_it_may_be() {
         value: "1".into(),
         origin: SettingOrigin::Paper,
         answers: Answers::Number(0, 2),
+        about: String::new(),
     }];
     let mut chooser = Chooser::new(model);
     press(&mut chooser, KeyCode::Tab);
@@ -235,17 +240,18 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
         label: "prompts".into(),
         value: String::new(),
         origin: SettingOrigin::Ours,
-        answers: Answers::Text("built in"),
+        answers: Answers::Text { none: "built in", offered: Vec::new(), what: "the path of a folder" },
+        about: String::new(),
     });
     let mut chooser = Chooser::new(model);
-    assert!(picture(&chooser, 80, 24).contains("prompts built in (our default)"));
+    assert!(picture(&chooser, 80, 24).contains(" prompts           built in  ours"));
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Tab);
     assert!(picture(&chooser, 80, 24).contains("type or paste the path of a folder"));
     typed(&mut chooser, "my 2");
     chooser.paste("/prompts\n\u{1b}[31m");
     press(&mut chooser, KeyCode::Left);
-    assert!(picture(&chooser, 80, 24).contains("< my 2/prompts > (you)"), "{}", picture(&chooser, 80, 24));
+    assert!(picture(&chooser, 60, 24).contains("< my 2/prompts >  you"), "{}", picture(&chooser, 60, 24));
     assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/heat/7", &[("run.prompts", "my 2/prompts")]));
 }
 
@@ -258,6 +264,7 @@ fn settings_follow_the_method_and_keep_what_was_changed() {
         value: value.into(),
         origin: SettingOrigin::Paper,
         answers,
+        about: String::new(),
     };
     let words = |all: &[&str]| Answers::Words(all.iter().map(|w| (*w).to_owned()).collect());
     let knobs = |method: &str, trials: &str, own: &str| {
@@ -269,10 +276,15 @@ fn settings_follow_the_method_and_keep_what_was_changed() {
             knob(own, "1", Answers::Number(0, 9)),
         ]
     };
-    let of = |method: &str, knobs| ((method.to_owned(), "paper".to_owned()), knobs);
+    let of = |method: &str, knobs| Variant {
+        preset: "none".to_owned(),
+        method: method.to_owned(),
+        reading: "paper".to_owned(),
+        knobs,
+    };
     let mut chooser = Chooser::new(StartModel {
         knobs: knobs("react", "1", "examples"),
-        of_method: vec![
+        variants: vec![
             of("react", knobs("react", "1", "examples")),
             of("fcrf", knobs("fcrf", "5", "memory")),
         ],

@@ -1,13 +1,14 @@
 //! The picture of the start screen.
 
+mod settings;
+
+use super::TaskRow;
 use super::choose::{Chooser, Part};
-use super::{Answers, TaskRow};
-use crate::domain::SettingOrigin;
 use crate::text::{one_line, width, wrap_at_most};
 use crate::ui::app::Options;
 use crate::ui::canvas::Canvas;
-use crate::ui::keymap::Mode;
-use crate::ui::overlay::window::{Line, put_line};
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::overlay::window::put_line;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -20,17 +21,17 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     let mut page = Page { left: screen, canvas: &mut canvas };
     let head = page.top(1);
     page.line(head, &[(Role::Title, " retrospect  ".to_owned()), (Role::Dim, SAYING.to_owned())]);
-    let told = told(chooser, screen.width);
-    let rows = told.len().max(1) as u16;
-    let foot = page.bottom(if screen.height > 4 { rows } else { 0 });
-    if told.is_empty() {
-        keys(options, foot, page.canvas);
+    let foot = page.bottom(u16::from(screen.height > 4));
+    keys(chooser, options, foot, page.canvas);
+    let (role, told) = told(chooser, screen.width);
+    let told_rows = page.bottom(if screen.height > 8 { told.len() as u16 } else { 0 });
+    for (y, line) in (told_rows.y..told_rows.bottom()).zip(&told) {
+        put_line(&[(role, format!(" {line}"))], Rect { y, height: 1, ..told_rows }, page.canvas);
     }
-    for (y, line) in (foot.y..foot.bottom()).zip(&told) {
-        put_line(&[(Role::Warn, format!(" {line}"))], Rect { y, height: 1, ..foot }, page.canvas);
-    }
-    let knobs = knobs(chooser, screen.width);
-    let knob_rows = page.bottom((knobs.len() as u16 + 1).min(screen.height / 3));
+    let in_a_row = settings::in_a_row(screen.width);
+    chooser.in_a_row.set(in_a_row);
+    let knobs = settings::lines(chooser, screen.width, in_a_row);
+    let knob_rows = page.bottom((knobs.len() as u16 + 1).min(screen.height * 2 / 5));
     let wanted = chooser.model.sessions.len().min(4) as u16;
     let session_rows =
         if wanted > 0 { page.bottom((wanted + 1).min(screen.height / 4)) } else { Rect::default() };
@@ -178,79 +179,20 @@ fn sessions(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// The word for where a value comes from.
-fn origin(origin: SettingOrigin) -> &'static str {
-    match origin {
-        SettingOrigin::Paper => "paper",
-        SettingOrigin::Code => "code",
-        SettingOrigin::Ours => "our default",
-        SettingOrigin::Config => "config",
-        SettingOrigin::Flag => "flag",
-        SettingOrigin::Person => "you",
-    }
-}
-
-/// The settings, as many in a row as fit.
-fn knobs(chooser: &Chooser, columns: u16) -> Vec<Line> {
-    let mut pieces: Vec<Line> = Vec::new();
-    let mut add = |part: Part, label: &str, value: &str, aside: &str| {
-        let here = chooser.part == part;
-        let value = if here { format!("< {value} >") } else { value.to_owned() };
-        pieces.push(vec![
-            (if here { Role::Focus } else { Role::Dim }, format!(" {label} ")),
-            (if here { Role::Chosen } else { Role::Text }, value),
-            (Role::Dim, if aside.is_empty() { "  ".to_owned() } else { format!(" ({aside})  ") }),
-        ]);
-    };
-    let world = chooser.model.worlds.get(chooser.model.world);
-    add(
-        Part::World,
-        "environment",
-        world.map_or("none", |w| w.name.as_str()),
-        world.map_or("", |w| w.about.as_str()),
-    );
-    for (place, knob) in chooser.model.knobs.iter().enumerate() {
-        let value = match knob.answers {
-            Answers::Text(none) if knob.value.is_empty() => none,
-            _ => &knob.value,
-        };
-        add(Part::Knob(place), &knob.label, value, origin(knob.origin));
-    }
-    let mut lines: Vec<Line> = Vec::new();
-    let mut used = 0;
-    for piece in pieces {
-        let wide: usize = piece.iter().map(|p| width(&p.1)).sum();
-        match lines.last_mut() {
-            Some(line) if used + wide <= usize::from(columns) => {
-                line.extend(piece);
-                used += wide;
-            }
-            _ => {
-                lines.push(piece);
-                used = wide;
-            }
-        }
-    }
-    lines
-}
-
-/// What is wrong or worth a line, in a few rows; and how a text is given where one can be.
-fn told(chooser: &Chooser, columns: u16) -> Vec<String> {
+/// What is wrong, in a few rows; else what the setting that has the keys does.
+fn told(chooser: &Chooser, columns: u16) -> (Role, Vec<String>) {
     const MOST: usize = 3;
-    let knob = match chooser.part {
-        Part::Knob(place) => chooser.model.knobs.get(place),
-        _ => None,
+    let (role, words) = match &chooser.note {
+        Some(note) => (Role::Warn, note.clone()),
+        None => (Role::Dim, settings::about(chooser).unwrap_or_default()),
     };
-    let typed = knob.filter(|k| matches!(k.answers, Answers::Text(_)));
-    let how = typed.map(|k| format!("{}: type or paste the path of a folder; Backspace takes back", k.label));
-    let words = chooser.note.clone().or(how).unwrap_or_default();
     if words.is_empty() {
-        return Vec::new();
+        return (role, Vec::new());
     }
-    wrap_at_most(&one_line(&words), usize::from(columns.saturating_sub(2)).max(1), MOST).0
+    (role, wrap_at_most(&one_line(&words), usize::from(columns.saturating_sub(2)).max(1), MOST).0)
 }
 
-fn keys(options: &Options, area: Rect, canvas: &mut Canvas<'_>) {
+fn keys(chooser: &Chooser, options: &Options, area: Rect, canvas: &mut Canvas<'_>) {
     if area.height == 0 {
         return;
     }
@@ -259,6 +201,17 @@ fn keys(options: &Options, area: Rect, canvas: &mut Canvas<'_>) {
         line.push((Role::Key, format!(" {}", hint.key)));
         line.push((Role::Dim, format!(" {} ", hint.word)));
     }
-    line.push((Role::Dim, " type to search".to_owned()));
+    let more = match chooser.part {
+        Part::Tasks => " type to search",
+        Part::Sessions => " Enter goes on with it",
+        Part::World | Part::Knob(_) => {
+            let key = |action| options.keymap.label_in(Mode::Start, action).unwrap_or_default();
+            let change = format!(" {}{}", key(Action::Back), key(Action::Forward));
+            line.push((Role::Key, change));
+            line.push((Role::Dim, " change ".to_owned()));
+            ""
+        }
+    };
+    line.push((Role::Dim, more.to_owned()));
     put_line(&line, area, canvas);
 }

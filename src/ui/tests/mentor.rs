@@ -5,9 +5,9 @@ use crate::domain::{Asked, Kind, LessonOrigin, LessonText, Question};
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure};
 use crate::provider::Phase;
-use crate::ui::fixture::{Fixture, fcrf, kitchen, reflexion, sweet_sour};
+use crate::ui::fixture::{Fixture, fcrf, kitchen, reflexion, summary, sweet_sour};
 use crate::ui::model::Focus;
-use crate::ui::msg::Request;
+use crate::ui::msg::{Msg, Request};
 
 const ROUND: [Question; 3] = [
     Question { kind: Kind::Error, purpose: crate::domain::Purpose::Reflect },
@@ -26,7 +26,7 @@ fn asked() -> (Fixture, Vec<crate::domain::CallId>) {
 
 fn failure(what: &str) -> Failure {
     let (place, next) = ("mentor", "start the server, then try again");
-    Failure { what: what.to_owned(), place: place.to_owned(), next: next.to_owned() }
+    Failure { what: what.to_owned(), place: place.to_owned(), next: next.to_owned(), kind: None }
 }
 
 #[test]
@@ -221,4 +221,37 @@ fn a_drafted_prompt_is_changed_in_one_place_before_it_is_sent() {
     insta::assert_snapshot!("prompt_changed_80x24", screen(&stage.draw()));
     let text = "Read the attempt below and write: Error.!!".to_owned();
     assert_eq!(stage.press("Enter"), [Request::Send(Command::EditPrompt { segment: 0, text })]);
+}
+
+#[test]
+fn a_summary_opens_when_it_begins_to_wait_and_is_settled_line_by_line() {
+    for (w, h) in SIZES {
+        let mut stage = Stage::new(summary(), w, h);
+        stage.draw();
+        stage.model.carded = Some(1);
+        stage.tell(Msg::News);
+        insta::assert_snapshot!(format!("summary_{w}x{h}"), screen(&stage.draw()));
+    }
+    let mut stage = Stage::new(summary(), 80, 24);
+    stage.model.carded = Some(1);
+    stage.tell(Msg::News);
+    let top = |s: &Stage| s.model.overlays.last().map(|o| o.name());
+    assert_eq!(top(&stage), Some("summary"));
+    // Closed, it stays closed until it is asked for, and nothing goes on before it is settled.
+    assert_eq!(stage.press("q"), []);
+    stage.tell(Msg::News);
+    assert_eq!(top(&stage), None);
+    assert_eq!(stage.press("n"), []);
+    assert_eq!(top(&stage), Some("summary"), "what would go on shows what it waits for");
+    stage.press("q");
+    stage.press("M");
+    stage.press("j");
+    stage.press("x");
+    stage.press("G");
+    stage.press("x");
+    insta::assert_snapshot!("summary_refused_80x24", screen(&stage.draw()));
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::SettlePool { refused: vec![1, 4] })]);
+    stage.press("M");
+    stage.press("X");
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::SettlePool { refused: vec![0, 1, 2, 3, 4] })]);
 }

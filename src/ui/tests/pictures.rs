@@ -112,6 +112,7 @@ fn one_word_tells_the_mode() {
             let failure = Failure {
                 what: "connection refused".to_owned(),
                 place: "actor".to_owned(),
+                kind: None,
                 next: "start the server, then try again".to_owned(),
             };
             f.write(Cause::Model, Event::CallFailed { call, failure });

@@ -99,12 +99,16 @@ roles! {
     MarkReflection = "mark.reflection",
     /// The mark of a person's hand.
     MarkPerson = "mark.human",
+    /// The mark of a breakpoint or watch.
+    MarkStop = "mark.stop",
     /// The mark of the chosen moment.
     MarkNow = "mark.now",
     /// The word that tells the mode.
     Mode = "mode",
     /// PAUSED.
     ModePaused = "mode.paused",
+    /// STOPPED.
+    ModeStopped = "mode.stopped",
     /// RUNNING.
     ModeRunning = "mode.running",
     /// THINKING.

@@ -17,7 +17,10 @@ pub(super) fn acts_on_the_present(action: Action) -> bool {
             | Action::AskAgain
             | Action::Retry
             | Action::GiveUp
+            | Action::Model
+            | Action::Recorded
             | Action::EndEpisode
+            | Action::Summary
             | Action::ReflectNow
             | Action::Undo
             | Action::Redo

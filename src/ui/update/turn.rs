@@ -6,7 +6,7 @@ use crate::driver::Signal;
 use crate::engine::{Command, Pace};
 use crate::ui::keymap::Action;
 use crate::ui::look::Look;
-use crate::ui::model::Model;
+use crate::ui::model::{Focus, Model};
 use crate::ui::msg::Request;
 
 /// Steps that are owed at most, so that a key held down does not play for minutes.
@@ -29,6 +29,14 @@ fn under_way(model: &Model, look: &Look<'_>) -> bool {
     model.asked == Some(head.head) || (head.pace == Pace::Paused && head.grant.is_some())
 }
 
+/// Nothing goes on before the summary that waits is settled, so what would go on shows it.
+pub(super) fn summary_is_due(model: &Model, look: &Look<'_>, action: Action) -> bool {
+    let head = &look.moment.head;
+    let goes_on = matches!(action, Action::Step | Action::NextTask | Action::StepStage)
+        || (action == Action::Open && model.focus == Focus::Story && !model.past());
+    goes_on && !head.changes.is_empty() && head.waits() && !look.reading()
+}
+
 /// A wish was refused: nothing is under way, and nothing is owed.
 pub(super) fn hear(model: &mut Model, signal: &Signal) {
     if matches!(signal, Signal::Refused(_)) {
@@ -41,6 +49,11 @@ pub(super) fn go_on(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     let head = &look.moment.head;
     let troubled = head.trouble.is_some() || head.divergence.is_some() || look.reading();
     let in_the_way = troubled || model.past() || !model.overlays.is_empty();
+    let summary = head.changes.first().map(|change| change.seq);
+    if summary.is_some() && summary != model.summed && !in_the_way && head.waits() {
+        (model.summed, model.owed) = (summary, 0);
+        return opened(model, look, Action::Summary);
+    }
     if head.autonomy != Autonomy::Human {
         model.lined = None;
         if in_the_way || head.pace != Pace::Paused || head.open_episode().is_none() {

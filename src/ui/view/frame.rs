@@ -1,6 +1,6 @@
 //! Lines between the panes, their joints, and the titles on them.
 
-use crate::text::width;
+use crate::text::fits;
 use crate::ui::canvas::Canvas;
 use crate::ui::layout::Plan;
 use crate::ui::theme::Role;
@@ -72,7 +72,7 @@ pub fn title(area: Rect, pieces: &[(Role, &str)], canvas: &mut Canvas<'_>) {
 /// A piece at the right end of a title's line.
 pub fn aside(area: Rect, role: Role, text: &str, canvas: &mut Canvas<'_>) {
     let words = format!(" {text} ");
-    if text.is_empty() || width(&words) > usize::from(area.width / 2) {
+    if text.is_empty() || !fits(&words, usize::from(area.width / 2)) {
         return;
     }
     canvas.put_right(area.right().saturating_sub(2), area.y, area.width / 2, &words, canvas.style(role));

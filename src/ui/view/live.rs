@@ -66,7 +66,11 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     // The call was broken off before it proposed anything, or the place was opened for a person who gave it back.
     let unasked = state.open_episode().and_then(|e| e.last()).is_some_and(|s| {
         let broken = s.stage == Stage::Prompt && state.draft.is_none() && state.trouble.is_none();
-        broken || (s.stage == Stage::Decision && s.call.is_none() && s.executed.is_none())
+        broken
+            || (s.stage == Stage::Decision
+                && s.call.is_none()
+                && s.proposed.is_none()
+                && s.executed.is_none())
     });
     if unasked && state.waits() {
         let human = state.autonomy == Autonomy::Human;
@@ -75,23 +79,29 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
         w.line(2, keys(look, &[pair]));
         return;
     }
+    if let Some(change) = state.changes.first().filter(|_| state.waits()) {
+        let words = format!("the {} waits for your word", change.question.name());
+        w.text((Role::ModePaused, ""), 2, Role::ModePaused, &words);
+        w.line(2, keys(look, &[(Action::Summary, "shows its lines")]));
+        return;
+    }
     let Some(step) = state.awaiting() else { return };
     if step.approved {
         return;
     }
+    if let Some(words) = look.moment.live.ahead.words() {
+        w.line(2, [(Role::Dim, format!("asked ahead: {words}"))]);
+    }
     let enter = if look.keymap.label(Action::Open).is_some() { Action::Open } else { Action::Step };
-    w.line(
-        2,
-        keys(
-            look,
-            &[
-                (enter, "do it"),
-                (Action::Override, "override"),
-                (Action::RejectOrToggle, "reject"),
-                (Action::AskAgain, "ask again"),
-            ],
-        ),
-    );
+    let pairs = [
+        (enter, "do it"),
+        (Action::Override, "override"),
+        (Action::RejectOrToggle, "reject"),
+        (Action::AskAgain, "ask again"),
+    ];
+    // An action of a plan was asked of nobody, so nobody can be told why it is refused.
+    let known = if step.call.is_some() { pairs.len() } else { 2 };
+    w.line(2, keys(look, &pairs[..known]));
 }
 
 /// Keys with their meaning, as pieces of a row.
@@ -199,6 +209,11 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     for next in &told {
         w.text((Role::Dim, ""), 2, Role::Dim, next);
     }
+    let fails_again = state.troubles().filter_map(|(_, f)| f.kind).any(|kind| !kind.passes());
+    if fails_again {
+        let words = "asked again as it is, it will most likely fail again";
+        w.text((Role::Dim, ""), 2, Role::Dim, words);
+    }
     let count = state.troubles().count();
     if count == 0 || look.reading() {
         return;
@@ -213,6 +228,17 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
         pairs.push((Action::EndEpisode, "give the episode up"));
     }
     w.line(2, keys(look, &pairs));
+    let [actor, mentor] = [Asked::Actor, Asked::Mentor].map(|asked| state.troubled(asked));
+    if actor || mentor {
+        w.line(2, keys(look, &[(Action::Model, "another model"), (Action::Recorded, "a recorded reply")]));
+    }
+    // Whom another try asks: not whom the failure names, where the model was switched since.
+    let named = state.run.as_deref().map_or("", |r| if actor { &r.actor } else { &r.mentor });
+    if let Some(model) = named.strip_prefix("openai:").filter(|_| actor || mentor)
+        && !state.troubles().any(|(_, failure)| failure.place.contains(model))
+    {
+        w.text((Role::Dim, ""), 2, Role::Dim, &format!("another try asks {named}"));
+    }
 }
 
 /// What a call under way asks the mentor, in words.

@@ -1,7 +1,8 @@
 //! A step as rows of a given width. Pure: the same step and width give the same rows, so they can be kept.
 
-use crate::domain::{Author, Fate, Kind, NoteKind, Reflection, Stage, Step};
+use crate::domain::{Author, Fate, Kind, NoteKind, Reflection, Stage, Step, price};
 use crate::engine::State;
+use crate::report::source_words;
 use crate::text::{truncate, width, wrap_at_most};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
@@ -245,12 +246,17 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         if step.by_person() {
             let was = step.wanted().filter(|p| Some(p.as_ref()) != step.action());
             w.tail(Role::Person, &was.map_or_else(|| "you".to_owned(), |p| format!("you, instead of: {p}")));
-        } else if let Some(sent) = step.executed.as_ref().and_then(|e| e.sent.as_deref()) {
+        }
+        // What a rule or an alias made of the action, whoever chose it.
+        if let Some(sent) = step.executed.as_ref().and_then(|e| e.sent.as_deref()) {
             w.tail(Role::Dim, &format!("sent as: {sent}"));
         }
     }
     if given_up && (step.thought.is_some() || step.action().is_some()) {
         w.tail(Role::Dim, "not done");
+    }
+    if let Some(from) = &step.from {
+        w.text((Role::MarkPerson, &format!("{} ", glyphs.person)), 2, Role::Person, &source_words(from));
     }
     for complaint in &step.complaints {
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, complaint);
@@ -265,6 +271,9 @@ fn facts(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
     }
     if step.usage.reply_tokens > 0 {
         facts.push(format!("{} tokens", step.usage.reply_tokens));
+    }
+    if step.usage.cost_nano > 0 {
+        facts.push(format!("cost {}", price(step.usage.cost_nano)));
     }
     match step.lessons {
         0 => {}
@@ -309,6 +318,15 @@ fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
             reflected(w, reflection, glyphs);
         }
     }
+    for stop in &step.stops {
+        let (glyph, word, role) = if stop.warn {
+            (glyphs.watch, "watch", Role::Dim)
+        } else {
+            (glyphs.stop, "breakpoint", Role::Text)
+        };
+        let words = format!("{word} {}: {}", stop.breakpoint, stop.why);
+        w.text((Role::MarkStop, &format!("{glyph} ")), 2, role, &words);
+    }
     for remark in &step.remarks {
         w.text((Role::MarkPerson, &format!("{} ", glyphs.remark)), 2, Role::Person, remark);
     }
@@ -330,6 +348,9 @@ fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     if reflection.items.is_empty() && reflection.author == Author::Mentor {
         let lead = format!("  {} {name}  ", glyphs.off);
         w.within(ROWS, (role, &lead), width(&lead) as u16, Role::Dim, "nothing came of it");
+    }
+    if let Some(from) = &reflection.from {
+        w.text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, &source_words(from));
     }
     for complaint in reflection.complaints.iter().take(SHOWN) {
         w.within(ROWS, (Role::Warn, &format!("    {} ", glyphs.mistake)), 6, Role::Dim, complaint);

@@ -2,6 +2,7 @@
 
 use crate::domain::{Asked, Autonomy, EndReason};
 use crate::engine::{Effect, Pace, State};
+use crate::text::truncate;
 use crate::ui::canvas::Canvas;
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
@@ -130,6 +131,13 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
             (_, reason) => (format!("ENDED {dot} {}", why(reason)), Role::Warn),
         };
     }
+    if let Some(hit) = &state.stops.standing
+        && state.calls.is_empty()
+        && state.pace == Pace::Paused
+    {
+        let condition = truncate(&hit.stop.condition, 28, look.glyphs.more);
+        return (format!("STOPPED {dot} {condition}"), Role::ModeStopped);
+    }
     if look.thinking() {
         let since = look.moment.live.calls.iter().map(|c| c.since).min();
         let seconds = since.map_or(0, |s| look.now.saturating_duration_since(s).as_secs());
@@ -166,6 +174,7 @@ pub fn why(reason: EndReason) -> &'static str {
         EndReason::StepLimit => "out of turns",
         EndReason::MoveLimit => "out of moves",
         EndReason::TimeLimit => "out of time",
+        EndReason::PlanEnd => "the plan came to its end",
         EndReason::Loop => "it went in a loop",
         EndReason::Person => "you ended it",
         EndReason::Error => "a call failed",

@@ -42,6 +42,8 @@ pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<Rule
         let level = (rate.clamp(0.0, 1.0) * 7.0).round() as usize;
         let (glyph, role) = match () {
             () if number == chosen => (canvas.glyphs.now, Role::MarkNow),
+            () if stopped(step) => (canvas.glyphs.stop, Role::MarkStop),
+            () if !step.stops.is_empty() => (canvas.glyphs.watch, Role::MarkStop),
             () => (canvas.glyphs.spark[level], mark_role(step).unwrap_or(Role::Mark)),
         };
         canvas.put(x, y, 1, glyph, canvas.style(role));
@@ -63,9 +65,16 @@ pub fn marked(step: &Step) -> bool {
     mark_role(step).is_some() || !step.remarks.is_empty()
 }
 
+/// A breakpoint stopped here.
+fn stopped(step: &Step) -> bool {
+    step.stops.iter().any(|s| !s.warn)
+}
+
 fn mark_role(step: &Step) -> Option<Role> {
     let noted = |kind| step.notes.iter().any(|n| n.kind == kind);
-    if step.by_person() || !step.rejections.is_empty() {
+    if !step.stops.is_empty() {
+        Some(Role::MarkStop)
+    } else if step.by_person() || !step.rejections.is_empty() {
         Some(Role::MarkPerson)
     } else if !step.reflections.is_empty() {
         Some(Role::MarkReflection)
@@ -87,7 +96,10 @@ fn mark_words(look: &Look<'_>) -> Option<(Role, String)> {
         .find(|n| look.step(*n).is_some_and(|s| marked(s)))?;
     let step = look.step(number)?;
     let g = look.glyphs;
-    let (role, words) = if step.by_person() {
+    let (role, words) = if let Some(stop) = step.stops.iter().find(|s| !s.warn).or(step.stops.first()) {
+        let (glyph, word) = if stop.warn { (g.watch, "watch") } else { (g.stop, "stopped by") };
+        (Role::MarkStop, format!("{glyph} turn {number} {word} {}", stop.breakpoint))
+    } else if step.by_person() {
         (Role::MarkPerson, format!("{} turn {number} you acted", g.person))
     } else if !step.rejections.is_empty() {
         (Role::MarkPerson, format!("{} turn {number} you rejected", g.person))

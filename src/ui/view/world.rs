@@ -6,7 +6,7 @@ mod planning;
 
 use super::Scratch;
 use super::frame;
-use crate::text::{truncate, width, wrap_at_most};
+use crate::text::{fits, truncate, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::layout::Block;
 use crate::ui::look::Look;
@@ -137,7 +137,7 @@ fn titles(
         // As much as fits beside what stands at the right, and never half a phrase.
         let taken = 6 + "World".len() + seen_of.as_ref().map_or(0, |w| width(w) + 4);
         let room = usize::from(area.width).saturating_sub(taken);
-        let words = AS_IT_IS.iter().find(|w| width(w) <= room).unwrap_or(&AS_IT_IS[2]);
+        let words = AS_IT_IS.iter().find(|w| fits(w, room)).unwrap_or(&AS_IT_IS[2]);
         pieces.push((Role::Warn, (*words).to_owned()));
     }
     if let Some((known, seen)) = known
@@ -267,7 +267,7 @@ impl Known<'_> {
         ];
         let lines =
             tries.map(|parts| parts.into_iter().flatten().collect::<Vec<_>>().join(&format!(" {dot} ")));
-        lines.iter().find(|line| width(line) <= room).or(lines.last()).cloned().unwrap_or_default()
+        lines.iter().find(|line| fits(line, room)).or(lines.last()).cloned().unwrap_or_default()
     }
 }
 

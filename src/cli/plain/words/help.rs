@@ -7,6 +7,10 @@ run                     go on without stopping
 pause                   stop as soon as nothing is in flight
 override ACTION (o)     put another action in the place of the proposed one
   override-as-edit ACTION   the same, shown to the agent as a human edit
+break CONDITION (b)     stop where it comes true, such as `break nothing 3`, `break action ~ heat`, `break end failure`
+watch CONDITION         tell where it comes true, and go on (also: warn CONDITION)
+breaks                  list breakpoints and watches, with their numbers and hits
+break-edit N CONDITION, break-on N, break-off N, break-delete N
 reject REASON (x)       refuse the proposal; the agent is told why and asked again
 ask-again               ask this step again with the lessons as they are now
 r                       again what just was: the step, the failed call, or the ended task
@@ -25,6 +29,8 @@ thought N TEXT, observation N TEXT      other words for step N, until a prompt h
 fork N [ACTION]         go back to the proposal of step N and on from there, on a branch of its own
 branches, switch B      list the branches of this session, go on with branch B
 branch-name B NAME, branch-note B TEXT, archive B, unarchive B
+summary                 the mentor's summary that waits for your word, line by line
+accept [N ...]          take it: all of its lines, or these alone; refuse [N ...]: none of them, or all but these
 reflect KIND            reflect now: abstract, error, progress, or a kind of the method (plan, positive ...)
 prompt (p) [KIND]       the last prompt, segment by segment; with KIND that of a question to the mentor
 prompt-edit N TEXT      give part N of a drafted prompt other words before it is sent (`stage` drafts and sends)
@@ -35,6 +41,9 @@ story [N]               the last steps, or step N
 note TEXT               a remark on this step
 set NAME VALUE          change a setting, such as max_steps
 retry                   after failed calls: try all of them again
+model NAME              let another model act from now on (openai:MODEL, openai:MODEL profile P, rules, recorded:SESSION);
+  mentor NAME           the same for who reflects; after a failed call `retry` then asks it
+recorded SESSION        after failed calls: take the recorded replies of a session to these very prompts; `recorded cache`: kept ones
 give-up                 after failed calls: go on without; a reflection is left out, a step waits for your `act`
 end, again              end the episode; play the same task again (also: begin)
 quit (q)                leave; the session can be resumed

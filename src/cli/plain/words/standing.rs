@@ -11,9 +11,9 @@ fn failed(state: &State) -> String {
     });
     let told: Vec<String> = told.collect();
     let choices = if state.troubled(Asked::Actor) {
-        "retry, act ACTION, or end"
+        "retry, model NAME, recorded SESSION, act ACTION, or end"
     } else if state.troubled(Asked::Mentor) {
-        "retry, give-up (goes on without), or end"
+        "retry, model NAME, recorded SESSION, give-up (goes on without), or end"
     } else {
         "retry, or end"
     };
@@ -28,8 +28,16 @@ pub(in crate::cli::plain) fn mode(state: &State) -> String {
     if let Some((episode, step, ..)) = &state.divergence {
         return format!("DIFFERENT · the rebuilt world differs at {episode}.{step}; `retry` accepts it");
     }
+    if let Some(change) = state.changes.first().filter(|_| state.waits()) {
+        return format!("CONFIRM · the {} waits: summary, accept, refuse", change.question.name());
+    }
     if state.over && state.open_episode().is_none() {
         return "RUN OVER · again plays the task once more, quit leaves".to_owned();
+    }
+    if let Some(hit) = state.stops.standing.as_ref().filter(|_| state.pace == Pace::Paused) {
+        let at = state.awaiting().and_then(|s| s.proposed.as_deref());
+        let proposed = at.map_or_else(String::new, |action| format!(" · proposed: {action}"));
+        return format!("STOPPED · {}{proposed}; step or run goes on", hit.stop.condition);
     }
     let Some(step) = state.awaiting() else {
         return match state.pace {
@@ -39,8 +47,9 @@ pub(in crate::cli::plain) fn mode(state: &State) -> String {
         };
     };
     debug_assert_eq!(step.stage, Stage::Decision);
-    let who = match (state.autonomy, step.call) {
-        (Autonomy::Human, _) | (_, None) => return format!("YOU PLAY · step {}: act ACTION", step.number),
+    let asked = step.call.is_some() || step.proposed.is_some();
+    let who = match (state.autonomy, asked) {
+        (Autonomy::Human, _) | (_, false) => return format!("YOU PLAY · step {}: act ACTION", step.number),
         (Autonomy::Confirm, _) => "CONFIRM",
         (Autonomy::Auto, _) => "PAUSED",
     };

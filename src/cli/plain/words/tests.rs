@@ -48,7 +48,9 @@ fn every_word_of_the_palette_is_taken_or_says_that_it_needs_the_screen() {
             }
             // A word of its own that wants another one after it.
             Err(why) => {
-                let wants = ["something is missing", "there is no lesson"].iter().any(|w| why.starts_with(w));
+                let wants = ["something is missing", "there is no lesson", "no summary waits"]
+                    .iter()
+                    .any(|w| why.starts_with(w));
                 assert!(wants, "{name}: {why}");
             }
             Ok(_) => {}
@@ -86,4 +88,33 @@ fn r_is_what_the_key_is_on_the_screen() {
     let divergence = Some((1, 1, "recorded".to_owned(), "now".to_owned()));
     let differs = State { divergence, ..State::default() };
     assert_eq!(r(&differs), Ok(Said::Do(vec![Command::Retry])));
+}
+
+#[test]
+fn a_summary_is_accepted_and_refused_by_its_numbers() {
+    let mut state = State::default();
+    assert_eq!(understand("accept", &state), Err("no summary waits for your word".to_owned()));
+    let add = |text: &str| crate::domain::ChangeLine::Add {
+        kind: Kind::Abstract,
+        scope: Scope::Environment,
+        text: LessonText::plain(text),
+        evidence: String::new(),
+        parents: Vec::new(),
+    };
+    state.changes.push(crate::domain::PoolChange {
+        question: crate::domain::Question {
+            kind: Kind::Abstract,
+            purpose: crate::domain::Purpose::Summarise,
+        },
+        lines: vec![add("One."), add("Two."), add("Three.")],
+        seq: crate::domain::Seq(1),
+    });
+    let Ok(Said::Tell(told)) = understand("summary", &state) else { panic!() };
+    assert!(told.contains("  2 + Two."), "{told}");
+    for (line, refused) in
+        [("accept", vec![]), ("refuse", vec![0, 1, 2]), ("accept 2", vec![0, 2]), ("refuse 1, 3", vec![0, 2])]
+    {
+        assert_eq!(understand(line, &state), Ok(Said::Do(vec![Command::SettlePool { refused }])), "{line}");
+    }
+    assert!(understand("accept 4", &state).unwrap_err().contains("from 1 to 3"));
 }

@@ -84,3 +84,28 @@ fn the_world_tells_goal_truth_and_yardstick() {
     assert_eq!(shown["facts"]["on b2 b3"], true);
     assert_eq!(shown["facts"].as_object().unwrap().len(), world.world().state().facts().ones().count());
 }
+
+#[test]
+fn the_examples_of_the_prompts_are_played_in_these_problems() {
+    for (task, text) in [
+        ("gripper/easy/900001", include_str!("../../../prompt/examples/gripper-1.txt")),
+        ("gripper/easy/900002", include_str!("../../../prompt/examples/gripper-2.txt")),
+        ("blockworld/easy/900003", include_str!("../../../prompt/examples/blockworld-1.txt")),
+        ("blockworld/900001", include_str!("../../../prompt/examples/blockworld-2.txt")),
+        ("barman/easy/900011", include_str!("../../../prompt/examples/barman-1.txt")),
+        ("barman/easy/900001", include_str!("../../../prompt/examples/barman-2.txt")),
+        ("tyreworld/easy/900002", include_str!("../../../prompt/examples/tyreworld-1.txt")),
+        ("tyreworld/easy/900003", include_str!("../../../prompt/examples/tyreworld-2.txt")),
+    ] {
+        let problem = generate(&task.parse().unwrap()).unwrap();
+        let goal = problem.game.goal_text(Joining::Comma);
+        let mut world = World::new(problem.game);
+        let mut told = format!("{}\nYour task is to: {}\n", world.begin().trim_end(), goal.trim_end());
+        for line in text.lines().filter_map(|line| line.strip_prefix("> ")) {
+            let answer = if line.starts_with("think:") { "OK." } else { world.play(line).observation };
+            told.extend(["> ", line, "\n", answer.trim_end(), "\n"]);
+        }
+        assert_eq!(text.trim_end(), told.trim_end(), "{task}");
+        assert!(world.won(), "{task}");
+    }
+}

@@ -2,12 +2,14 @@
 
 use super::super::dice::Dice;
 use super::replay::Replay;
-use crate::symbolic::grid::{Clause, Spot, Wanted};
+use crate::grid::{Clause, Spot, Wanted};
 
 /// One decision.
 pub(super) struct Decision<'r, 'a> {
     pub(super) replay: &'r Replay<'a>,
     pub(super) dice: &'r Dice,
+    /// It takes a thing with full hands now.
+    pub(super) grabs: bool,
 }
 
 impl Decision<'_, '_> {
@@ -35,7 +37,7 @@ impl Decision<'_, '_> {
 
     fn fetch(&self, wanted: &Wanted<'_>) -> Option<String> {
         let (way, spot) = self.find(|spot| wanted.is(spot) && spot.kind != "door", wanted)?;
-        if self.replay.now().carrying.is_some() {
+        if self.replay.now().carrying.is_some() && !self.grabs {
             return Some(self.lay_down());
         }
         self.at(way, format!("pickup {}", spot.name))

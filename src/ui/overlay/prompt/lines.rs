@@ -93,6 +93,11 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
         let words = format!("asked so far: {}", state.spent.words());
         lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
     }
+    let unsent = state.unsent(record.asked);
+    if !unsent.is_empty() {
+        let words = format!("of the papers' settings and ours not sent: {}", unsent.join("; "));
+        lines.extend(paragraph((Role::Warn, ""), Role::Warn, &words, columns));
+    }
     for dropped in &record.dropped {
         let what = match &dropped.origin {
             Origin::Steps { .. } | Origin::Step(_) | Origin::Attempt { .. } => {
@@ -130,6 +135,20 @@ pub(super) fn difference(
         lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
         return lines;
     };
+    lines.extend(words((then, before), (state, now), columns));
+    if lines.is_empty() {
+        lines = paragraph((Role::Dim, ""), Role::Dim, "Not a word differs from the call before.", columns);
+    }
+    lines
+}
+
+/// The lines of two prompts that differ, each with a state that holds its episode.
+pub(in crate::ui::overlay) fn words(
+    (then, before): (&State, &PromptRecord),
+    (state, now): (&State, &PromptRecord),
+    columns: u16,
+) -> Vec<Line> {
+    let mut lines = Vec::new();
     let (old, new) = (render(then, before), render(state, now));
     let (gone, there) = (places(then, &old), places(state, &new));
     let (old, new) = (body(&old), body(&new));
@@ -158,9 +177,6 @@ pub(super) fn difference(
                 lines.extend(paragraph((mark, lead), role, change.value().trim_end_matches('\n'), columns));
             }
         }
-    }
-    if lines.is_empty() {
-        lines = paragraph((Role::Dim, ""), Role::Dim, "Not a word differs from the call before.", columns);
     }
     lines
 }

@@ -68,7 +68,7 @@ pub(super) fn state_of(store: &Store, state: &Arc<State>, record: &PromptRecord)
         return Some(state.clone());
     }
     let next = record.episode + 1;
-    let began = match state.past.get(record.episode as usize) {
+    let began = match state.ended(next) {
         Some(past) if past.number == next => past.span.0,
         _ if current.number == next => current.first_seq.0,
         _ => return None,

@@ -1,8 +1,9 @@
 //! Which episodes are listed, in which order, and what they come to.
 
 use super::super::window::Line;
-use crate::domain::{EpisodeRole, EpisodeSummary};
+use crate::domain::{Counted, EpisodeRole, EpisodeSummary};
 use crate::engine::State;
+use crate::report::ByTask;
 use crate::report::metrics::wilson;
 use crate::symbolic::{cause_words, main_cause};
 use crate::ui::glyphs::Glyphs;
@@ -71,7 +72,10 @@ impl Wanted {
         let what = match (self.grouped, self.failed) {
             (true, _) => format!("{} failed, by cause", list.episodes()),
             (_, true) => format!("{} failed", list.episodes()),
-            _ => format!("{} episodes", state.past.len() + usize::from(state.open_episode().is_some())),
+            _ => {
+                let all = state.past.len() + usize::from(state.open_episode().is_some());
+                format!("{all} episode{}", if all == 1 { "" } else { "s" })
+            }
         };
         format!("Run: {what}, {}", self.sort.words())
     }
@@ -100,12 +104,10 @@ impl Listed {
 #[derive(Clone, Debug, Default)]
 pub(super) struct List {
     pub(super) rows: Vec<Listed>,
-    /// Test episodes that no person had a hand in, those won among them, and their progress together.
-    counted: usize,
-    won: usize,
-    progress: f64,
-    assisted: usize,
+    /// Success by task.
+    by_task: ByTask,
     millis: u64,
+    spent: Counted,
     /// Episodes that may still come.
     to_come: usize,
 }
@@ -113,10 +115,12 @@ pub(super) struct List {
 impl List {
     /// Goes through all ended episodes once.
     pub(super) fn of(state: &State, wanted: Wanted) -> Self {
-        let mut list = Self { to_come: to_come(state), ..Self::default() };
+        let by_task = ByTask::of(state.past.iter().map(AsRef::as_ref));
+        let mut list = Self { to_come: to_come(state), by_task, ..Self::default() };
         let mut places: Vec<(usize, &EpisodeSummary)> = Vec::new();
         for (place, past) in state.past.iter().enumerate() {
-            list.count(past);
+            list.millis = list.millis.saturating_add(past.hindsight.millis);
+            list.spent = list.spent.with(past.hindsight.counted);
             if !past.won || !(wanted.failed || wanted.grouped) {
                 places.push((place, past));
             }
@@ -130,20 +134,6 @@ impl List {
         list
     }
 
-    fn count(&mut self, past: &EpisodeSummary) {
-        self.millis = self.millis.saturating_add(past.hindsight.millis);
-        if past.role != EpisodeRole::Test {
-            return;
-        }
-        if past.assisted {
-            self.assisted += 1;
-            return;
-        }
-        self.counted += 1;
-        self.won += usize::from(past.won);
-        self.progress += past.progress;
-    }
-
     pub(super) fn episodes(&self) -> usize {
         self.rows.iter().filter(|r| matches!(r, Listed::Episode(_))).count()
     }
@@ -151,17 +141,23 @@ impl List {
     /// Success and progress so far, and what is left, as one row.
     pub(super) fn sums(&self, state: &State, columns: u16, glyphs: &Glyphs) -> Line {
         let mut parts: Vec<(Role, String)> = Vec::new();
-        if let Some(share) = wilson(self.won, self.counted) {
+        let ByTask { tasks, solved, assisted, progress, several } = self.by_task;
+        if let Some(share) = wilson(solved, tasks) {
             let sure = match columns {
                 76.. => format!(" ({:.0}-{:.0})", share.low * 100.0, share.high * 100.0),
                 _ => String::new(),
             };
             let per_cent = share.value * 100.0;
-            parts.push((Role::Title, format!("won {} of {} {per_cent:.1} %{sure}", self.won, self.counted)));
-            parts.push((Role::Text, format!("progress {:.2}", self.progress / self.counted as f64)));
+            // Of a task with several trials one that is won is enough.
+            let (word, noun) = if several { ("solved", " tasks") } else { ("won", "") };
+            parts.push((Role::Title, format!("{word} {solved} of {tasks}{noun} {per_cent:.1} %{sure}")));
+            parts.push((Role::Text, format!("progress {:.2}", progress / tasks as f64)));
         }
-        if self.assisted > 0 {
-            parts.push((Role::Person, format!("{} with your hand", self.assisted)));
+        if assisted > 0 {
+            parts.push((Role::Person, format!("{assisted} with your hand")));
+        }
+        if let Some(cost) = self.spent.cost() {
+            parts.push((Role::Dim, format!("{} tokens, cost {cost}", self.spent.tokens())));
         }
         if state.over {
             parts.push((Role::Dim, "over".to_owned()));

@@ -17,6 +17,7 @@ pub(super) fn why(past: &EpisodeSummary) -> &'static str {
         EndReason::StepLimit => "cap",
         EndReason::MoveLimit => "moves",
         EndReason::TimeLimit => "time",
+        EndReason::PlanEnd => "plan",
         EndReason::Loop => "loop",
         EndReason::Person => "person",
         EndReason::Error => "error",
@@ -141,7 +142,7 @@ impl Columns {
 /// A cause with its number of episodes: "9 never opened the container".
 pub(super) fn group(words: &str, count: usize, here: bool, glyphs: &Glyphs) -> Line {
     let role = if here { Role::Chosen } else { Role::Error };
-    vec![(Role::Proposal, mark(here, glyphs).to_owned()), (role, format!("{count} {words}"))]
+    vec![(Role::Proposal, mark(here, glyphs).to_owned()), (role, format!(" {count} {words}"))]
 }
 
 /// The chosen row is known by more than its colour.

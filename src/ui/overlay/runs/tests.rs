@@ -154,3 +154,44 @@ fn no_size_and_no_key_breaks_it() {
     assert!(screen(&empty.draw()).contains("no episode has ended yet"));
     assert_eq!(empty.press("Enter"), []);
 }
+
+/// Ten of sixteen attempts were called lost, where all eight tasks were solved in one of their trials.
+#[test]
+fn with_several_trials_success_is_told_by_task() {
+    let mut state = many(6);
+    let past: Vec<_> = state.past.iter().cloned().collect();
+    let trial = |place: usize, task: u32, trial: u32, won: bool| {
+        Arc::new(EpisodeSummary {
+            task: Task { id: format!("task/{task}"), ..past[place].task.clone() },
+            trial,
+            won,
+            progress: if won { 1.0 } else { 0.5 },
+            ..(*past[place]).clone()
+        })
+    };
+    state.past = [
+        trial(0, 1, 1, false),
+        trial(1, 2, 1, true),
+        trial(2, 3, 1, false),
+        trial(3, 1, 2, true),
+        trial(4, 3, 2, false),
+    ]
+    .into_iter()
+    .collect();
+    let sums: String =
+        List::of(&state, Wanted::default()).sums(&state, 120, &UNICODE).into_iter().map(|p| p.1).collect();
+    assert!(sums.starts_with("solved 2 of 3 tasks 66.7 %"), "{sums}");
+    assert!(sums.contains("progress 0.83"), "{sums}");
+}
+
+#[test]
+fn an_episode_is_played_again_at_once_where_the_run_is_over_and_after_a_word_where_it_goes_on() {
+    let again = |requests: Vec<Request>| requests.contains(&Request::Rerun(2));
+    let mut stage = Stage::new(four(), 120, 36);
+    stage.press("T");
+    stage.press("up");
+    stage.press("up");
+    assert!(!again(stage.press("r")));
+    assert!(screen(&stage.draw()).contains("plays episode 2 as it began"), "{}", screen(&stage.draw()));
+    assert!(again(stage.press("r")));
+}

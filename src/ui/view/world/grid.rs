@@ -5,7 +5,7 @@
 
 use super::super::frame;
 use crate::env::babyai::{Pose, SIDE};
-use crate::text::{truncate, width};
+use crate::text::{fits, truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::layout::Block;
 use crate::ui::look::Look;
@@ -109,14 +109,17 @@ impl<'a> Grid<'a> {
         let Some(area) = block.title else { return };
         let own = if model.focus == Focus::World { Role::Focus } else { Role::Title };
         let mut pieces: Vec<(Role, String)> = vec![(Role::Dim, "2 ".to_owned()), (own, "World".to_owned())];
-        if model.truth {
-            pieces.push((Role::Warn, "  as it is; the agent does not see this".to_owned()));
-        }
         let seen = format!("{} of {} cells seen", self.seen.0, self.seen.1);
+        if model.truth {
+            // What is seen stands at the right end of the same row.
+            let room = usize::from(area.width).saturating_sub(width(&seen) + 17);
+            let words = super::AS_IT_IS.iter().find(|words| fits(words, room));
+            pieces.push((Role::Warn, words.unwrap_or(&super::AS_IT_IS[2]).to_string()));
+        }
         if block.body.height == 0 {
             let room = usize::from(area.width).saturating_sub(17);
             let all = format!("  {} {} {seen}", self.standing(look), look.glyphs.dot);
-            let text = if width(&all) <= room { all } else { format!("  {}", self.standing(look)) };
+            let text = if fits(&all, room) { all } else { format!("  {}", self.standing(look)) };
             pieces.push((Role::Text, text));
         }
         let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();

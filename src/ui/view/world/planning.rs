@@ -104,10 +104,16 @@ pub(super) fn rows(glyphs: &Glyphs, shown: &Value, truth: Option<&Value>, column
     let mut rows = drawn.unwrap_or_else(|| listed(&facts, room));
     rows.extend(goals(glyphs, shown, room));
     if let Some(truth) = truth {
-        let words = match truth.get("plan").and_then(Value::as_u64) {
-            Some(length) => format!("a plan from the start takes {length} actions"),
-            None => "no plan from the start was found in the time that is spent on it".to_owned(),
-        };
+        let words =
+            match (truth.get("plan").and_then(Value::as_u64), truth.get("no_plan").and_then(Value::as_str)) {
+                (Some(length), _) => format!("a plan from the start takes {length} actions"),
+                (None, Some("impossible")) => "no listed actions reach the goal from the start".to_owned(),
+                (None, Some(_)) => {
+                    let states = truth.get("states").and_then(Value::as_u64).unwrap_or_default();
+                    format!("the planner gave up after {states} states; there may be a plan from the start")
+                }
+                (None, None) => "no plan from the start is known".to_owned(),
+            };
         rows.extend(lines(&words, room).into_iter().map(|line| vec![(Role::Dim, line)]));
     }
     rows

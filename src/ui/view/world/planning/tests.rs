@@ -59,6 +59,31 @@ fn a_bar_and_a_garage_are_told_in_boxes() {
     assert!(garage.iter().any(|row| row.contains("✓ jack is in boot.")), "{garage:#?}");
 }
 
+/// What can be said of a plan from the start.
+const TRUTHS: [&str; 4] =
+    ["{}", r#"{"plan": 12}"#, r#"{"no_plan": "impossible"}"#, r#"{"no_plan": "gave_up", "states": 4000}"#];
+
+#[test]
+fn the_yardstick_says_when_the_planner_gave_up() {
+    let words = |truth: &str| {
+        let rows = rows(
+            &ASCII,
+            &json!({"facts": {}, "subgoals": {}}),
+            serde_json::from_str(truth).ok().as_ref(),
+            90,
+        );
+        rows.concat().into_iter().map(|(_, text)| text).collect::<String>()
+    };
+    for (truth, told) in TRUTHS.iter().zip([
+        "is known",
+        "takes 12 actions",
+        "no listed actions reach",
+        "gave up after 4000 states",
+    ]) {
+        assert!(words(truth).contains(told), "{truth}: {}", words(truth));
+    }
+}
+
 /// Whatever a world shows, no row is wider than the pane.
 #[test]
 fn nonsense_is_drawn_within_the_pane() {
@@ -74,7 +99,10 @@ fn nonsense_is_drawn_within_the_pane() {
         assert!(is_one(shown));
         for columns in [0, 1, 5, 9, 12, 20, 37, 64] {
             for glyphs in [&UNICODE, &ASCII] {
-                for row in rows(glyphs, shown, Some(&json!({"plan": 12})), columns) {
+                for row in TRUTHS
+                    .iter()
+                    .flat_map(|truth| rows(glyphs, shown, serde_json::from_str(truth).ok().as_ref(), columns))
+                {
                     let wide: usize = row.iter().map(|(_, text)| width(text)).sum();
                     // In a pane that is too small for a box the canvas cuts.
                     assert!(columns < 20 || wide <= usize::from(columns), "{columns}: {row:?}");

@@ -1,0 +1,66 @@
+//! What it costs to search a session of 1 GB (DESIGN 7): 2 s CPU in all, and the first hits at once. Words that stand
+//! nowhere, words that stand in one place of every fifth episode, and words that are everywhere.
+//!
+//! `EVENTS=100000` makes the session shorter; the budget is then taken in proportion.
+#![expect(clippy::print_stdout, clippy::expect_used, reason = "a program that reports figures")]
+
+#[path = "measure/long.rs"]
+mod long;
+#[path = "measure/process.rs"]
+mod process;
+
+use long::Rig;
+use process::{ending, load, median, processor_seconds, resident, verdict};
+use retrospect::driver::Store;
+use retrospect::journal::{Use, open_branch};
+use retrospect::ui::find::in_others;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+const ROUNDS: usize = 5;
+
+fn main() -> std::process::ExitCode {
+    let most: u64 = std::env::var("EVENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(1_000_000);
+    let folder = tempfile::tempdir().expect("a folder for the journal");
+    let branches = folder.path().join("branches");
+    std::fs::create_dir_all(&branches).expect("a folder");
+    let path = branches.join("trunk.jsonl");
+    // Episodes of fifty steps; one step in two hundred and fifty goes to a place of its own.
+    drop(Rig::new(&path, 50).along(|s| if s % 250 == 7 { 777 } else { s % 20 }).fill(most));
+    let store = Store::default();
+    *store.timeline() = open_branch(&path, Use::Look).expect("a sound branch").timeline;
+    let budget = 2e3 * most as f64 / 1e6;
+    for words in ["unicorn", "cabinet 777", "bowl 2, a cup", "you arrive"] {
+        measure(&store, words, budget, &path);
+    }
+    ending()
+}
+
+fn measure(store: &Store, words: &str, budget: f64, path: &Path) {
+    let (mut cpu, mut wall, mut first) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut hits, before) = (0, resident().unwrap_or(0));
+    for _ in 0..ROUNDS {
+        let (began, start) = (processor_seconds().unwrap_or(f64::NAN), Instant::now());
+        hits = 0;
+        in_others(store, 0, words, |found, _| {
+            if hits == 0 && !found.is_empty() {
+                first.push(start.elapsed().as_secs_f64() * 1e3);
+            }
+            hits += found.len();
+            ControlFlow::Continue(())
+        });
+        wall.push(start.elapsed().as_secs_f64() * 1e3);
+        cpu.push((processor_seconds().unwrap_or(f64::NAN) - began) * 1e3);
+    }
+    let first = if first.is_empty() { "none".to_owned() } else { format!("{:.0} ms", median(first)) };
+    println!(
+        "{words:?} in {} MB: {:.0} ms CPU (budget {budget:.0} ms: {}), {:.0} ms wall, {hits} hits, the first after {first}; {} MB of memory more; {}",
+        std::fs::metadata(path).map_or(0, |m| m.len()) >> 20,
+        median(cpu.clone()),
+        verdict(median(cpu) <= budget),
+        median(wall),
+        resident().unwrap_or(0).saturating_sub(before) >> 20,
+        load()
+    );
+}

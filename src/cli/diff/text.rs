@@ -1,0 +1,322 @@
+//! Comparisons as text: two columns where there is room, else one with a mark before each line.
+
+use super::line::Line;
+use super::{Told, Voice};
+use crate::cli::fault::Fault;
+use crate::cli::out::{Out, Paint};
+use crate::domain::Step;
+use crate::text::{one_line, truncate, width, wrap_at_most};
+use crate::timeline::compare::{Comparison, Kind, Outcome, Pair, Part, Row, Saying, Side, said};
+
+/// Fewer columns than this hold no two of them.
+const TWO: usize = 72;
+/// Lines that one text takes at most.
+const LINES: usize = 6;
+/// Columns of what a line is about.
+const NAME: usize = 16;
+
+type Piece = (Paint, String);
+
+impl Voice<'_> {
+    fn line(&self, out: &mut Out, line: &[Piece]) -> Result<(), Fault> {
+        out.painted(line, self.colour)
+    }
+
+    fn rule(&self, words: &str, out: &mut Out) -> Result<(), Fault> {
+        let words = truncate(words, self.width.saturating_sub(8), "...");
+        let rest = self.width.saturating_sub(width(&words) + 4);
+        self.line(
+            out,
+            &[
+                (Paint::Dim, "-- ".to_owned()),
+                (Paint::Strong, words),
+                (Paint::Dim, format!(" {}", "-".repeat(rest))),
+            ],
+        )
+    }
+
+    /// What both sides have to one thing: two columns, or one below the other.
+    fn saying(&self, said: &Saying, out: &mut Out) -> Result<(), Fault> {
+        let name = truncate(&said.name, NAME - 1, "...");
+        let two = self.width >= TWO;
+        let room = if two { (self.width - NAME - 3) / 2 } else { self.width.saturating_sub(4) };
+        let lines = |side: &Option<String>| {
+            side.as_deref().map_or_else(|| vec!["-".to_owned()], |t| wrapped(t, room))
+        };
+        let (a, b) = (lines(&said.a), lines(&said.b));
+        if !two {
+            self.line(out, &[(Paint::Plain, said.name.clone())])?;
+            for (mark, paint, side) in [("- ", Paint::Left, a), ("+ ", Paint::Right, b)] {
+                for text in side {
+                    self.line(out, &[(paint, format!("  {mark}{text}"))])?;
+                }
+            }
+            return Ok(());
+        }
+        for place in 0..a.len().max(b.len()) {
+            let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
+            let name = if place == 0 { name.as_str() } else { "" };
+            let line = [
+                (Paint::Dim, padded(name, NAME)),
+                (Paint::Left, padded(&at(&a), room)),
+                (Paint::Dim, " | ".to_owned()),
+                (Paint::Right, at(&b)),
+            ];
+            self.line(out, &line)?;
+        }
+        Ok(())
+    }
+}
+
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let (mut lines, more) = wrap_at_most(&one_line(text), room.max(1), LINES);
+    if more && let Some(last) = lines.last_mut() {
+        *last = truncate(&format!("{last} ..."), room.max(4), "...");
+    }
+    lines
+}
+
+fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// Two episodes: who they are, the rows, the first difference with what preceded it, what they came to.
+pub(super) fn comparison(voice: &Voice<'_>, found: &Comparison, out: &mut Out) -> Result<(), Fault> {
+    let about = |name: &str, a: &str, b: &str| Saying {
+        about: "sides",
+        name: name.to_owned(),
+        a: Some(a.to_owned()),
+        b: Some(b.to_owned()),
+    };
+    voice
+        .saying(&about("compared", &format!("A  {}", found.a.name), &format!("B  {}", found.b.name)), out)?;
+    let task =
+        |s: &Side| format!("{}, trial {}: {}", s.episode.task.id, s.episode.trial, s.episode.task.goal);
+    voice.saying(&about("task", &task(&found.a), &task(&found.b)), out)?;
+    voice.line(out, &[])?;
+    let mut left_out = 0;
+    for (place, row) in found.rows.iter().enumerate() {
+        if row.kind() == Kind::Same && (voice.args.only_differences || place == 0) {
+            left_out += usize::from(place > 0);
+            continue;
+        }
+        passed_over(voice, std::mem::take(&mut left_out), out)?;
+        if found.first == Some(place) {
+            first(voice, found, place, out)?;
+        }
+        rows(voice, found, row, out)?;
+    }
+    passed_over(voice, left_out, out)?;
+    voice.line(out, &[])?;
+    for result in found.results() {
+        voice.saying(&result, out)?;
+    }
+    voice.line(out, &[])?;
+    let [same, changed, only_a, only_b] = found.counts();
+    // The row of the first observations is no turn.
+    let start = usize::from(found.rows.first().is_some_and(|r| r.kind() == Kind::Same));
+    let words = if found.first.is_none() {
+        format!("no difference: all {} are the same", counted(same - start, "turn"))
+    } else {
+        format!("turns: {} the same, {changed} changed, {only_a} only in A, {only_b} only in B", same - start)
+    };
+    voice.line(out, &[(Paint::Strong, words)])
+}
+
+fn passed_over(voice: &Voice<'_>, turns: usize, out: &mut Out) -> Result<(), Fault> {
+    if turns == 0 {
+        return Ok(());
+    }
+    voice.line(out, &[(Paint::Dim, format!("     ... {} the same ...", counted(turns, "turn")))])
+}
+
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The first difference, and what preceded it.
+fn first(voice: &Voice<'_>, found: &Comparison, place: usize, out: &mut Out) -> Result<(), Fault> {
+    voice.rule("first difference", out)?;
+    for said in found.turning(place) {
+        voice.saying(&said, out)?;
+    }
+    let reasons: Vec<&str> =
+        found.reasons().into_iter().map(crate::timeline::compare::Reason::words).collect();
+    for line in wrapped(&format!("before it: {}", reasons.join("; ")), voice.width) {
+        voice.line(out, &[(Paint::Changed, line)])?;
+    }
+    let mut about = "";
+    for said in found.before.as_ref().map(crate::timeline::compare::Before::sayings).unwrap_or_default() {
+        if std::mem::replace(&mut about, said.about) != said.about {
+            voice.line(out, &[(Paint::Strong, said.about.to_owned())])?;
+        }
+        let name = format!("  {}", said.name);
+        voice.saying(&Saying { name, ..said }, out)?;
+    }
+    voice.rule("", out)
+}
+
+/// The lines of one row: what was done, and of what differs all.
+fn rows(voice: &Voice<'_>, found: &Comparison, row: &Row, out: &mut Out) -> Result<(), Fault> {
+    let kind = row.kind();
+    let two = voice.width >= TWO;
+    let room = if two { (voice.width - 3) / 2 } else { voice.width - 2 };
+    let side = |side: &Side, number: Option<u32>| number.map_or_else(Vec::new, |n| cell(side, n, row, room));
+    let (a, b) = (side(&found.a, row.a), side(&found.b, row.b));
+    let (left, right) = match kind {
+        Kind::Same => (Paint::Plain, Paint::Plain),
+        _ => (Paint::Left, Paint::Right),
+    };
+    if !two {
+        let sides: &[(&str, Paint, &[String])] = match kind {
+            Kind::Same => &[("  ", left, &a)],
+            _ => &[("- ", left, &a), ("+ ", right, &b)],
+        };
+        for (mark, paint, lines) in sides {
+            for line in *lines {
+                voice.line(out, &[(*paint, format!("{mark}{line}"))])?;
+            }
+        }
+        return Ok(());
+    }
+    let mark = match kind {
+        Kind::Same => "   ",
+        Kind::Changed => " ~ ",
+        Kind::OnlyA => " < ",
+        Kind::OnlyB => " > ",
+    };
+    for place in 0..a.len().max(b.len()) {
+        let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
+        let mark = if place == 0 { mark } else { "   " };
+        let line = [(left, padded(&at(&a), room)), (Paint::Changed, mark.to_owned()), (right, at(&b))];
+        voice.line(out, &line)?;
+    }
+    Ok(())
+}
+
+/// One side of a row as lines of so many columns.
+fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
+    let indent = |text: &str| {
+        let lines = wrapped(text, room.saturating_sub(6));
+        lines.into_iter().map(|l| format!("      {l}")).collect::<Vec<_>>()
+    };
+    let Some(step) = side.episode.step(number) else {
+        let seen = side.episode.reset.as_ref().map(|r| r.seen.as_deref().unwrap_or(&r.raw));
+        let mut lines = vec![truncate("  0 the first observation", room, "...")];
+        lines.extend(indent(seen.unwrap_or("(none yet)")));
+        return lines;
+    };
+    let mut lines = Vec::new();
+    let shown = row.kind() != Kind::Same;
+    let apart = row.kind() != Kind::Changed;
+    if shown && !step.only_thinks() && (apart || row.parts.has(Part::Thought)) {
+        lines.extend(step.thought.as_deref().map(|t| indent(&format!("think: {t}"))).unwrap_or_default());
+    }
+    let done = wrapped(&done(step), room.saturating_sub(6));
+    for (place, text) in done.into_iter().enumerate() {
+        let head = if place == 0 { format!("{number:>3} > ") } else { " ".repeat(6) };
+        lines.push(format!("{head}{text}"));
+        if !shown {
+            break;
+        }
+    }
+    if shown && (apart || row.parts.has(Part::Observation)) {
+        lines.extend(indent(step.observation().unwrap_or("(no answer yet)")));
+    }
+    if shown && row.parts.has(Part::Progress) {
+        let answer = step.answer.as_ref();
+        let won = if answer.is_some_and(|a| a.won) { ", won" } else { "" };
+        lines.extend(indent(&format!("progress {:.2}{won}", answer.map_or(0.0, |a| a.progress))));
+    }
+    lines
+}
+
+fn done(step: &Step) -> String {
+    let by = if step.by_person() { "  (by a person)" } else { "" };
+    match said(step) {
+        said if said.is_empty() => "(open: nothing is proposed yet)".to_owned(),
+        said => format!("{said}{by}"),
+    }
+}
+
+/// The heads of a list of episodes.
+pub(super) fn heads(voice: &Voice<'_>, a: &Line, b: &Line, out: &mut Out) -> Result<(), Fault> {
+    voice.line(out, &[(Paint::Left, format!("A  {}", a.name))])?;
+    voice.line(out, &[(Paint::Right, format!("B  {}", b.name))])?;
+    voice.line(out, &[])
+}
+
+/// One pair of a list of episodes.
+pub(super) fn row(voice: &Voice<'_>, pair: &Pair, found: &Comparison, out: &mut Out) -> Result<(), Fault> {
+    if found.first.is_none() && voice.args.only_differences {
+        return Ok(());
+    }
+    let told = |o: &Outcome| {
+        format!("{}, {}, progress {:.2}", o.verdict(), counted(o.steps as usize, "step"), o.progress)
+    };
+    let number = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
+    let head = format!("#{} | #{}  {}, trial {}", number(pair.a), number(pair.b), pair.task.id, pair.trial);
+    voice.line(out, &[(Paint::Strong, truncate(&head, voice.width, "..."))])?;
+    voice.line(
+        out,
+        &[(Paint::Left, truncate(&format!("  A  {}", told(&found.outcomes.0)), voice.width, "..."))],
+    )?;
+    voice.line(
+        out,
+        &[(Paint::Right, truncate(&format!("  B  {}", told(&found.outcomes.1)), voice.width, "..."))],
+    )?;
+    let words = match found.first.map(|at| found.rows[at]) {
+        None => "no difference".to_owned(),
+        Some(row) => {
+            let turn = row.a.or(row.b).unwrap_or(0);
+            let reasons: Vec<&str> =
+                found.reasons().into_iter().map(crate::timeline::compare::Reason::words).collect();
+            format!("first difference at turn {turn}: {}", reasons.join("; "))
+        }
+    };
+    for line in wrapped(&words, voice.width.saturating_sub(5)) {
+        voice.line(out, &[(Paint::Changed, format!("     {line}"))])?;
+    }
+    Ok(())
+}
+
+/// An episode without its counterpart.
+pub(super) fn alone(voice: &Voice<'_>, pair: &Pair, out: &mut Out) -> Result<(), Fault> {
+    let (side, paint) = if pair.a.is_some() { ("A", Paint::Left) } else { ("B", Paint::Right) };
+    let number = pair.a.or(pair.b).unwrap_or(0);
+    let words = format!("#{number} only in {side}: {}, trial {}", pair.task.id, pair.trial);
+    voice.line(out, &[(paint, truncate(&words, voice.width, "..."))])
+}
+
+/// What all pairs of a list came to.
+pub(super) fn sums(voice: &Voice<'_>, told: &Told, out: &mut Out) -> Result<(), Fault> {
+    voice.line(out, &[])?;
+    let row = |name: &str, a: u64, b: u64| Saying {
+        about: "outcome",
+        name: name.to_owned(),
+        a: Some(a.to_string()),
+        b: Some(b.to_string()),
+    };
+    let rows = [
+        row("won", told.won.0.into(), told.won.1.into()),
+        row("steps", told.steps.0, told.steps.1),
+        row("mistakes", told.mistakes.0, told.mistakes.1),
+        row("tokens", told.tokens.0, told.tokens.1),
+    ];
+    rows.iter().try_for_each(|r| voice.saying(r, out))?;
+    voice.line(out, &[])?;
+    let different = told.compared - told.same;
+    let words = match different {
+        0 => format!("no difference in {}", counted(told.compared as usize, "episode")),
+        _ => format!("{different} of {} differ", counted(told.compared as usize, "episode")),
+    };
+    let alone = match (told.only_a, told.only_b) {
+        (0, 0) => String::new(),
+        (a, b) => format!("; {a} only in A, {b} only in B"),
+    };
+    voice.line(out, &[(Paint::Strong, format!("{words}{alone}"))])?;
+    if different > 0 {
+        voice.line(out, &[(Paint::Dim, "one of them side by side: `retrospect diff A#1 B#1`".to_owned())])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Words about breakpoints and watches.
+
+use super::Said;
+use crate::engine::{Command, State};
+use std::fmt::Write as _;
+
+/// What a line that begins with this word means; none for words of others.
+pub(super) fn understand(word: &str, rest: &str, state: &State) -> Option<Result<Said, String>> {
+    let one = |command: Command| Ok(Said::Do(vec![command]));
+    let set = |text: String| {
+        if rest.is_empty() {
+            return Ok(Said::Tell(format!(
+                "something is missing: {word} CONDITION\n{}",
+                crate::stop::forms_line()
+            )));
+        }
+        // What cannot be read is refused by the engine, in words.
+        one(Command::Break { text, of: None })
+    };
+    Some(match word {
+        "break" | "b" => set(rest.to_owned()),
+        "watch" | "warn" => set(format!("warn {rest}")),
+        "breaks" => Ok(Said::Tell(list(state))),
+        "break-edit" => numbered(rest, "break-edit N CONDITION").and_then(|(number, text)| {
+            if text.is_empty() {
+                return Err("something is missing: break-edit N CONDITION".to_owned());
+            }
+            one(Command::Break { text: text.to_owned(), of: Some(number) })
+        }),
+        "break-on" | "break-off" => numbered(rest, &format!("{word} N"))
+            .and_then(|(breakpoint, _)| one(Command::SwitchBreak { breakpoint, on: word == "break-on" })),
+        "break-delete" => {
+            numbered(rest, "break-delete N").and_then(|(number, _)| one(Command::RemoveBreak(number)))
+        }
+        _ => return None,
+    })
+}
+
+fn numbered<'a>(rest: &'a str, form: &str) -> Result<(u32, &'a str), String> {
+    let (number, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let number = number.parse().map_err(|_| format!("{form}: the number is that of a line of `breaks`"))?;
+    Ok((number, rest.trim()))
+}
+
+/// All breakpoints and watches, a line each.
+fn list(state: &State) -> String {
+    let mut out = String::new();
+    for b in state.stops.all.iter() {
+        let off = if b.on { "" } else { ", off" };
+        let last = b.last.as_ref().map_or_else(String::new, |h| format!("; last: {}", h.why));
+        let times = if b.hits == 1 { "1 hit".to_owned() } else { format!("{} hits", b.hits) };
+        let _ = writeln!(out, "{} {}: {} ({times}{off}{last})", b.number, b.stop.word(), b.stop);
+    }
+    if out.is_empty() { "no breakpoints yet; `break nothing 3` sets one".to_owned() } else { out }
+}

@@ -1,0 +1,84 @@
+//! What kind of failure a call to a model came to.
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of failure it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// Nobody has an answer to this question (a recording, a script).
+    #[default]
+    NoAnswer,
+    /// The endpoint is described in a way that cannot work; nothing was sent.
+    Setup,
+    /// No connection, or it broke before anything of an answer had come.
+    Unreachable,
+    /// Nothing came in time.
+    TimedOut,
+    /// The key is missing or wrong (401).
+    Credentials,
+    /// There is no credit or quota left (402, or 429 with that reason).
+    Credit,
+    /// The server forbids it (403).
+    Forbidden,
+    /// There is no such address or model (404).
+    NotFound,
+    /// The server does not take the request (400, 422 and the like).
+    Refused,
+    /// The prompt is longer than the model's context.
+    TooLong,
+    /// The server has no room now (408, 409, 429, 503).
+    Busy,
+    /// The server failed (other 5xx, or an error in the stream).
+    ServerFault,
+    /// The stream ended without a word.
+    Empty,
+    /// The answer broke off; what had come is no answer.
+    CutOff,
+    /// What came is no answer of a model server.
+    Odd,
+    /// The program that answers broke (a panic).
+    Broken,
+    /// A kind that a later version knows.
+    #[serde(other)]
+    Unknown,
+}
+
+impl FailureKind {
+    /// Its name in the journal and in JSON lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoAnswer => "no_answer",
+            Self::Setup => "setup",
+            Self::Unreachable => "unreachable",
+            Self::TimedOut => "timed_out",
+            Self::Credentials => "credentials",
+            Self::Credit => "credit",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::Refused => "refused",
+            Self::TooLong => "too_long",
+            Self::Busy => "busy",
+            Self::ServerFault => "server_fault",
+            Self::Empty => "empty",
+            Self::CutOff => "cut_off",
+            Self::Odd => "odd",
+            Self::Broken => "broken",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The same question may well be answered when it is asked again as it is; of all others something has to change first.
+    pub fn passes(self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable
+                | Self::TimedOut
+                | Self::Busy
+                | Self::ServerFault
+                | Self::CutOff
+                | Self::Broken
+                | Self::Unknown
+        )
+    }
+}

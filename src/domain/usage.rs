@@ -1,0 +1,180 @@
+//! What calls to models cost: of one call, and of many.
+
+use serde::{Deserialize, Serialize};
+
+/// What calls cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub prompt_tokens: u64,
+    /// Tokens of the reply.
+    pub reply_tokens: u64,
+    /// The numbers are our own estimate.
+    #[serde(default)]
+    pub estimated: bool,
+    /// Milliseconds from request to reply.
+    #[serde(default)]
+    pub millis: u64,
+    /// Of the reply's tokens, those of reasoning, where the server tells them apart.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+    /// The numbers were counted by a proxy in between, not by who answered.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub proxy: bool,
+    /// The reply came out of our own cache; it cost nothing now.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cached: bool,
+    /// What it cost by the prices of the configuration, in billionths of their unit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cost_nano: u64,
+    /// The reply was taken from a recording; nobody was asked and it cost nothing.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub recorded: bool,
+}
+
+/// Tokens of several calls, kept apart by who counted them, and what the calls cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Tokens that the server reported.
+    #[serde(default)]
+    pub reported: u64,
+    /// Tokens that a proxy in between counted.
+    #[serde(default)]
+    pub proxy: u64,
+    /// Tokens that nobody counted: our estimate.
+    #[serde(default)]
+    pub estimated: u64,
+    /// Tokens of replies that came out of our own cache; they were paid for before.
+    #[serde(default)]
+    pub cached: u64,
+    /// Tokens of replies that were taken from a recording.
+    #[serde(default)]
+    pub recorded: u64,
+    /// What the calls cost by the prices of the configuration, in billionths of their unit.
+    #[serde(default)]
+    pub cost_nano: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(switch: &bool) -> bool {
+    !switch
+}
+
+impl Usage {
+    /// Prompt and reply together.
+    pub fn tokens(&self) -> u64 {
+        self.prompt_tokens.saturating_add(self.reply_tokens)
+    }
+}
+
+impl Counted {
+    /// Adds a call.
+    pub fn add(&mut self, usage: &Usage) {
+        let place = match usage {
+            Usage { recorded: true, .. } => &mut self.recorded,
+            Usage { cached: true, .. } => &mut self.cached,
+            Usage { estimated: true, .. } => &mut self.estimated,
+            Usage { proxy: true, .. } => &mut self.proxy,
+            _ => &mut self.reported,
+        };
+        *place = place.saturating_add(usage.tokens());
+        self.cost_nano = self.cost_nano.saturating_add(usage.cost_nano);
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            reported: self.reported.saturating_add(other.reported),
+            proxy: self.proxy.saturating_add(other.proxy),
+            estimated: self.estimated.saturating_add(other.estimated),
+            cached: self.cached.saturating_add(other.cached),
+            recorded: self.recorded.saturating_add(other.recorded),
+            cost_nano: self.cost_nano.saturating_add(other.cost_nano),
+        }
+    }
+
+    /// Nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// All tokens, whoever counted them.
+    pub fn tokens(&self) -> u64 {
+        let sum = |a: u64, b: u64| a.saturating_add(b);
+        sum(sum(self.reported, self.proxy), sum(self.estimated, sum(self.cached, self.recorded)))
+    }
+
+    /// Who counted how many tokens, in words; empty where there are none.
+    pub fn words(&self) -> String {
+        let parts = [
+            (self.reported, "reported"),
+            (self.proxy, "by a proxy"),
+            (self.estimated, "estimated"),
+            (self.cached, "from the cache"),
+            (self.recorded, "from a recording"),
+        ];
+        let told = parts.iter().filter(|(tokens, _)| *tokens > 0);
+        told.map(|(tokens, who)| format!("{tokens} {who}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The cost as a number of its unit; none where there is none, as without prices.
+    pub fn cost(&self) -> Option<String> {
+        (self.cost_nano > 0).then(|| price(self.cost_nano))
+    }
+}
+
+/// Billionths of a unit as a number of it: what is small keeps three digits, what is large two decimals.
+pub fn price(nano: u64) -> String {
+    let units = nano as f64 / 1e9;
+    let decimals = match units {
+        u if u >= 1.0 => 2,
+        u if u >= 0.01 => 4,
+        u if u >= 0.0001 => 6,
+        _ => 9,
+    };
+    format!("{units:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_counted_what_is_kept_apart() {
+        let of = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
+        let mut all = Counted::default();
+        assert_eq!((all.words().as_str(), all.cost(), all.is_empty()), ("", None, true));
+        for usage in [
+            Usage { cost_nano: 1_500, ..of(1) },
+            Usage { proxy: true, cost_nano: 500, ..of(2) },
+            Usage { estimated: true, ..of(4) },
+            // What was estimated when it was first asked is still a reply of the cache now.
+            Usage { cached: true, estimated: true, ..of(8) },
+            Usage { recorded: true, estimated: true, ..of(16) },
+        ] {
+            all.add(&usage);
+        }
+        assert_eq!(all.tokens(), 31);
+        assert_eq!(
+            all.words(),
+            "1 reported, 2 by a proxy, 4 estimated, 8 from the cache, 16 from a recording"
+        );
+        assert_eq!(all.cost().unwrap(), "0.000002000");
+        assert_eq!(all.with(all).tokens(), 62);
+    }
+
+    #[test]
+    fn prices_are_read_at_any_size() {
+        let cases =
+            [(12_340_000_000, "12.34"), (12_345_678, "0.0123"), (123_456, "0.000123"), (5, "0.000000005")];
+        for (nano, told) in cases {
+            assert_eq!(price(nano), told);
+        }
+    }
+}

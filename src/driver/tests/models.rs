@@ -1,0 +1,144 @@
+//! Models that break, refuse settings, or are stood in for by a recording.
+
+use super::{launch, play_out, start, until};
+use crate::domain::FailureKind;
+use crate::driver::{DriverError, Launch, StandIn};
+use crate::engine::{Command, Event};
+use crate::journal::read_branch;
+use crate::provider::{Delta, Provider, ProviderError, Request, Scripted};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Panics as often as is said: first in its stream, then while the stream is read.
+struct Brittle(AtomicU32);
+
+impl Provider for Brittle {
+    fn name(&self) -> String {
+        "brittle".to_owned()
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        match self.0.fetch_add(1, Ordering::Relaxed) {
+            0 => panic!("in the asking"),
+            1 => stream::once(async { panic!("in the answer") }).boxed(),
+            _ => stream::iter([Ok(Delta::Text("count".to_owned()))]).boxed(),
+        }
+    }
+}
+
+/// Its call stayed in flight for ever.
+#[test]
+fn a_provider_that_panics_is_a_failed_call() {
+    let dir = tempfile::tempdir().unwrap();
+    let actor = Arc::new(Brittle(AtomicU32::new(0)));
+    let (handle, thread, _) = start(dir.path(), 1, Launch { actor, ..launch(2, false) });
+    handle.send(Command::Run);
+    for _ in 0..2 {
+        until(&handle, |h| h.store.head().trouble.is_some());
+        let failure = handle.store.head().trouble.clone().unwrap().1;
+        assert_eq!((failure.place.as_str(), failure.kind), ("brittle", Some(FailureKind::Broken)));
+        assert!(failure.what.contains("broke (a panic)") && failure.next.contains("retry"), "{failure:?}");
+        assert!(handle.store.live().calls.is_empty());
+        handle.send(Command::Retry);
+        until(&handle, |h| h.store.head().trouble.as_ref().is_none_or(|t| t.1 != failure));
+        until(&handle, |h| {
+            h.store.head().trouble.is_some() || h.store.head().past.len() == 1 || h.store.head().waits()
+        });
+    }
+    play_out(&handle, thread);
+}
+
+fn recordings() -> StandIn {
+    Arc::new(|_, source: &str| match source {
+        "recorded:good" => Ok(Arc::new(Scripted::new(|_| Ok("count".to_owned()))) as Arc<dyn Provider>),
+        "recorded:other" => Ok(Arc::new(Scripted::new(|_| {
+            Err(ProviderError::new("segment 2 differs first", "choose another"))
+        }))),
+        other => {
+            Err(DriverError::Refused(format!("{other}: there is no such session"), "list them".to_owned()))
+        }
+    })
+}
+
+#[test]
+fn a_recorded_reply_is_taken_once_and_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let mute = Arc::new(Scripted::new(|_| {
+        Err(ProviderError::new("no one answers", "retry").of_kind(FailureKind::Unreachable))
+    }));
+    let made = Launch { actor: mute, stand_in: Some(recordings()), ..launch(9, false) };
+    let (handle, thread, session) = start(dir.path(), 1, made);
+    handle.send(Command::RetryFrom("recorded:good".to_owned()));
+    until(&handle, |h| !h.store.live().signals.is_empty());
+    assert!(format!("{:?}", handle.store.live().signals).contains("no call to a model has failed"));
+    handle.send(Command::Step);
+    let failed_with = |words: &'static str| {
+        until(&handle, move |h| h.store.head().trouble.as_ref().is_some_and(|t| t.1.what.contains(words)));
+    };
+    failed_with("no one answers");
+    handle.send(Command::RetryFrom("recorded:none".to_owned()));
+    failed_with("there is no such session");
+    handle.send(Command::RetryFrom("recorded:other".to_owned()));
+    failed_with("segment 2 differs first");
+    handle.send(Command::RetryFrom("recorded:good".to_owned()));
+    until(&handle, |h| h.store.head().awaiting().is_some());
+    let state = handle.store.head();
+    let step = state.awaiting().unwrap();
+    assert_eq!((step.from.as_deref(), step.proposed.as_deref()), (Some("recorded:good"), Some("count")));
+    assert!(step.usage.recorded && state.spent.actor.recorded > 0 && state.spent.actor.cost_nano == 0);
+    // Only this once: the next question goes to the model again.
+    handle.send(Command::Step);
+    failed_with("no one answers");
+    assert!(handle.store.head().stand_ins.is_empty());
+    handle.quit();
+    thread.join().unwrap();
+    let events = read_branch(&session.trunk()).unwrap().events;
+    let from = events.iter().filter_map(|e| match &e.event {
+        Event::ReplyReceived { from, .. } => Some(from.clone()),
+        _ => None,
+    });
+    assert_eq!(from.collect::<Vec<_>>(), [Some("recorded:good".to_owned())]);
+    let state = crate::journal::fold(events);
+    assert_eq!(state.head(), &handle.store.head(), "the fold has it too");
+}
+
+/// Learns with its second answer that its server takes no seed.
+struct Learner(Arc<AtomicU32>);
+
+impl Provider for Learner {
+    fn name(&self) -> String {
+        "learner".to_owned()
+    }
+
+    fn unsent(&self) -> Vec<String> {
+        let refused = self.0.load(Ordering::Relaxed) >= 2;
+        refused.then(|| "seed: the server refused it".to_owned()).into_iter().collect()
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        stream::iter([Ok(Delta::Text("count".to_owned()))]).boxed()
+    }
+}
+
+#[test]
+fn what_a_server_refuses_on_the_way_is_journaled_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let actor = Arc::new(Learner(Arc::default()));
+    let (handle, thread, session) = start(dir.path(), 1, Launch { actor, ..launch(4, false) });
+    play_out(&handle, thread);
+    let events = read_branch(&session.trunk()).unwrap().events;
+    let place = |want: fn(&Event) -> bool| -> Vec<usize> {
+        events.iter().enumerate().filter(|(_, e)| want(&e.event)).map(|(n, _)| n).collect()
+    };
+    let (told, replies) = (
+        place(
+            |e| matches!(e, Event::SettingsUnsent { what, .. } if what == &["seed: the server refused it"]),
+        ),
+        place(|e| matches!(e, Event::ReplyReceived { .. })),
+    );
+    assert_eq!(told, [replies[1] - 1], "before the answer that it belongs to, and never again");
+    assert_eq!(handle.store.head().unsent(crate::domain::Asked::Actor), ["seed: the server refused it"]);
+}

@@ -1,0 +1,99 @@
+//! Which problem file a label of the PDDL task speaks of: AgentBoard numbers them through its four domains, and within a domain
+//! by the names of the files in plain order.
+
+use super::super::{WorldOptions, pddl, read};
+use super::Label;
+use crate::env::pddl::{Domain, Joining, Outline, Source};
+use std::path::{Path, PathBuf};
+
+/// Where AgentBoard keeps problems, seen from a folder that a person would name.
+const BELOW: [&str; 5] = [
+    "",
+    "problems",
+    "pddlgym/pddl",
+    "environment/pddl_env/pddlgym/pddl",
+    "agentboard/environment/pddl_env/pddlgym/pddl",
+];
+
+/// The number of a domain's first label in AgentBoard's file, and how many it has.
+const fn labels(domain: Domain) -> (usize, usize) {
+    match domain {
+        Domain::Gripper => (0, 20),
+        Domain::Blockworld => (20, 10),
+        Domain::Barman => (30, 20),
+        Domain::Tyreworld => (50, 10),
+    }
+}
+
+impl Label<'_> {
+    /// The domain it names.
+    pub(super) fn domain(&self) -> Result<Domain, String> {
+        let name = self.text("subtask")?;
+        Domain::named(name).ok_or_else(|| {
+            let known: Vec<&str> = Domain::ALL.iter().map(|domain| domain.word()).collect();
+            format!("`additional_info.subtask` is {name:?}; there are {}", known.join(", "))
+        })
+    }
+
+    /// The task id of its problem file, which is looked for below the data folder and beside the label file. The goal has to be
+    /// the label's.
+    pub(super) fn problem(&self, label_file: &Path, options: &WorldOptions) -> Result<String, String> {
+        let domain = self.domain()?;
+        let (first, many) = labels(domain);
+        let index = self.number.checked_sub(first).filter(|index| *index < many).ok_or_else(|| {
+            format!(
+                "`id` {} is none of {}'s, which AgentBoard numbers from {first} to {}",
+                self.number,
+                domain.word(),
+                first + many - 1
+            )
+        })?;
+        let bases = options.data.iter().map(PathBuf::as_path).chain(label_file.parent());
+        let folders: Vec<PathBuf> =
+            bases.flat_map(|base| BELOW.map(|below| base.join(below).join(domain.word()))).collect();
+        let Some(files) = folders.iter().map(|folder| problems(folder)).find(|files| !files.is_empty())
+        else {
+            return Err(format!(
+                "the problems of {0} are not there: name with --data the folder in which {0}/*.pddl lies (as in AgentBoard's \
+                 pddlgym/pddl), or put it beside the label file",
+                domain.word()
+            ));
+        };
+        let file = files.get(index).ok_or_else(|| {
+            format!(
+                "it is number {index} of {}, counted from 0, and there are {} files",
+                domain.word(),
+                files.len()
+            )
+        })?;
+        let text = read(file).map_err(|e| e.to_string())?;
+        let (label, of) = (file.display().to_string(), format!("the built-in domain {}", domain.word()));
+        let source = Source {
+            domain_label: &of,
+            domain: domain.text().as_bytes(),
+            problem_label: &label,
+            problem: &text,
+        };
+        let told = Outline::read(&source).map_err(|e| e.to_string())?.goal_text(Joining::Blank);
+        if words(&told) != words(self.goal) {
+            return Err(format!("the goal of {label} is not the label's: {told:?}"));
+        }
+        Ok(pddl::files(None, file))
+    }
+}
+
+/// The words of a goal, whichever way its sentences are joined.
+fn words(goal: &str) -> Vec<&str> {
+    goal.split([' ', ',']).filter(|word| !word.is_empty()).collect()
+}
+
+/// The problem files of a folder, by their names in plain order.
+fn problems(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let is_problem = |path: &PathBuf| {
+        path.extension().is_some_and(|e| e == "pddl") && path.file_stem().is_some_and(|s| s != "domain")
+    };
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_problem).collect();
+    found.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
+    found
+}

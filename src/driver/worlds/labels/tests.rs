@@ -1,0 +1,177 @@
+//! Label files in AgentBoard's form, written for these tests.
+
+use super::super::{Selection, WorldError, WorldOptions, chosen, find, open, tasks};
+use crate::domain::Task;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+fn list(dir: &Path, rows: &[Value]) -> Selection {
+    let lines: Vec<String> = rows.iter().map(ToString::to_string).collect();
+    fs::write(dir.join("test.jsonl"), lines.join("\n")).unwrap();
+    Selection { list: Some(dir.join("test.jsonl").display().to_string()), ..Selection::default() }
+}
+
+fn read(env: &str, dir: &Path, rows: &[Value]) -> Vec<Task> {
+    tasks(env, &list(dir, rows), &WorldOptions::default()).unwrap()
+}
+
+fn alfworld(description: &str) -> Value {
+    json!({"task": "alfworld", "id": 0, "goal": "put a hot thing somewhere.", "difficulty": "hard",
+        "subgoals": ["^(?=.* you see)(?=.*a \\w+ \\d+)", "You never say this"],
+        "additional_info": {"description": description}})
+}
+
+#[test]
+fn alfworld_labels_measure_progress_by_their_own_subgoals() {
+    let dir = tempfile::tempdir().unwrap();
+    let game = crate::env::household::generate(&"easy/heat/23".parse().unwrap()).unwrap();
+    let folder = dir.path().join("json_2.1.1/valid_unseen/pick_heat-Mug/trial_1");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("game.tw-pddl"), game.game_json).unwrap();
+    let selection = list(dir.path(), &[alfworld("pick_heat-Mug/trial_1")]);
+    // A list needs no data, and the environment stands in the label.
+    let listed = tasks("household", &selection, &WorldOptions::default()).unwrap();
+    assert_eq!(
+        (
+            listed[0].env.as_str(),
+            listed[0].goal.as_str(),
+            listed[0].task_type.as_deref(),
+            listed[0].difficulty.as_deref()
+        ),
+        ("alfworld", "put a hot thing somewhere.", Some("pick_heat"), Some("hard"))
+    );
+    let error = chosen("alfworld", &selection, &WorldOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("test.jsonl:1: ") && error.contains("ALFWORLD_DATA is not set"), "{error}");
+    let options = WorldOptions { data: Some(dir.path().to_owned()), ..WorldOptions::default() };
+    let task = chosen("alfworld", &selection, &options).unwrap().remove(0);
+    let mut world = open(&task, &options).unwrap();
+    world.reset().unwrap();
+    let places = world.admissible().unwrap();
+    let turns = places.iter().filter(|a| a.starts_with("go to ")).map(|a| world.step(a).unwrap());
+    let best = turns.map(|turn| turn.progress).fold(0.0, f64::max);
+    assert!((best - 1.0 / 3.0).abs() < 1e-12, "one of two patterns, and a slot for the end: {best}");
+}
+
+#[test]
+fn babyai_labels_are_found_by_their_number_and_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let row = |id: u64, goal: &str| {
+        json!({"task": "babyai", "id": id, "goal": goal, "difficulty": "easy",
+            "subgoals": ["There is a ** ball"]})
+    };
+    // A part of the file is as good as the whole: the number counts, not the place.
+    let found = read("household", dir.path(), &[row(5, "go to the red ball"), row(0, "go to the red ball")]);
+    let named: Vec<_> = found.iter().map(|t| (t.task_type.as_deref().unwrap(), t.seed)).collect();
+    assert_eq!(named, [("GoToRedBall", 1235), ("GoToRedBallGrey", 1234)]);
+    assert_eq!(find("babyai", &found[0].id, &WorldOptions::default()).unwrap(), found[0]);
+    let mut world = open(&found[0], &WorldOptions::default()).unwrap();
+    let first = world.reset().unwrap().observation;
+    let mut told = row(5, "go to the red ball");
+    told["additional_info"] = json!({"init_obs": first, "subtask": 2});
+    assert_eq!(read("babyai", dir.path(), &[told]).len(), 1);
+}
+
+/// Two gripper problems in a folder beside the label file.
+fn problems(dir: &Path) {
+    fs::create_dir_all(dir.join("problems/gripper")).unwrap();
+    for (name, room) in [("prob1", "rooma"), ("prob2", "roomb")] {
+        let text = format!(
+            "(define (problem p) (:domain gripper-strips) (:objects rooma roomb ball1 left)
+            (:init (room rooma) (room roomb) (ball ball1) (gripper left) (free left) (at ball1 rooma) (at-robby rooma))
+            (:goal (and (at-robby {room}) (at ball1 roomb))))"
+        );
+        fs::write(dir.join("problems/gripper").join(format!("{name}.pddl")), text).unwrap();
+    }
+}
+
+fn pddl(id: u64, goal: &str) -> Value {
+    json!({"task": "pddl", "id": id, "goal": goal, "subgoals": ["ball1 is at roomb."], "difficulty": "easy",
+        "additional_info": {"subtask": "gripper"}})
+}
+
+const GOAL: &str = "The goal is to satisfy the following conditions: Robby is at roomb.  ball1 is at roomb. ";
+
+#[test]
+fn pddl_labels_lead_to_the_problem_of_their_number() {
+    let dir = tempfile::tempdir().unwrap();
+    problems(dir.path());
+    let selection = list(dir.path(), &[pddl(1, GOAL)]);
+    let task = chosen("pddl", &selection, &WorldOptions::default()).unwrap().remove(0);
+    assert_eq!((task.task_type.as_deref(), task.difficulty.as_deref()), (Some("gripper"), Some("easy")));
+    let mut world = open(&task, &WorldOptions::default()).unwrap();
+    world.reset().unwrap();
+    world.step("pick ball1 rooma left").unwrap();
+    assert!(world.step("move rooma roomb").unwrap().progress > 0.49);
+    assert!(world.step("drop ball1 roomb left").unwrap().won);
+}
+
+#[test]
+fn scienceworld_labels_are_listed_and_not_played() {
+    let dir = tempfile::tempdir().unwrap();
+    let row = json!({"task": "scienceworld", "id": 3, "goal": "Boil something.", "difficulty": "hard",
+        "subgoals": ["You focus on the pot."], "additional_info": {"var": 21, "env_name": "boil"}});
+    let found = read("household", dir.path(), std::slice::from_ref(&row));
+    assert_eq!((found[0].task_type.as_deref(), found[0].seed), (Some("boil"), 21));
+    let error = chosen("household", &list(dir.path(), &[row]), &WorldOptions::default()).unwrap_err();
+    assert!(matches!(error, WorldError::Unplayable { .. }) && error.to_string().contains("cannot be played"));
+    assert!(open(&found[0], &WorldOptions::default()).is_err());
+}
+
+#[test]
+fn a_broken_label_is_said_with_file_line_and_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    problems(dir.path());
+    let with = |key: &str, value: Value| {
+        let mut row = pddl(1, GOAL);
+        row[key] = value;
+        row
+    };
+    let babyai = |id: u64, goal: &str| json!({"task": "babyai", "id": id, "goal": goal, "subgoals": ["x"]});
+    let cases: Vec<(Value, &str)> = vec![
+        (with("task", json!("webshop")), "labels of \"webshop\" are not understood"),
+        (with("task", json!(3)), "`task` is no text"),
+        (with("id", json!(-1)), "`id` is no whole number"),
+        (with("id", json!(25)), "none of gripper's"),
+        (with("id", json!(2)), "there are 2 files"),
+        (with("goal", Value::Null), "`goal` is no text"),
+        (with("goal", json!("another")), "is not the label's"),
+        (with("goal", json!("x".repeat(9_000))), "`goal` has 9000 bytes"),
+        (with("difficulty", json!("medium")), "`difficulty` is neither"),
+        (with("subgoals", json!([])), "`subgoals` has 0 entries"),
+        (with("subgoals", json!(["x", 1])), "`subgoals[1]` is no text"),
+        (with("additional_info", json!({})), "`additional_info.subtask` is missing"),
+        (with("additional_info", json!({"subtask": "chess"})), "there are gripper, blockworld"),
+        (with("additional_info", json!({"subtask": "barman"})), "none of barman's"),
+        (babyai(112, ""), "112 tasks"),
+        (babyai(0, "open the box"), "the place in AgentBoard's own file"),
+        (
+            json!({"task": "babyai", "id": 0, "subgoals": ["x"], "additional_info": {"init_obs": "Nothing."}}),
+            "is not what the level says",
+        ),
+        (json!({"task": "babyai", "id": 0, "subgoals": 7}), "subgoals"),
+        (
+            json!({"task": "alfworld", "goal": "g", "subgoals": ["a("], "additional_info": {"description": "a/b"}}),
+            "no pattern that is understood",
+        ),
+        (json!({"task": "alfworld", "goal": "g", "subgoals_1": ["a"]}), "only BabyAI has alternatives"),
+        (
+            json!({"task": "scienceworld", "goal": "g", "subgoals": ["a"], "additional_info": {"env_name": "b", "var": "c"}}),
+            "`additional_info.var`",
+        ),
+    ];
+    for (row, words) in cases {
+        // A good row, then the broken one: the second line is named.
+        let selection = list(dir.path(), &[pddl(1, GOAL), row.clone()]);
+        let error = chosen("pddl", &selection, &WorldOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("test.jsonl:2: ") && error.contains(words), "{row}: {error}");
+    }
+    let whole = |bytes: &[u8]| {
+        fs::write(dir.path().join("raw.jsonl"), bytes).unwrap();
+        let list = Some(dir.path().join("raw.jsonl").display().to_string());
+        let selection = Selection { list, ..Selection::default() };
+        chosen("pddl", &selection, &WorldOptions::default()).unwrap_err().to_string()
+    };
+    assert!(whole(b"{\"task\": \"pddl\", \"subgoals\"").contains("raw.jsonl:1: no JSON: "));
+    assert!(whole(&[0x1f, 0x8b, 8, 0]).contains("unpack it"));
+}

@@ -1,0 +1,51 @@
+//! Wishes about breakpoints and watches.
+
+use crate::engine::stops::MOST_BREAKPOINTS;
+use crate::engine::{Engine, Event, Refusal};
+
+impl Engine {
+    /// Sets one, or gives one another condition. What is there already is not set twice: it is switched on.
+    pub(super) fn set_breakpoint(&self, text: &str, of: Option<u32>) -> Result<Vec<Event>, Refusal> {
+        let stops = &self.state.stops;
+        let stop = (self.policy.stops.read)(text)?;
+        if let Some(number) = of {
+            self.breakpoint(number)?;
+            return Ok(vec![Event::BreakpointSet { breakpoint: number, stop }]);
+        }
+        if let Some(same) = stops.all.iter().find(|b| b.stop == stop) {
+            let switched = Event::BreakpointSwitched { breakpoint: same.number, on: true };
+            return Ok(if same.on { Vec::new() } else { vec![switched] });
+        }
+        if stops.all.len() >= MOST_BREAKPOINTS {
+            return Err(Refusal::new(
+                format!("a session holds {MOST_BREAKPOINTS} breakpoints and watches at most"),
+                "delete one first",
+            ));
+        }
+        Ok(vec![Event::BreakpointSet { breakpoint: stops.last_number.saturating_add(1), stop }])
+    }
+
+    pub(super) fn switch_breakpoint(&self, number: u32, on: bool) -> Result<Vec<Event>, Refusal> {
+        let is = self.breakpoint(number)?;
+        Ok(if is == on { Vec::new() } else { vec![Event::BreakpointSwitched { breakpoint: number, on }] })
+    }
+
+    pub(super) fn remove_breakpoint(&self, number: u32) -> Result<Vec<Event>, Refusal> {
+        self.breakpoint(number)?;
+        Ok(vec![Event::BreakpointRemoved { breakpoint: number }])
+    }
+
+    /// Whether it is on.
+    fn breakpoint(&self, number: u32) -> Result<bool, Refusal> {
+        let stops = &self.state.stops;
+        stops.get(number).map(|b| b.on).ok_or_else(|| {
+            let known: Vec<String> = stops.all.iter().map(|b| b.number.to_string()).collect();
+            let next = if known.is_empty() {
+                "none is set yet".to_owned()
+            } else {
+                format!("there are {}", known.join(", "))
+            };
+            Refusal::new(format!("there is no breakpoint or watch {number}"), next)
+        })
+    }
+}

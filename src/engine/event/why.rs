@@ -1,0 +1,36 @@
+//! Why a session stands still, and why a call failed.
+
+use crate::domain::FailureKind;
+use serde::{Deserialize, Serialize};
+
+/// Why a session stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseReason {
+    /// A person asked for it.
+    Person,
+    /// A call failed.
+    Failure,
+    /// A step was granted and is done.
+    StepDone,
+    /// The episode ended.
+    EpisodeEnd,
+    /// The session was taken up again.
+    Resume,
+    /// A breakpoint's condition came true.
+    Breakpoint,
+}
+
+/// A failed call in plain words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What happened.
+    pub what: String,
+    /// Where: the actor, the mentor, the world.
+    pub place: String,
+    /// What can be done.
+    pub next: String,
+    /// Which kind of failure, where a model's provider knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<FailureKind>,
+}

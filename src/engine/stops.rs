@@ -1,0 +1,208 @@
+//! Breakpoints and watches as the fold knows them, and the tallies that their conditions read, so that no condition has to
+//! look further back than the last step.
+
+use super::Episode;
+use crate::domain::{Seq, Step, Stop};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many a session holds at most: each is asked at every event.
+pub const MOST_BREAKPOINTS: usize = 99;
+
+/// All that concerns stops. Cheap to clone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stops {
+    /// Breakpoints and watches by number, those that are switched off among them.
+    pub all: Arc<Vec<Breakpoint>>,
+    /// The highest number that was given.
+    pub last_number: u32,
+    /// The hit for which the session stands still, until it goes on.
+    pub standing: Option<Arc<Hit>>,
+    /// The last hit of any breakpoint or watch.
+    pub last_hit: Option<Arc<Hit>>,
+    /// What goes on in a row.
+    pub rows: Rows,
+    /// What was spent before the open episode.
+    pub meter: Meter,
+}
+
+/// A breakpoint, or a watch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Breakpoint {
+    /// Its number in the session, from 1; never given twice.
+    pub number: u32,
+    /// Its condition, and what it does.
+    #[serde(flatten)]
+    pub stop: Stop,
+    /// Whether it is looked at.
+    pub on: bool,
+    /// How often it came true.
+    pub hits: u32,
+    /// Where it did so last.
+    pub last: Option<Arc<Hit>>,
+}
+
+/// A condition that came true.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// The breakpoint's number.
+    pub breakpoint: u32,
+    /// Its condition then, and what it does.
+    pub stop: Stop,
+    /// The episode; 0 before the first.
+    pub episode: u32,
+    /// The step; 0 is the reset.
+    pub step: u32,
+    /// Why, as a sentence without its dot.
+    pub why: String,
+    /// The event that says so.
+    pub seq: Seq,
+}
+
+/// The same thing step after step. Steps that only think are passed over, but for rows of thoughts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// How often by now; 0: the last step was none of them.
+    pub count: u32,
+    /// The step it began with.
+    pub first: u32,
+    /// The last step of it.
+    pub last: u32,
+}
+
+/// What goes on in a row in the open episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rows {
+    /// Steps in which nothing happened, by the detectors.
+    pub nothing: Row,
+    /// Steps that the world did not accept.
+    pub invalid: Row,
+    /// Steps with the same action.
+    pub action: Row,
+    /// Steps with the same observation.
+    pub observation: Row,
+    /// Steps with the same thought.
+    pub thought: Row,
+}
+
+/// What the run had spent when the open episode began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meter {
+    /// The moving time of the episodes before the open or last one.
+    pub before: Duration,
+    /// Costs when the open episode began, in billionths of the prices' unit.
+    pub cost_begun: u64,
+    /// Tokens when the open episode began.
+    pub tokens_begun: u64,
+}
+
+impl Stops {
+    /// One of them by its number.
+    pub fn get(&self, number: u32) -> Option<&Breakpoint> {
+        self.all.iter().find(|b| b.number == number)
+    }
+
+    /// Something has to be looked at.
+    pub fn armed(&self) -> bool {
+        self.all.iter().any(|b| b.on)
+    }
+
+    /// Sets a new one, or puts another condition in the place of one.
+    pub(super) fn set(&mut self, number: u32, stop: &Stop) {
+        self.last_number = self.last_number.max(number);
+        let all = Arc::make_mut(&mut self.all);
+        match all.iter_mut().find(|b| b.number == number) {
+            // Its hits are those of its condition.
+            Some(old) if old.stop.condition == stop.condition => {
+                (old.stop, old.on) = (stop.clone(), true);
+            }
+            Some(old) => *old = Breakpoint::new(number, stop),
+            None => all.push(Breakpoint::new(number, stop)),
+        }
+    }
+
+    pub(super) fn switch(&mut self, number: u32, on: bool) {
+        if let Some(b) = Arc::make_mut(&mut self.all).iter_mut().find(|b| b.number == number) {
+            b.on = on;
+        }
+    }
+
+    pub(super) fn remove(&mut self, number: u32) {
+        Arc::make_mut(&mut self.all).retain(|b| b.number != number);
+    }
+
+    /// Counts a hit. Of one that is not there it is kept all the same: the event says that it was.
+    pub(super) fn hit(&mut self, mut hit: Hit) {
+        let of = Arc::make_mut(&mut self.all).iter_mut().find(|b| b.number == hit.breakpoint);
+        if let Some(b) = of {
+            hit.stop = b.stop.clone();
+            b.hits = b.hits.saturating_add(1);
+            b.on &= !b.stop.once;
+            let hit = Arc::new(hit);
+            b.last = Some(hit.clone());
+            self.remember(hit);
+        } else {
+            self.remember(Arc::new(hit));
+        }
+    }
+
+    fn remember(&mut self, hit: Arc<Hit>) {
+        if !hit.stop.warn {
+            self.standing = Some(hit.clone());
+        }
+        self.last_hit = Some(hit);
+    }
+}
+
+impl Breakpoint {
+    fn new(number: u32, stop: &Stop) -> Self {
+        Self { number, stop: stop.clone(), on: true, hits: 0, last: None }
+    }
+}
+
+impl Hit {
+    /// What a person is told: which one it was, and why.
+    pub fn sentence(&self) -> String {
+        format!("{} {} `{}`: {}", self.stop.word(), self.breakpoint, self.stop.condition, self.why)
+    }
+}
+
+impl Row {
+    fn count(&mut self, step: u32, holds: bool, goes_on: bool) {
+        *self = match (holds, goes_on && self.count > 0) {
+            (false, _) => Self::default(),
+            (true, true) => Self { count: self.count.saturating_add(1), last: step, ..*self },
+            (true, false) => Self { count: 1, first: step, last: step },
+        };
+    }
+}
+
+impl Rows {
+    /// Takes in the last step, which the world has just answered.
+    pub(super) fn answered(&mut self, episode: &Episode) {
+        let Some(step) = episode.last() else { return };
+        let number = step.number;
+        let before = |row: Row| episode.step(row.last);
+        if let Some(thought) = step.words_thought() {
+            let same = before(self.thought).and_then(Step::words_thought) == Some(thought);
+            self.thought.count(number, true, same);
+        }
+        if step.only_thinks() {
+            return;
+        }
+        let same = before(self.action).and_then(Step::action).map(str::trim) == step.action().map(str::trim);
+        self.action.count(number, step.action().is_some(), same);
+        let same = before(self.observation).and_then(Step::observation) == step.observation();
+        self.observation.count(number, true, same);
+        let refused = step.answer.as_ref().is_some_and(|a| !a.valid);
+        self.invalid.count(number, refused, true);
+    }
+
+    /// Takes in what the detectors say of the last step.
+    pub(super) fn noted(&mut self, episode: &Episode) {
+        let Some(step) = episode.last().filter(|s| !s.only_thinks()) else { return };
+        let nothing = step.notes.iter().any(|n| n.detector == "nothing_happened");
+        self.nothing.count(step.number, nothing, true);
+    }
+}

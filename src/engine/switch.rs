@@ -1,0 +1,98 @@
+//! Another model for a role, as the run that goes on from there.
+
+use crate::domain::{Asked, RunSpec, SettingOrigin};
+
+/// What a run writes down of a role's server, by the last part of the settings' names.
+const NOTED: [&str; 5] = ["base_url", "profile", "api", "sampling", "unsent"];
+
+/// The same run with another model for a role: `openai:MODEL`, `openai:MODEL profile NAME`, `rules`, `symbolic`, `none` or
+/// `recorded:SESSION`. A model of the server in use keeps its address; where the role had no server yet, the other role's is
+/// taken, and with a profile the profile says where.
+pub fn with_model(run: &RunSpec, asked: Asked, words: &str) -> RunSpec {
+    let mut run = run.clone();
+    let words = words.trim();
+    let (model, profile) = match words.split_once(" profile ") {
+        Some((model, profile)) => (model.trim(), Some(profile.trim())),
+        None => (words, None),
+    };
+    let (own, other) = match asked {
+        Asked::Actor => ("actor", "mentor"),
+        Asked::Mentor => ("mentor", "actor"),
+    };
+    let had = run.settings.0.contains_key(&format!("{own}.base_url"));
+    for part in NOTED {
+        let name = format!("{own}.{part}");
+        let stays =
+            profile.is_none() && model.starts_with("openai:") && part != "sampling" && part != "unsent";
+        if stays && had {
+            continue;
+        }
+        run.settings.0.remove(&name);
+        if stays && let Some(theirs) = run.settings.0.get(&format!("{other}.{part}")).cloned() {
+            run.settings.0.insert(name, theirs);
+        }
+    }
+    if let Some(profile) = profile {
+        run.settings.set(&format!("{own}.profile"), profile, SettingOrigin::Person);
+    }
+    match asked {
+        Asked::Actor => model.clone_into(&mut run.actor),
+        Asked::Mentor => model.clone_into(&mut run.mentor),
+    }
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn noted(run: &RunSpec) -> Vec<String> {
+        let told = run.settings.0.iter().map(|(name, s)| match &s.value {
+            Value::String(text) => format!("{name}={text}"),
+            other => format!("{name}={other}"),
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn a_switch_keeps_of_the_server_what_stays_true() {
+        let mut run = crate::engine::tests::spec_of(1);
+        "openai:small".clone_into(&mut run.actor);
+        "symbolic".clone_into(&mut run.mentor);
+        for (name, value) in [
+            ("actor.base_url", "http://h/v1"),
+            ("actor.profile", "paper"),
+            ("actor.unsent", "x"),
+            ("actor.sampling", "y"),
+            ("r_freq", "5"),
+        ] {
+            run.settings.set(name, value, SettingOrigin::Flag);
+        }
+        let cases: [(Asked, &str, &[&str]); 5] = [
+            (Asked::Actor, "openai:big", &["actor.base_url=http://h/v1", "actor.profile=paper", "r_freq=5"]),
+            (Asked::Actor, " openai:big profile far ", &["actor.profile=far", "r_freq=5"]),
+            (Asked::Actor, "rules", &["r_freq=5"]),
+            (Asked::Actor, "recorded:s1", &["r_freq=5"]),
+            (
+                Asked::Mentor,
+                "openai:big",
+                &[
+                    "actor.base_url=http://h/v1",
+                    "actor.profile=paper",
+                    "actor.sampling=y",
+                    "actor.unsent=x",
+                    "mentor.base_url=http://h/v1",
+                    "mentor.profile=paper",
+                    "r_freq=5",
+                ],
+            ),
+        ];
+        for (asked, words, want) in cases {
+            let other = with_model(&run, asked, words);
+            assert_eq!(noted(&other), want, "{words}");
+            let model = words.trim().split(" profile ").next().unwrap_or_default();
+            assert_eq!(if asked == Asked::Actor { &other.actor } else { &other.mentor }, model);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The subgoals of AgentBoard's labels: patterns that are looked for in one observation, as Python's `re.search` does.
+
+use regex::{Regex, RegexBuilder};
+
+/// Bytes that a compiled pattern may take.
+const SIZE: usize = 1 << 20;
+
+/// The subgoals of a task.
+#[derive(Clone, Debug)]
+pub struct Subgoals(pub(super) Vec<Subgoal>);
+
+/// One subgoal: everything in it has to be found.
+#[derive(Clone, Debug)]
+pub(super) struct Subgoal(Vec<Regex>);
+
+impl Subgoals {
+    /// Compiles the patterns. Look-ahead is understood where the labels have it: behind a `^` at the very beginning.
+    ///
+    /// # Errors
+    /// Which pattern is not understood, and why.
+    pub fn read(patterns: &[String]) -> Result<Self, String> {
+        patterns.iter().map(|pattern| Subgoal::read(pattern)).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl Subgoal {
+    fn read(pattern: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut rest = pattern.strip_prefix('^').unwrap_or_default();
+        // All of these begin at the start, so each can be looked for by itself.
+        while let Some((ahead, after)) = look_ahead(rest) {
+            parts.push(format!("^(?:{ahead})"));
+            rest = after;
+        }
+        match (parts.is_empty(), rest) {
+            (true, _) => parts.push(pattern.to_owned()),
+            (false, "") => {}
+            (false, rest) => parts.push(format!("^(?:{rest})")),
+        }
+        let compiled = parts.iter().map(|part| RegexBuilder::new(part).size_limit(SIZE).build());
+        compiled.collect::<Result<_, _>>().map(Self).map_err(|error| {
+            let why = error.to_string();
+            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            format!("the subgoal {pattern:?} is no pattern that is understood here: {why}")
+        })
+    }
+
+    pub(super) fn matches(&self, observation: &str) -> bool {
+        self.0.iter().all(|part| part.is_match(observation))
+    }
+}
+
+/// The inside of a `(?=...)` at the start of a pattern, and what follows it.
+fn look_ahead(pattern: &str) -> Option<(&str, &str)> {
+    let inside = pattern.strip_prefix("(?=")?;
+    let mut depth = 1_u32;
+    let (mut escaped, mut in_class) = (false, false);
+    for (at, c) in inside.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '(' if !in_class => depth += 1,
+            ')' if !in_class => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some((&inside[..at], &inside[at + 1..]));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Subgoals;
+
+    #[test]
+    fn patterns_are_looked_for_as_the_labels_mean_them() {
+        let seen = "On the desk 1, you see a mug 2, and a pen 1.";
+        for (pattern, text, met) in [
+            (r"^(?=.* you see)(?=.*a mug \d+)", seen, true),
+            (r"^(?=.* you see)(?=.*a cup \d+)", seen, false),
+            (r"^(?=.* you see)(?=.*a mug \d+)", "x\nOn the desk 1, you see a mug 2", false),
+            (r"^(?=.*(?:mug|cup))On", seen, true),
+            (r"^(?=.*[)])On", seen, false),
+            (r"You pick up the mug \d+", "Well. You pick up the mug 3 from the desk 1.", true),
+            (r"^On|nothing", "you see nothing", true),
+        ] {
+            let read = Subgoals::read(&[pattern.to_owned()]).unwrap();
+            assert_eq!(read.0[0].matches(text), met, "{pattern} in {text}");
+        }
+        for bad in ["(?=a)b", "a(", "(?<=a)b", r"(\w{999}){999}"] {
+            let why = Subgoals::read(&[bad.to_owned()]).unwrap_err();
+            assert!(why.contains("is no pattern"), "{why}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Planning-only (FCRF V-A: ProgPrompt as the baseline without reasoning): the whole attempt is written beforehand, from the
+//! task alone, as a list of actions; then each turn takes the next of them, whatever the world answers. A call an attempt.
+//! An action that cannot be done is answered by the world like any other, and at the end of the plan the attempt ends.
+//!
+//! The plan is a lesson of scope episode, so a person can change it like any other: line n is the action of turn n.
+
+use super::{UnknownMethod, agenda, mentor};
+use crate::domain::{
+    Author, EndReason, Kind, LessonId, LessonStatus, LessonText, Purpose, Question, RunSpec, Scope,
+};
+use crate::engine::{Episode, Heard, LessonWish, Method, State, Want};
+use crate::prompt;
+use crate::symbolic::PLANNED;
+
+/// All actions of an attempt.
+const PLAN: Question = Question { kind: Kind::Plan, purpose: Purpose::Actions };
+
+/// The method `planning`.
+pub struct Planning;
+
+impl Method for Planning {
+    fn name(&self) -> &'static str {
+        "planning"
+    }
+
+    fn next(&self, state: &State) -> Vec<Want> {
+        match state.open_episode() {
+            Some(open) if open.reset.is_none() => Vec::new(),
+            Some(open) => self.turn(state, open),
+            None => agenda::next_by_trial(state),
+        }
+    }
+
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+        let question = if kind == Kind::Plan { PLAN } else { Question::reflect(kind) };
+        mentor::ask(self, state, question)
+    }
+
+    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+        if heard.question != PLAN {
+            return crate::engine::keep(state, heard);
+        }
+        let mut reflection = heard.reflection();
+        let text = heard.items.iter().map(|i| i.text.text.as_str()).collect::<Vec<_>>().join("\n");
+        let (actions, complaints) = actions(&text);
+        reflection.complaints.extend(complaints);
+        if actions.is_empty() && heard.author == Author::Symbolic {
+            reflection.complaints.push(NO_STAND_IN.to_owned());
+        }
+        let item = heard.items.first().filter(|_| !actions.is_empty()).map(|item| {
+            let mut item = item.clone();
+            item.text = LessonText::plain(actions.join("\n"));
+            item
+        });
+        reflection.items = item.iter().cloned().collect();
+        let mut wants = vec![Want::Reflect(Box::new(reflection))];
+        let Some(item) = item else { return wants };
+        wants.extend(state.episode.as_deref().and_then(|open| plan(state, open)).map(|(id, _)| {
+            Want::Lesson(LessonWish::Status { id: id.clone(), status: LessonStatus::Retired })
+        }));
+        let mut wish = heard.lesson(&item);
+        if let LessonWish::Add { scope, .. } = &mut wish {
+            *scope = Scope::Episode;
+        }
+        wants.push(Want::Lesson(wish));
+        wants
+    }
+}
+
+/// What is said where the rules have no plan.
+const NO_STAND_IN: &str = "the symbolic mentor is a stand-in that plans household tasks and no others";
+
+impl Planning {
+    /// The method for a run whose mentor can write plans.
+    ///
+    /// # Errors
+    /// [`UnknownMethod::NoPlanner`] without a mentor, and where the rules would have to plan what they cannot.
+    pub fn of(run: &RunSpec) -> Result<Self, UnknownMethod> {
+        let unplanned = run.tasks.iter().find(|t| !PLANNED.contains(&t.env.as_str()));
+        let why = match (run.mentor.as_str(), unplanned) {
+            ("none", _) => "the mentor writes the plans, and there is none".to_owned(),
+            ("symbolic", Some(task)) => format!("{NO_STAND_IN}, and this is a task of {}", task.env),
+            _ => return Ok(Self),
+        };
+        Err(UnknownMethod::NoPlanner(why))
+    }
+
+    /// The plan's next action; a plan where none is in force; the end of the attempt where there is nothing more to take.
+    fn turn(&self, state: &State, open: &Episode) -> Vec<Want> {
+        let Some((_, text)) = plan(state, open) else {
+            let mut wants = if state.heard(PLAN) { Vec::new() } else { mentor::ask(self, state, PLAN) };
+            wants.push(Want::EndEpisode(EndReason::PlanEnd));
+            return wants;
+        };
+        let taken = open.answered().saturating_sub(written_after(state, open));
+        match actions(text).0.into_iter().nth(taken as usize) {
+            Some(action) => vec![Want::Propose(action)],
+            None => vec![Want::EndEpisode(EndReason::PlanEnd)],
+        }
+    }
+}
+
+/// The plan in force: the newest of this episode.
+fn plan<'a>(state: &'a State, open: &Episode) -> Option<(&'a LessonId, &'a str)> {
+    let here = |l: &&crate::domain::Lesson| l.scope == Scope::Episode && l.learnt_at.0 == open.number;
+    let lesson = state.pool.in_force(Kind::Plan).rfind(here)?;
+    Some((&lesson.id, lesson.text().text.as_str()))
+}
+
+/// The step after which the plan was written: 0, unless a person had it written anew.
+fn written_after(state: &State, open: &Episode) -> u32 {
+    let here = state.reflections.iter().rev().take_while(|r| r.episode == open.number);
+    let mut plans = here.filter(|r| r.question() == PLAN && !r.items.is_empty());
+    plans.next().map_or(0, |r| r.step)
+}
+
+/// The actions of a plan, a line each, and what of it could not be used: each line is read as an actor's reply is.
+fn actions(text: &str) -> (Vec<String>, Vec<String>) {
+    let (mut actions, mut complaints) = (Vec::new(), Vec::new());
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        // No action ends in a colon: this is what stands over a list.
+        if line.ends_with(':') {
+            complaints.push(format!("a heading is no action of a plan: {line}"));
+            continue;
+        }
+        let reading = prompt::read(line);
+        match (reading.action, reading.thought) {
+            (Some(action), _) => actions.push(action),
+            (None, Some(thought)) => complaints.push(format!("a thought is no action of a plan: {thought}")),
+            (None, None) => {}
+        }
+        complaints.extend(reading.complaints);
+    }
+    (actions, complaints)
+}

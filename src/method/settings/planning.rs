@@ -1,0 +1,13 @@
+//! Planning-only's settings.
+
+use super::{SettingSpec, word};
+use crate::domain::SettingOrigin::Ours;
+
+pub(super) const LIST: &[SettingSpec] = &[word(
+    "replan",
+    "what the next plan of a task is told of the attempt before it: nothing, or the whole attempt",
+    &["planning"],
+    "nothing",
+    &["nothing", "attempt"],
+    Ours,
+)];

@@ -1,0 +1,197 @@
+//! Every prompt of every method, segment by segment: the order in docs/PROMPTS.md is the order of the prompts, and the papers'
+//! order is kept in it.
+
+use super::super::fixture::{House, Play, spec};
+use crate::domain::{
+    Kind, Label, LessonText, Origin, Purpose, Question, RunSpec, Scope, SettingOrigin, Turn,
+};
+use crate::engine::{Command, LessonWish, State};
+use crate::prompt::render;
+
+const HEAT: &str = "pick_heat_then_place_in_recep";
+const PUT: &str = "pick_and_place_simple";
+
+/// A row of the table: the prompt's name, its order, and the order that the paper has.
+struct Row {
+    name: String,
+    order: Vec<String>,
+    paper: Vec<String>,
+}
+
+fn table() -> Vec<Row> {
+    let text = include_str!("../../../docs/PROMPTS.md");
+    let part = text.split("## Against the papers").nth(1).unwrap().split("\n## ").next().unwrap();
+    let words = |cell: &str| -> Vec<String> {
+        cell.split(',').map(|w| w.trim().to_owned()).filter(|w| !w.is_empty() && w != "-").collect()
+    };
+    let rows = part.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let name = cells[0].trim_end_matches('`').to_owned();
+        Row { name, order: words(cells[1]), paper: words(cells[2]) }
+    })
+    .collect()
+}
+
+/// What the segments of a prompt are, in order; those that follow each other as one.
+fn order(state: &State, record: &crate::domain::PromptRecord) -> Vec<String> {
+    let prompt = render(state, record);
+    let mut names: Vec<String> = Vec::new();
+    for segment in prompt.segments.iter().filter(|s| !s.text.trim().is_empty()) {
+        let lesson = match &segment.origin {
+            Origin::Lesson { id, .. } => state.pool.get(id),
+            _ => None,
+        };
+        let memory = |scope: Scope, kind: Kind| match kind {
+            Kind::Positive | Kind::Negative if scope == Scope::Episode => "short-term".to_owned(),
+            Kind::Positive | Kind::Negative => "long-term".to_owned(),
+            kind => kind.name().to_lowercase(),
+        };
+        let name = match (segment.label, lesson) {
+            (Label::Memory, Some(l)) => memory(l.scope, l.kind),
+            // Headings, and numbers before lessons.
+            (Label::Memory | Label::Abstract | Label::Error | Label::Progress, None) => continue,
+            (Label::Thought | Label::Action | Label::Observation, _) => "steps".to_owned(),
+            (Label::Instruction, _) if segment.text.starts_with("STATUS:") => "outcome".to_owned(),
+            (Label::Instruction, _) if segment.text.trim_start().starts_with("Reward ") => {
+                "reward".to_owned()
+            }
+            (Label::Instruction, _) if segment.text.contains("type of the task:") => "type".to_owned(),
+            (label, _) => label.name().to_owned(),
+        };
+        if names.last() != Some(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// A run of three lost trials of two turns; the mentor answers each question with something new.
+fn lost(method: &str, kind: &str, settings: &[(&str, &str)], trials: u32, won: Option<u32>) -> Play {
+    let mut run: RunSpec = spec(method, &[("a", kind)]);
+    (run.mentor, run.trials, run.limits.steps, run.loop_detector) = ("script".to_owned(), trials, 3, false);
+    for (name, value) in settings {
+        let value = match value.parse::<u64>() {
+            Ok(number) => serde_json::Value::from(number),
+            Err(_) => serde_json::Value::from(*value),
+        };
+        run.settings.set(name, value, SettingOrigin::Flag);
+    }
+    let mut play = Play::new(run);
+    let mut said = 0;
+    play.mentor = Box::new(move |prompt| {
+        said += 1;
+        match prompt.question.unwrap() {
+            Question { kind: Kind::Error, .. } => {
+                format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
+            }
+            Question { kind: Kind::Abstract | Kind::Progress, .. } => format!("['Said {said}.']"),
+            Question { purpose: Purpose::Actions, .. } => "inventory\nlook".to_owned(),
+            _ => format!("1: Said {said}."),
+        }
+    });
+    if method == "fcrf" {
+        for text in ["Look before you go.", "Open before you take."] {
+            let text = LessonText::plain(text);
+            play.command(Command::Lesson(LessonWish::add(
+                Kind::Lesson,
+                Scope::Environment,
+                text,
+                String::new(),
+            )));
+        }
+    }
+    if settings.iter().any(|(_, value)| *value == "symbolic") {
+        for kind in [Kind::Abstract, Kind::Error, Kind::Progress] {
+            let wish = LessonWish::add(kind, Scope::Environment, LessonText::plain("Look."), String::new());
+            play.command(Command::Lesson(wish));
+        }
+    }
+    let (mut episode, mut step) = (0, 0);
+    let mut world = move |action: Option<&str>| {
+        step += 1;
+        if action.is_none() {
+            (episode, step) = (episode + 1, 0);
+            return House::kitchen("put a hot apple in garbagecan").reset();
+        }
+        let wins = won == Some(episode) && step == 3;
+        let progress = f64::from(u8::from(step > 1)) / 2.0;
+        Turn {
+            done: wins,
+            won: wins,
+            valid: true,
+            observation: "Well.".to_owned(),
+            progress,
+            ..Turn::default()
+        }
+    };
+    play.script_in(&mut world, &["inventory"; 100]);
+    play
+}
+
+/// The last prompt of a kind: to the actor, or with a question to the mentor.
+fn last(play: &Play, question: Option<Question>) -> Vec<String> {
+    let found = play.prompts.iter().rfind(|(_, p)| p.question == question);
+    let (state, record) = found.unwrap_or_else(|| panic!("{question:?} was never asked"));
+    order(state, record)
+}
+
+#[test]
+fn every_prompt_has_the_order_of_its_paper() {
+    let ask = |kind, purpose| Some(Question { kind, purpose });
+    let reflect = |kind| ask(kind, Purpose::Reflect);
+    let neural = [("generation", "neural"), ("r_freq", "1"), ("s_freq", "1")];
+    let neuro = [("generation", "neuro-symbolic"), ("r_freq", "1"), ("s_freq", "1")];
+    let omni = lost("omnireflect", HEAT, &neural, 1, None);
+    let shown = lost("omnireflect", HEAT, &neuro, 1, None);
+    let symbolic = lost("omnireflect", HEAT, &[("generation", "symbolic"), ("reflect", "never")], 1, None);
+    let strategy = |word| lost("reflexion", HEAT, &[("strategy", word)], 3, None);
+    let (plans, deep) = (strategy("reflexion"), lost("fcrf", HEAT, &[], 2, None));
+    let simple = lost("fcrf", PUT, &[("k_table", "code")], 3, None);
+    let corrected = lost("fcrf", HEAT, &[("lesson_pool", "summary")], 2, Some(2));
+    let memories = lost("sweet_sour", HEAT, &[("transfer", "always")], 2, None);
+    let planned = lost("planning", HEAT, &[("replan", "attempt")], 2, None);
+    let actual: Vec<(&str, Vec<String>)> = vec![
+        ("react", last(&lost("react", HEAT, &[], 1, None), None)),
+        ("reflexion none", last(&strategy("none"), None)),
+        ("reflexion last-attempt", last(&strategy("last-attempt"), None)),
+        ("reflexion reflexion", last(&plans, None)),
+        ("reflexion both", last(&strategy("both"), None)),
+        ("reflexion: reflect.plan", last(&plans, reflect(Kind::Plan))),
+        ("omnireflect symbolic", last(&symbolic, None)),
+        ("omnireflect neural", last(&omni, None)),
+        ("omnireflect neuro-symbolic", last(&shown, None)),
+        ("omnireflect: reflect.abstract", last(&omni, reflect(Kind::Abstract))),
+        ("omnireflect: reflect.error", last(&omni, reflect(Kind::Error))),
+        ("omnireflect: reflect.progress", last(&omni, reflect(Kind::Progress))),
+        ("omnireflect neuro-symbolic: reflect.abstract", last(&shown, reflect(Kind::Abstract))),
+        ("omnireflect: summarise.abstract", last(&omni, ask(Kind::Abstract, Purpose::Summarise))),
+        ("omnireflect: summarise.error", last(&omni, ask(Kind::Error, Purpose::Summarise))),
+        ("fcrf in-depth", last(&deep, None)),
+        ("fcrf simple", last(&simple, None)),
+        ("fcrf: reflect.experience", last(&deep, reflect(Kind::Experience))),
+        ("fcrf: choose.lesson", last(&deep, ask(Kind::Lesson, Purpose::Choose))),
+        ("fcrf: build.plan", last(&deep, ask(Kind::Plan, Purpose::Build))),
+        ("fcrf: reflect.plan", last(&simple, reflect(Kind::Plan))),
+        ("fcrf: contrast.lesson", last(&corrected, ask(Kind::Lesson, Purpose::Contrast))),
+        ("fcrf: summarise.lesson", last(&corrected, ask(Kind::Lesson, Purpose::Summarise))),
+        ("sweet_sour", last(&memories, None)),
+        ("sweet_sour: reflect.positive", last(&memories, reflect(Kind::Positive))),
+        ("sweet_sour: reflect.negative", last(&memories, reflect(Kind::Negative))),
+        ("planning: actions.plan", last(&planned, ask(Kind::Plan, Purpose::Actions))),
+    ];
+    let table = table();
+    let wrong: Vec<String> = actual
+        .iter()
+        .filter(|(name, order)| !table.iter().any(|row| row.name == *name && row.order == *order))
+        .map(|(name, order)| format!("| `{name}` | {} |", order.join(", ")))
+        .collect();
+    assert!(wrong.is_empty(), "docs/PROMPTS.md says otherwise of:\n{}", wrong.join("\n"));
+    for row in &table {
+        assert!(actual.iter().any(|(name, _)| *name == row.name), "no prompt is called {}", row.name);
+        let mut ours = row.order.iter();
+        let kept = row.paper.iter().all(|part| ours.any(|o| o == part));
+        assert!(kept, "{}: {:?} is not in the order of {:?}", row.name, row.order, row.paper);
+    }
+    assert_eq!(table.len(), actual.len());
+}

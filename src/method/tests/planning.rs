@@ -1,0 +1,144 @@
+//! Planning-only: one call an attempt, the plan's actions in their order, and a stand-in that needs no model.
+
+use super::super::fixture::{House, Play, spec};
+use super::super::{PaperOrCode, UnknownMethod, defaults, policy, trials};
+use crate::domain::{Autonomy, EndReason, Kind, Label, LessonText, RunSpec, SettingOrigin};
+use crate::engine::{Command, Event, LessonWish};
+use crate::prompt::{Templates, render};
+use std::sync::Arc;
+
+const HEAT: &str = "pick_heat_then_place_in_recep";
+
+fn run(trials: u32) -> RunSpec {
+    let mut run = spec("planning", &[("a", HEAT)]);
+    run.mentor = "script".to_owned();
+    run.trials = trials;
+    run
+}
+
+fn play(run: RunSpec, reply: &'static str) -> Play {
+    let mut play = Play::new(run);
+    play.mentor = Box::new(move |_| reply.to_owned());
+    play
+}
+
+fn house() -> House {
+    House::kitchen("put a hot apple in garbagecan")
+}
+
+/// The actions of an episode, in the order in which they ran.
+fn taken(play: &Play, episode: u32) -> Vec<String> {
+    let mut now = 0;
+    let mut actions = Vec::new();
+    for envelope in &play.journal {
+        match &envelope.event {
+            Event::EpisodeStarted { episode, .. } => now = *episode,
+            Event::ActionTaken { executed, .. } if now == episode => actions.push(executed.action.clone()),
+            _ => {}
+        }
+    }
+    actions
+}
+
+const PLAN: &str = "Here is the plan:\n1. go to fridge 1\n2. dance\n3. > look\nthink: that is all\n";
+
+#[test]
+fn an_attempt_costs_one_call_and_takes_the_plan_to_its_end() {
+    let mut play = play(run(trials("planning")), PLAN);
+    play.script(&mut house(), &[]);
+    let state = play.state();
+    assert!(state.over);
+    // FCRF V-A: five rounds of planning; a call each, and none to an actor.
+    assert_eq!((state.past.len(), state.spent.mentor_calls, state.spent.actor_calls), (5, 5, 0));
+    for episode in 1..=5 {
+        assert_eq!(
+            taken(&play, episode),
+            ["go to fridge 1", "dance", "look"],
+            "what cannot be done is passed over"
+        );
+    }
+    let ended: Vec<_> = state.past.iter().map(|p| (p.reason, p.steps, p.calls)).collect();
+    assert_eq!(ended, [(EndReason::PlanEnd, 3, 1); 5]);
+    let said = &state.reflections.last().unwrap().complaints;
+    assert!(said.iter().any(|c| c.contains("a thought is no action")), "{said:?}");
+    assert!(state.pool.of(Kind::Plan).count() <= 1, "a plan ends with its attempt");
+}
+
+#[test]
+fn the_cap_ends_a_long_plan_and_an_empty_one_ends_at_once() {
+    let mut long = run(1);
+    long.limits.steps = 2;
+    let mut long = play(long, PLAN);
+    long.script(&mut house(), &[]);
+    assert_eq!(long.state().past.last().unwrap().reason, EndReason::StepLimit);
+    let mut empty = play(run(2), "");
+    empty.script(&mut house(), &[]);
+    let state = empty.state();
+    let ended: Vec<_> = state.past.iter().map(|p| (p.reason, p.steps)).collect();
+    assert_eq!(ended, [(EndReason::PlanEnd, 0); 2]);
+    assert!(!state.reflections.last().unwrap().complaints.is_empty());
+}
+
+#[test]
+fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
+    let mut confirmed = run(1);
+    confirmed.autonomy = Autonomy::Confirm;
+    let mut play = play(confirmed, PLAN);
+    play.script(&mut house(), &[]);
+    let step = |play: &Play| play.state().awaiting().and_then(|s| s.proposed.clone());
+    assert_eq!(step(&play).as_deref(), Some("go to fridge 1"));
+    let refused = play.engine.decide(&crate::engine::Input::Command(Command::AskAgain)).unwrap_err();
+    assert!(refused.why.contains("it stands in the plan"), "{refused:?}");
+    assert!(play.engine.decide(&crate::engine::Input::Command(Command::Reject("no".to_owned()))).is_err());
+    play.command(Command::Approve);
+    play.script(&mut house(), &[]);
+    assert_eq!(step(&play).as_deref(), Some("dance"), "`Run` approved it and the next one waits");
+    // Line 3 is the action of turn 3, also when the words were changed meanwhile.
+    let id = play.state().pool.of(Kind::Plan).next().unwrap().id.clone();
+    let text = LessonText::plain("go to fridge 1\ndance\ninventory\nlook");
+    play.command(Command::Lesson(LessonWish::Edit { id, text }));
+    play.command(Command::SetAutonomy(Autonomy::Human));
+    play.command(Command::Act("look".to_owned()));
+    play.command(Command::SetAutonomy(Autonomy::Auto));
+    play.script(&mut house(), &[]);
+    let ran = taken(&play, 1);
+    assert_eq!(ran[ran.len() - 2..], ["inventory", "look"], "{ran:?}");
+    assert!(play.state().past.last().unwrap().assisted);
+}
+
+#[test]
+fn the_next_plan_is_told_of_the_last_attempt_where_the_setting_says_so() {
+    for (word, told) in [("nothing", false), ("attempt", true)] {
+        let mut run = run(2);
+        run.settings.set("replan", word, SettingOrigin::Flag);
+        let mut play = play(run, PLAN);
+        play.script(&mut house(), &[]);
+        let (state, record) = play.prompts.last().unwrap();
+        assert_eq!(record.episode, 2);
+        let prompt = render(state, record);
+        assert_eq!(crate::prompt::body_hash(&prompt), record.sha256);
+        let attempt = prompt.segments.iter().any(|s| s.label == Label::Attempt && s.text.contains("> dance"));
+        assert_eq!(attempt, told, "{word}");
+    }
+}
+
+#[test]
+fn the_stand_in_plans_a_household_task_and_says_where_it_cannot() {
+    let mut run = run(5);
+    run.mentor = "symbolic".to_owned();
+    let mut play = Play::new(run.clone());
+    play.script(&mut house(), &[]);
+    let state = play.state();
+    assert!(state.over && state.spent.mentor_calls == 0, "no model is asked");
+    let ran = taken(&play, 1);
+    assert!(ran.iter().any(|a| a.starts_with("take apple 1 from ")), "{ran:?}");
+    assert!(ran.len() <= run.limits.steps as usize);
+    for (mentor, env, why) in [("none", "household", "there is none"), ("symbolic", "pddl", "task of pddl")] {
+        run.mentor = mentor.to_owned();
+        run.tasks[0].env = env.to_owned();
+        let error = policy(&run, Arc::new(Templates::builtin())).err().unwrap();
+        assert!(matches!(error, UnknownMethod::NoPlanner(_)), "{error}");
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    assert_eq!(defaults("planning", PaperOrCode::Code).0.steps, 50, "there is no public code of it");
+}

@@ -1,0 +1,225 @@
+//! The actor's mistakes in grid worlds and planning problems are the declared ones, are given up, and end with the documented
+//! sentences and with no others.
+
+use super::super::habits::{GRID, WORLDS, planning};
+use super::{answer, prompt, segment};
+use crate::domain::{Asked, Label, Prompt};
+use crate::engine::request_seed;
+use crate::env::Environment;
+use crate::env::babyai::{Level, World};
+use crate::env::pddl::{Domain, Joining, generate};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Whoever changes a rate makes the tables of docs/STAND_IN.md anew and pins the file here again.
+const PINNED: &str = "644d7c5fe29e32265869d3e340148f562f3cae280482e77de856c0880fdedbb0";
+
+#[test]
+fn the_rates_are_the_ones_of_the_tables() {
+    assert_eq!(crate::domain::hex(&Sha256::digest(WORLDS.as_bytes())), PINNED);
+}
+
+/// A task of the tuning seeds.
+fn grid(seed: u64) -> Box<dyn Environment> {
+    let levels: Vec<&Level> = Level::all().iter().filter(|level| level.in_test_split).collect();
+    let level = levels[usize::try_from(seed).unwrap() % levels.len()];
+    Box::new(World::new(Arc::new(level.start(seed).unwrap())))
+}
+
+/// A problem of the tuning seeds.
+fn problem(seed: u64) -> Box<dyn Environment> {
+    let domain = Domain::ALL[usize::try_from(seed).unwrap() % Domain::ALL.len()];
+    let id = format!("{}/{seed}", domain.word()).parse().unwrap();
+    Box::new(generate(&id).unwrap().open(Joining::Comma))
+}
+
+struct Played {
+    prompts: Vec<Prompt>,
+    lines: Vec<String>,
+    won: bool,
+}
+
+fn play(mut world: Box<dyn Environment>, lessons: &[&str], cap: u32) -> Played {
+    let first = world.reset().unwrap();
+    let goal = first.shown["goal"].as_str().unwrap().to_owned();
+    let mut next =
+        prompt(lessons, &format!("{}\nYour task is to: {goal}", first.observation.trim_end()), &[]);
+    let (mut prompts, mut lines, mut won) = (Vec::new(), Vec::new(), false);
+    for step in 1..=cap {
+        let line = answer(&next, request_seed(0, 1, step, Asked::Actor, 0));
+        prompts.push(next.clone());
+        let cue = next.segments.pop().unwrap();
+        let (label, seen) = if line.starts_with("think:") {
+            (Label::Thought, "OK.".to_owned())
+        } else {
+            let turn = world.step(&line).unwrap();
+            won = turn.won;
+            (Label::Action, turn.observation)
+        };
+        next.segments.push(segment(label, &format!("> {line}\n")));
+        next.segments.push(segment(Label::Observation, &format!("{}\n", seen.trim_end())));
+        next.segments.push(cue);
+        lines.push(line);
+        if won {
+            break;
+        }
+    }
+    Played { prompts, lines, won }
+}
+
+/// The shortest sentence of a form.
+fn sentence(form: &str) -> String {
+    let words = form.split(' ').filter(|word| !word.starts_with('['));
+    words.map(|word| word.split('|').next().unwrap_or_default()).collect::<Vec<_>>().join(" ")
+}
+
+/// Every form of the file.
+fn forms() -> Vec<String> {
+    let lines = WORLDS.lines().filter_map(|line| line.trim().strip_prefix('"'));
+    lines.filter_map(|line| Some(line.strip_suffix("\",")?.to_owned())).collect()
+}
+
+#[test]
+fn without_lessons_at_least_three_in_ten_are_won_in_time() {
+    let won = |open: fn(u64) -> Box<dyn Environment>, many: u64| {
+        (0..many).filter(|seed| play(open(*seed), &[], 50).won).count() as u64
+    };
+    let (grids, problems) = (won(grid, 56), won(problem, 12));
+    assert!(grids * 10 >= 56 * 3, "{grids} of 56 grids");
+    assert!(problems * 10 >= 12 * 3, "{problems} of 12 problems");
+}
+
+#[test]
+fn every_habit_is_given_up_without_any_lesson() {
+    let lines = |played: &Played, start: &str| played.lines.iter().filter(|l| l.starts_with(start)).count();
+    let mut said = 0;
+    for seed in 0..56 {
+        let played = play(grid(seed), &[], 200);
+        let (pick, closed) = (
+            lines(&played, "pick up "),
+            played.lines.iter().filter(|l| l.starts_with("go through ") && l.contains(" closed ")),
+        );
+        said = said.max(pick);
+        assert!(pick <= 14 && closed.count() <= 14, "grid of seed {seed}: {:?}", played.lines);
+    }
+    assert!(said > 0, "nobody says `pick up`");
+    // Nothing keeps a problem from being won but the time it takes.
+    for seed in 0..8 {
+        assert!(play(problem(seed), &[], 200).won, "problem of seed {seed} is not won in 200 steps");
+    }
+    for habit in GRID.values().chain(planning().map(|h| &h.habit)) {
+        assert!(habit.patience[0] <= habit.patience[1] && habit.patience[1] <= 60, "{habit:?}");
+    }
+}
+
+/// Sensible sentences outside of the forms. A model would follow them; the stand-in must not.
+const PARAPHRASES: [&str; 18] = [
+    "Pickup is a verb of this world.",
+    "The right verb for taking things is pickup.",
+    "Say pickup red ball 1 now.",
+    "Closed doors do not let you through.",
+    "Doors have to be toggled.",
+    "Use toggle when a door is closed.",
+    "Empty your hands first.",
+    "Stop spinning.",
+    "Turning in circles is pointless.",
+    "If something fails, try something else.",
+    "Use both hands.",
+    "Take two balls at once.",
+    "Balls belong where the goal says.",
+    "Blocks in the way go to the table.",
+    "Unstack is for towers.",
+    "Wash the glass.",
+    "The wrench comes before the jack.",
+    "Boots have to be opened.",
+];
+
+#[test]
+fn what_is_outside_the_forms_changes_nothing() {
+    let worlds = [grid(16), grid(0), problem(0), problem(1), problem(2), problem(3)];
+    let games: Vec<Played> = worlds.into_iter().map(|world| play(world, &[], 30)).collect();
+    for (n, prompt) in games.iter().flat_map(|game| game.prompts.iter().step_by(5)).enumerate() {
+        let untold = answer(prompt, n as u64);
+        for sentence in PARAPHRASES {
+            let mut told = prompt.clone();
+            let error = format!("- Mistake: {sentence} Solution: {sentence}\n");
+            told.segments.insert(1, segment(Label::Abstract, &format!("- {sentence}\n")));
+            told.segments.insert(1, segment(Label::Error, &error));
+            assert_eq!(answer(&told, n as u64), untold, "{sentence}");
+        }
+    }
+}
+
+#[test]
+fn every_form_ends_its_habit() {
+    for (name, habit) in *GRID {
+        assert!(habit.lessons.iter().all(said), "{name}");
+    }
+    for habit in planning() {
+        assert!(habit.habit.lessons.iter().all(said), "{}", habit.takes);
+    }
+    // Lessons that end all habits leave none.
+    let all: Vec<String> = forms().iter().map(|form| sentence(form)).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    for seed in 0..56 {
+        let played = play(grid(seed), &all, 50);
+        let wrong =
+            |l: &&String| l.starts_with("pick up ") || l.starts_with("go through ") && l.contains(" closed ");
+        assert_eq!(played.lines.iter().filter(wrong).count(), 0, "grid of seed {seed}");
+    }
+    let (mut taught, mut untaught) = (0, 0);
+    for seed in 0..8 {
+        let played = play(problem(seed), &all, 50);
+        assert!(played.won, "problem of seed {seed} with every lesson");
+        taught += played.lines.len();
+        untaught += play(problem(seed), &[], 50).lines.len();
+    }
+    assert!(taught < untaught, "{taught} steps with lessons, {untaught} without");
+}
+
+/// Whether a sentence of the form is found in a prompt.
+fn said(phrase: &super::super::forms::Phrase) -> bool {
+    let found = forms().into_iter().filter(|form| {
+        let told = Prompt { segments: vec![segment(Label::Error, &format!("- {}.\n", sentence(form)))] };
+        super::super::forms::Phrase::said(std::slice::from_ref(phrase), &told)
+    });
+    found.count() > 0
+}
+
+#[test]
+fn what_symbolic_reflection_writes_is_understood() {
+    let forms: BTreeSet<&str> = [
+        "- Mistake: x Solution: Say \"pickup COLOUR KIND NUMBER\".",
+        "- Mistake: x Solution: Say \"toggle and go through COLOUR closed door NUMBER\" where a door is closed.",
+        "- Rooms are joined by doors: toggle and go through a closed one to get on.",
+        "- Mistake: x Solution: Drop it on a free cell that is not on your way before you take another thing; keep a key until its door is open.",
+        "- Mistake: x Solution: After one round turn no more: walk on, or go through a door you have not been through.",
+        "- Mistake: x Solution: Do not repeat an action that did nothing.",
+        "- Carry a ball in each hand before you move to another room.",
+        "- Mistake: x Solution: Fill both hands before you move to another room.",
+        "- Mistake: x Solution: Drop a ball only in the room that the goal names for it.",
+        "- Mistake: x Solution: Use unstack for a block that lies on another, pickup for one on the table.",
+        "- Mistake: x Solution: Put a block that is in the way on the table.",
+        "- Mistake: x Solution: Leave what you hold on the table between tasks.",
+        "- Mistake: x Solution: Leave one thing before you grasp the next.",
+        "- Mistake: x Solution: Clean a glass after it was emptied, and empty and clean the shaker before the next cocktail.",
+        "- Mistake: x Solution: Loosen a nut on the ground before you jack the hub up.",
+        "- Mistake: x Solution: Open a container before you fetch from it or put something away.",
+    ]
+    .into();
+    let habits = || GRID.values().chain(planning().map(|h| &h.habit));
+    for text in forms {
+        let told = Prompt { segments: vec![segment(Label::Error, &format!("{text}\n"))] };
+        assert!(habits().any(|h| super::super::forms::Phrase::said(&h.lessons, &told)), "{text}");
+    }
+}
+
+#[test]
+fn the_document_lists_every_form_of_these_worlds() {
+    let document = include_str!("../../../../docs/LESSON_FORMS.md");
+    let listed: Vec<&str> = document.lines().filter_map(|line| line.strip_prefix("    ")).collect();
+    for form in forms() {
+        assert!(listed.contains(&form.as_str()), "docs/LESSON_FORMS.md lacks the form: {form}");
+    }
+}

@@ -1,0 +1,59 @@
+//! Success by task: a task is solved when one of its trials was won.
+
+use crate::domain::{EpisodeRole, EpisodeSummary};
+use std::collections::HashMap;
+
+/// What the test episodes of a run come to, task by task.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ByTask {
+    /// Tasks that no person had a hand in.
+    pub tasks: usize,
+    /// Those of them that were solved.
+    pub solved: usize,
+    /// Tasks in which a person had a hand, in any trial; they are in none of the others.
+    pub assisted: usize,
+    /// The progress rate at the end of the last trial, 1 where it was solved; of all `tasks` together.
+    pub progress: f64,
+    /// Some task had several trials.
+    pub several: bool,
+}
+
+#[derive(Default)]
+struct One {
+    won: bool,
+    assisted: bool,
+    progress: f64,
+}
+
+impl ByTask {
+    /// Of ended episodes, in the order in which they were played.
+    pub fn of<'a>(past: impl IntoIterator<Item = &'a EpisodeSummary>) -> Self {
+        let mut found: Vec<One> = Vec::new();
+        let mut open: HashMap<String, usize> = HashMap::new();
+        let mut by = Self::default();
+        for episode in past.into_iter().filter(|e| e.role == EpisodeRole::Test) {
+            let key = episode.task.key();
+            // A first trial is a task of its own: a list may name a task twice.
+            let place = open.get(&key).copied().filter(|_| episode.trial > 1).unwrap_or_else(|| {
+                found.push(One::default());
+                found.len() - 1
+            });
+            by.several |= episode.trial > 1;
+            open.insert(key, place);
+            let Some(one) = found.get_mut(place) else { continue };
+            one.won |= episode.won;
+            one.assisted |= episode.assisted;
+            one.progress = if one.won { 1.0 } else { episode.progress.clamp(0.0, 1.0) };
+        }
+        for one in found {
+            if one.assisted {
+                by.assisted += 1;
+            } else {
+                by.tasks += 1;
+                by.solved += usize::from(one.won);
+                by.progress += one.progress;
+            }
+        }
+        by
+    }
+}

@@ -1,0 +1,184 @@
+//! What the episodes of a run come to, as its summary tells it: AgentBoard's rates, over all and for easy and hard apart.
+
+use super::ByTask;
+use super::lines::counted;
+use crate::domain::{Counted, EpisodeRole, EpisodeSummary};
+use crate::engine::State;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// How a run ended, for its last line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Tally {
+    /// Episodes that ended.
+    pub episodes: u32,
+    /// Those a person had a hand in; they are in no rate.
+    pub assisted: u32,
+    /// Unassisted test episodes that were won.
+    pub won: u32,
+    /// Unassisted test episodes.
+    pub counted: u32,
+    /// `won` over `counted`; none where nothing counts.
+    pub success_rate: Option<f64>,
+    /// Mean progress of the counted episodes; none where nothing counts.
+    pub progress_rate: Option<f64>,
+    /// Mean over the counted episodes of the share of world actions that the world accepted; none without any action.
+    pub grounding_accuracy: Option<f64>,
+    /// The same for easy and hard tasks apart, where tasks are labelled.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_difficulty: BTreeMap<String, Graded>,
+    /// Steps of all episodes.
+    pub steps: u64,
+    /// World actions of all episodes.
+    pub moves: u64,
+    /// Calls of all episodes.
+    pub calls: u64,
+    /// Tokens of all episodes.
+    pub tokens: u64,
+    /// The same by who counted them, and what the calls cost by the prices of the configuration.
+    #[serde(skip_serializing_if = "Counted::is_empty")]
+    pub spent: Counted,
+    /// Lessons in force at the end.
+    pub lessons: u32,
+    /// Tasks that no person had a hand in.
+    pub tasks: u32,
+    /// Those that were won in one of their trials.
+    pub solved: u32,
+    /// Some task had several trials.
+    #[serde(skip)]
+    several: bool,
+    /// Progress of the tasks together, at the end of the last trial of each.
+    #[serde(skip)]
+    progress: f64,
+}
+
+/// The rates of tasks of one difficulty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Graded {
+    /// Unassisted test episodes that were won.
+    pub won: u32,
+    /// Unassisted test episodes.
+    pub counted: u32,
+    /// `won` over `counted`.
+    pub success_rate: Option<f64>,
+    /// Mean progress.
+    pub progress_rate: Option<f64>,
+    /// Mean share of accepted actions; none without any action.
+    pub grounding_accuracy: Option<f64>,
+}
+
+/// A rate as people read it.
+fn percent(rate: Option<f64>) -> String {
+    format!("{:.1} %", rate.unwrap_or(0.0) * 100.0)
+}
+
+impl Graded {
+    fn of(episodes: &[&EpisodeSummary]) -> Self {
+        let mean = |numbers: &[f64]| {
+            (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
+        };
+        let progress: Vec<f64> = episodes.iter().map(|e| e.progress).collect();
+        let success: Vec<f64> = episodes.iter().map(|e| f64::from(u8::from(e.won))).collect();
+        let grounding: Vec<f64> = episodes.iter().filter_map(|e| e.grounding()).collect();
+        Self {
+            won: episodes.iter().filter(|e| e.won).count() as u32,
+            counted: episodes.len() as u32,
+            success_rate: mean(&success),
+            progress_rate: mean(&progress),
+            grounding_accuracy: mean(&grounding),
+        }
+    }
+
+    fn words(&self) -> String {
+        let grounding =
+            self.grounding_accuracy.map_or_else(String::new, |g| format!(", grounding {}", percent(Some(g))));
+        format!(
+            "{} of {} won ({}), progress {}{grounding}",
+            self.won,
+            self.counted,
+            percent(self.success_rate),
+            percent(self.progress_rate)
+        )
+    }
+}
+
+impl Tally {
+    /// Counts the ended episodes of these states together.
+    pub fn of<'a>(states: impl IntoIterator<Item = &'a State>) -> Self {
+        let mut tally = Self::default();
+        let mut counted: Vec<&EpisodeSummary> = Vec::new();
+        for state in states {
+            let by_task = ByTask::of(state.past.iter().map(AsRef::as_ref));
+            tally.tasks += by_task.tasks as u32;
+            tally.solved += by_task.solved as u32;
+            tally.progress += by_task.progress;
+            tally.several |= by_task.several;
+            tally.lessons += state.pool.all().filter(|l| l.in_force()).count() as u32;
+            for episode in &state.past {
+                tally.episodes += 1;
+                tally.steps += u64::from(episode.steps);
+                tally.moves += u64::from(episode.moves);
+                tally.calls += u64::from(episode.calls);
+                tally.tokens += episode.tokens;
+                tally.spent = tally.spent.with(episode.hindsight.counted);
+                if episode.assisted {
+                    tally.assisted += 1;
+                } else if episode.role == EpisodeRole::Test {
+                    counted.push(episode);
+                }
+            }
+        }
+        let all = Graded::of(&counted);
+        (tally.won, tally.counted) = (all.won, all.counted);
+        (tally.success_rate, tally.progress_rate) = (all.success_rate, all.progress_rate);
+        tally.grounding_accuracy = all.grounding_accuracy;
+        let mut grades: BTreeMap<String, Vec<&EpisodeSummary>> = BTreeMap::new();
+        for episode in counted {
+            if let Some(word) = super::metrics::difficulty(&episode.task) {
+                grades.entry(word.to_owned()).or_default().push(episode);
+            }
+        }
+        tally.by_difficulty =
+            grades.into_iter().map(|(word, episodes)| (word, Graded::of(&episodes))).collect();
+        tally
+    }
+
+    /// In one sentence.
+    pub fn sentence(&self) -> String {
+        let mut told =
+            format!("{}, {}", counted(u64::from(self.episodes), "episode"), counted(self.steps, "step"));
+        if self.several && self.tasks > 0 {
+            let all = f64::from(self.tasks);
+            let _ = write!(
+                told,
+                ", {} of {} solved ({}), progress {}",
+                self.solved,
+                counted(u64::from(self.tasks), "task"),
+                percent(Some(f64::from(self.solved) / all)),
+                percent(Some(self.progress / all))
+            );
+        } else if self.counted > 0 {
+            let all = Graded {
+                won: self.won,
+                counted: self.counted,
+                success_rate: self.success_rate,
+                progress_rate: self.progress_rate,
+                grounding_accuracy: self.grounding_accuracy,
+            };
+            let _ = write!(told, ", {}", all.words());
+        }
+        if self.by_difficulty.len() > 1 {
+            for (word, graded) in &self.by_difficulty {
+                let _ = write!(told, "; {word}: {}", graded.words());
+            }
+        }
+        if self.assisted > 0 {
+            let _ = write!(told, "; {} assisted by a person, in no rate", self.assisted);
+        }
+        if let Some(cost) = self.spent.cost() {
+            let _ = write!(told, "; {} tokens ({}), cost {cost}", self.tokens, self.spent.words());
+        }
+        told
+    }
+}

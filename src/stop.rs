@@ -1,0 +1,36 @@
+//! Breakpoints and watches: reading their one-line conditions, and looking whether an event made one true. Pure, and never a
+//! panic, whatever is typed. `docs/BREAKPOINTS.md` lists the forms.
+//!
+//! A condition is looked at when the event that could make it true is about to be written ([`crate::engine::Engine::watched`]).
+//! It reads the last step, the detectors' notes and the tallies of the fold, and never walks back through an episode.
+
+mod complete;
+mod condition;
+mod forms;
+mod look;
+mod number;
+mod parse;
+mod why;
+
+pub use complete::{Known, Offer, offers};
+pub use condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
+pub use forms::{FORMS, Form, forms_line};
+pub use parse::{Bad, LONGEST, parse};
+
+use crate::domain::Stop;
+use crate::engine::{Refusal, StopRules};
+use std::sync::Arc;
+
+/// The rules that an engine's policy looks with. Patterns are compiled once for each condition.
+pub fn rules() -> StopRules {
+    let kept = look::Kept::default();
+    StopRules { read, look: Arc::new(move |before, envelope, after| kept.look(before, envelope, after)) }
+}
+
+/// Reads a breakpoint or watch.
+fn read(text: &str) -> Result<Stop, Refusal> {
+    parse(text).map(|meant| meant.stop()).map_err(|bad| Refusal::new(bad.what, bad.next))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! What could be typed next.
+
+use super::condition::KINDS;
+use super::forms::FORMS;
+
+/// What is known just now, for the parts that are filled in.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Actions, as they could be proposed.
+    pub actions: Vec<String>,
+    /// Names of detectors.
+    pub detectors: Vec<String>,
+    /// Lessons by their short number, with their words.
+    pub lessons: Vec<(u32, String)>,
+}
+
+/// A line that could stand there, and what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The whole line.
+    pub line: String,
+    /// What it means, or what is to be filled in.
+    pub about: String,
+}
+
+/// The lines that what is typed could become, in the order of the documents. Those that fit best are chosen by the asker.
+pub fn offers(typed: &str, known: &Known) -> Vec<Offer> {
+    let (lead, rest) = lead_of(typed);
+    let word = rest.split_whitespace().next().unwrap_or_default();
+    let fill = |before: &str, what: &str, about: &str| Offer {
+        line: format!("{lead}{before}{what}"),
+        about: about.to_owned(),
+    };
+    let begun = rest.len() > word.len();
+    let filled: Vec<Offer> = match word {
+        "action" if begun => {
+            known.actions.iter().map(|a| fill("action = ", a, "the world knows it")).collect()
+        }
+        "note" if begun => known.detectors.iter().map(|d| fill("note ", d, "a detector")).collect(),
+        "reflection" if begun => KINDS
+            .iter()
+            .map(|k| fill("reflection ", &k.name().to_lowercase(), "reflections of this kind"))
+            .collect(),
+        "lesson" if begun => {
+            known.lessons.iter().map(|(n, text)| fill("lesson ", &n.to_string(), text)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let forms =
+        FORMS.iter().map(|f| Offer { line: format!("{lead}{}", f.example), about: f.when.to_owned() });
+    let mut all = filled;
+    all.extend(forms);
+    if lead.is_empty() {
+        all.push(Offer {
+            line: "warn nothing 3".to_owned(),
+            about: "a watch: it tells and marks, and does not stop".to_owned(),
+        });
+        all.push(Offer {
+            line: "once end failure".to_owned(),
+            about: "switched off by its first hit".to_owned(),
+        });
+    }
+    all
+}
+
+/// `warn ` and `once ` at the beginning, and what comes after them.
+fn lead_of(typed: &str) -> (String, &str) {
+    let (mut lead, mut rest) = (String::new(), typed.trim_start());
+    for _ in 0..2 {
+        for word in ["warn ", "once "] {
+            if let Some(more) = rest.strip_prefix(word).filter(|_| !lead.contains(word)) {
+                lead.push_str(word);
+                rest = more.trim_start();
+            }
+        }
+    }
+    (lead, rest)
+}

@@ -1,0 +1,133 @@
+//! Numbers in conditions: counts, sums of tokens, costs and times. Total, and written as they are read.
+
+use std::fmt::Write as _;
+
+/// The highest count that a condition may ask for.
+const MOST: u64 = 1_000_000;
+
+/// A count from `least` on.
+pub(super) fn count(text: &str, least: u32) -> Option<u32> {
+    let n: u64 = text.parse().ok().filter(|n| *n <= MOST)?;
+    u32::try_from(n).ok().filter(|n| *n >= least)
+}
+
+/// A number of tokens: `20000`, `20_000`, `20k`, `1.5M`.
+pub(super) fn tokens(text: &str) -> Option<u64> {
+    let text = text.replace('_', "");
+    let (digits, nought) = match text.strip_suffix(['k', 'K']) {
+        Some(thousands) => (thousands, 1_000),
+        None => text.strip_suffix(['m', 'M']).map_or((text.as_str(), 1), |millions| (millions, 1_000_000)),
+    };
+    let nano = parts(digits)?;
+    let exact = nano.checked_mul(nought)?;
+    (exact % BILLION == 0).then_some(exact / BILLION)
+}
+
+/// A cost in billionths: `0.5`, `$2`.
+pub(super) fn cost(text: &str) -> Option<u64> {
+    parts(text.strip_prefix('$').unwrap_or(text).trim_start())
+}
+
+const BILLION: u64 = 1_000_000_000;
+
+/// A decimal number in billionths; nine places at most.
+fn parts(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
+    if !(digits(whole) && digits(part) && part.len() <= 9) {
+        return None;
+    }
+    let part: u64 = format!("{part:0<9}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(BILLION)?.checked_add(part)
+}
+
+/// Billionths as the shortest decimal number.
+pub(super) fn decimal(nano: u64) -> String {
+    let (whole, part) = (nano / BILLION, nano % BILLION);
+    let text = format!("{whole}.{part:09}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A time in seconds: `10m`, `90s`, `1h30m`; a bare number is seconds.
+pub(super) fn seconds(text: &str) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    let (mut all, mut digits, mut least) = (0_u64, String::new(), u64::MAX);
+    for c in text.chars().filter(|c| *c != ' ') {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            continue;
+        }
+        let unit = match c {
+            'h' => 3600,
+            'm' => 60,
+            's' => 1,
+            _ => return None,
+        };
+        // The larger comes first, and each once.
+        if unit >= least {
+            return None;
+        }
+        least = unit;
+        all = all.checked_add(digits.parse::<u64>().ok()?.checked_mul(unit)?)?;
+        digits.clear();
+    }
+    match digits.as_str() {
+        "" => Some(all),
+        bare if least == u64::MAX => bare.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Seconds as a time.
+pub(super) fn span(seconds: u64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds % 3600 / 60, seconds % 60);
+    let mut text = String::new();
+    for (n, unit) in [(hours, 'h'), (minutes, 'm'), (rest, 's')] {
+        if n > 0 {
+            // Writing to a text cannot fail.
+            let _ = write!(text, "{n}{unit}");
+        }
+    }
+    if text.is_empty() { "0s".to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        assert_eq!(
+            (count("3", 1), count("0", 1), count("1000001", 1), count("x", 1)),
+            (Some(3), None, None, None)
+        );
+        assert_eq!(tokens("20000"), Some(20_000));
+        assert_eq!(
+            (tokens("20_000"), tokens("20k"), tokens("1.5M")),
+            (Some(20_000), Some(20_000), Some(1_500_000))
+        );
+        assert_eq!(
+            (tokens("0.5"), tokens("-1"), tokens("k"), tokens("99999999999999999999")),
+            (None, None, None, None)
+        );
+        assert_eq!(
+            (cost("0.5"), cost("$2"), cost(".5"), cost("1e3")),
+            (Some(500_000_000), Some(2_000_000_000), None, None)
+        );
+        assert_eq!(
+            (seconds("10m"), seconds("1h30m"), seconds("45"), seconds("90s")),
+            (Some(600), Some(5400), Some(45), Some(90))
+        );
+        assert_eq!((seconds("m"), seconds("3m2h"), seconds("1h5"), seconds("é")), (None, None, None, None));
+        assert_eq!(
+            (decimal(500_000_000), decimal(2_000_000_000), decimal(1)),
+            ("0.5".into(), "2".into(), "0.000000001".into())
+        );
+        assert_eq!(
+            (span(5400), span(90), span(0)),
+            ("1h30m".to_owned(), "1m30s".to_owned(), "0s".to_owned())
+        );
+    }
+}

@@ -1,0 +1,295 @@
+//! Reads a condition. Total: a condition, or what is wrong with the text and what could be written.
+
+use super::condition::{Condition, KINDS, Meant, Part, Pattern, Same, Scope, Spend};
+use super::{forms_line, number};
+use regex::{Regex, RegexBuilder};
+
+/// Characters of a condition at most.
+pub const LONGEST: usize = 600;
+
+/// Bytes that a compiled pattern may take.
+const PATTERN_BYTES: usize = 1 << 20;
+
+/// What is wrong with a text, and what could be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bad {
+    /// What is wrong.
+    pub what: String,
+    /// What to do.
+    pub next: String,
+}
+
+/// Every first word, and those from before that still mean something.
+const WORDS: &[&str] = &[
+    "action",
+    "observation",
+    "thought",
+    "nothing",
+    "invalid",
+    "same",
+    "cycle",
+    "mistake",
+    "note",
+    "reward",
+    "progress",
+    "stalled",
+    "step",
+    "won",
+    "reflection",
+    "lesson",
+    "tokens",
+    "cost",
+    "time",
+    "episode",
+    "end",
+    "warn",
+    "once",
+    "seen",
+];
+
+/// Reads `[warn] [once] CONDITION [once]`. The spellings `step=5`, `note=X`, `reflection=KIND`, `action=WORDS` and
+/// `seen=WORDS` mean the same as ever.
+///
+/// # Errors
+/// [`Bad`], in words.
+pub fn parse(text: &str) -> Result<Meant, Bad> {
+    let text = text.trim();
+    let bad = |what: String| Bad { what: format!("{:?}: {what}", short(text)), next: forms_line() };
+    if text.is_empty() {
+        return Err(Bad { what: "a condition is missing".to_owned(), next: forms_line() });
+    }
+    if text.chars().count() > LONGEST || text.chars().any(char::is_control) {
+        return Err(bad(format!("a condition is one line of {LONGEST} characters at most")));
+    }
+    let (mut rest, mut warn, mut once) = (text, false, false);
+    loop {
+        let (word, more) = split_word(rest);
+        match word.to_ascii_lowercase().as_str() {
+            "warn" | "watch" if !warn => warn = true,
+            "once" if !once => once = true,
+            _ => break,
+        }
+        rest = more;
+    }
+    let (word, _) = split_word(rest);
+    let word = word.to_ascii_lowercase();
+    // A pattern is all of the line: its own last word is not ours.
+    let is_text = matches!(word.as_str(), "action" | "observation" | "thought" | "seen");
+    if !is_text && let Some(before) = rest.strip_suffix("once").filter(|b| b.ends_with(' ')) {
+        once = true;
+        rest = before.trim_end();
+    }
+    let (_, arguments) = split_word(rest);
+    let condition = condition(&word, arguments).map_err(bad)?;
+    Ok(Meant { condition, warn, once })
+}
+
+/// The first word, of letters alone, and what comes after it.
+fn split_word(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    (word, rest.trim())
+}
+
+fn condition(word: &str, rest: &str) -> Result<Condition, String> {
+    // The old spelling had an equals sign before every argument.
+    let given = rest.strip_prefix('=').map_or(rest, str::trim_start);
+    let bare = |condition: Condition| match rest {
+        "" => Ok(condition),
+        more => Err(format!("`{word}` stands alone; {more:?} says nothing")),
+    };
+    let counted = |least: u32, or: Option<u32>| match (given, or) {
+        ("", Some(n)) => Ok(n),
+        ("", None) => Err(format!("how many? such as `{word} 3`")),
+        (n, _) => number::count(n, least).ok_or_else(|| format!("{n:?} is no count from {least} to 1000000")),
+    };
+    Ok(match word {
+        "action" => text(Part::Action, rest)?,
+        "observation" | "seen" => text(Part::Observation, rest)?,
+        "thought" => text(Part::Thought, rest)?,
+        "nothing" => Condition::Nothing(counted(1, Some(1))?),
+        "invalid" => Condition::Invalid(counted(1, Some(1))?),
+        "stalled" => Condition::Stalled(counted(1, None)?),
+        "step" | "turn" => Condition::Step(counted(1, None)?),
+        "lesson" => {
+            let n = given.strip_prefix('#').unwrap_or(given);
+            let number = number::count(n, 1);
+            Condition::Lesson(number.ok_or("which lesson? its short number, such as `lesson 6`")?)
+        }
+        "same" => same(rest)?,
+        "cycle" => bare(Condition::Cycle)?,
+        "won" => bare(Condition::Won)?,
+        "mistake" => bare(Condition::Mistake)?,
+        "note" if given.is_empty() => return Err("which detector? such as `note wrong_object`".to_owned()),
+        "note" => {
+            let name = given.split_whitespace().collect::<Vec<_>>().join("_").to_ascii_lowercase();
+            if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                return Err(format!("{given:?} is no name of a detector; such as `note wrong_object`"));
+            }
+            Condition::Note(name)
+        }
+        "reward" if rest == "changed" => Condition::Reward,
+        "progress" if rest == "changed" => Condition::Progress,
+        "reward" | "progress" => return Err(format!("`{word} changed` is what can be waited for")),
+        "reflection" if given.is_empty() => Condition::Reflection(None),
+        "reflection" => Condition::Reflection(Some(kind(given)?)),
+        "tokens" | "cost" | "time" => Condition::Above(Scope::Run, spend(word, rest)?),
+        "episode" => {
+            let (what, rest) = split_word(rest);
+            let what = what.to_ascii_lowercase();
+            if !matches!(what.as_str(), "tokens" | "cost" | "time") {
+                return Err("`episode` goes before tokens, cost or time".to_owned());
+            }
+            Condition::Above(Scope::Episode, spend(&what, rest)?)
+        }
+        "end" => Condition::End(match rest.to_ascii_lowercase().as_str() {
+            "" => None,
+            "failure" | "failed" | "lost" => Some(false),
+            "success" | "won" => Some(true),
+            other => return Err(format!("an episode ends in `end failure` or `end success`, not {other:?}")),
+        }),
+        "" => return Err("a condition begins with a word".to_owned()),
+        other => {
+            return Err(match nearest(other, WORDS) {
+                Some(near) => format!("there is no condition `{other}`; did you mean `{near}`?"),
+                None => format!("there is no condition `{other}`"),
+            });
+        }
+    })
+}
+
+fn text(part: Part, rest: &str) -> Result<Condition, String> {
+    let name = part.name();
+    let missing = || format!("say what to look for: `{name} ~ REGEX`, or `{name} = WORDS`");
+    let (sign, wanted) = (rest.chars().next().ok_or_else(missing)?, rest.get(1..).unwrap_or_default().trim());
+    if wanted.is_empty() {
+        return Err(missing());
+    }
+    match sign {
+        '~' => {
+            let pattern = Pattern::Regex(wanted.to_owned());
+            compile(&pattern).map_err(|why| format!("the pattern cannot be used: {why}"))?;
+            Ok(Condition::Text(part, pattern))
+        }
+        '=' => Ok(Condition::Text(part, Pattern::Words(wanted.to_owned()))),
+        _ => Err(missing()),
+    }
+}
+
+/// A pattern ready for use, within bounds that no pattern from outside can break.
+pub(super) fn compile(pattern: &Pattern) -> Result<Regex, String> {
+    let source = match pattern {
+        Pattern::Regex(source) => source.clone(),
+        Pattern::Words(words) => regex::escape(words),
+    };
+    let mut builder = RegexBuilder::new(&source);
+    builder.case_insensitive(!minds_case(&source)).multi_line(true).nest_limit(64);
+    builder.size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
+    builder.build().map_err(|error| match error {
+        regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
+        other => {
+            let told = other.to_string();
+            let last = told.lines().last().unwrap_or_default().trim();
+            last.strip_prefix("error: ").unwrap_or(last).to_owned()
+        }
+    })
+}
+
+/// A capital letter in a pattern is meant; one behind a backslash is a class.
+fn minds_case(source: &str) -> bool {
+    let mut escaped = false;
+    source.chars().any(|c| {
+        let meant = c.is_uppercase() && !escaped;
+        escaped = c == '\\' && !escaped;
+        meant
+    })
+}
+
+fn same(rest: &str) -> Result<Condition, String> {
+    let (what, n) = split_word(rest);
+    let what = match what.to_ascii_lowercase().as_str() {
+        "action" => Same::Action,
+        "observation" => Same::Observation,
+        "thought" => Same::Thought,
+        _ => {
+            return Err(
+                "what is the same? `same action 3`, `same observation 3` or `same thought 3`".to_owned()
+            );
+        }
+    };
+    if n.is_empty() {
+        return Ok(Condition::Same(what, 2));
+    }
+    let count = number::count(n, 2).ok_or_else(|| format!("{n:?} is no count from 2 to 1000000"))?;
+    Ok(Condition::Same(what, count))
+}
+
+fn kind(text: &str) -> Result<crate::domain::Kind, String> {
+    let wanted = text.to_lowercase();
+    KINDS.iter().copied().find(|k| k.name().to_lowercase() == wanted).ok_or_else(|| {
+        let names: Vec<String> = KINDS.iter().map(|k| k.name().to_lowercase()).collect();
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        match nearest(&wanted, &known) {
+            Some(near) => format!("there is no kind of reflection {text:?}; did you mean `{near}`?"),
+            None => format!("there is no kind of reflection {text:?}; there are {}", known.join(", ")),
+        }
+    })
+}
+
+fn spend(word: &str, rest: &str) -> Result<Spend, String> {
+    let example = match word {
+        "tokens" => "tokens > 20k",
+        "cost" => "cost > 0.5",
+        _ => "time > 10m",
+    };
+    let bound = rest.strip_prefix('>').map(str::trim).filter(|b| !b.is_empty());
+    let bound = bound.ok_or_else(|| format!("above what? such as `{example}`"))?;
+    let read = match word {
+        "tokens" => number::tokens(bound).map(Spend::Tokens),
+        "cost" => number::cost(bound).map(Spend::Cost),
+        _ => number::seconds(bound).map(Spend::Time),
+    };
+    read.ok_or_else(|| format!("{bound:?} is no bound that can be read; such as `{example}`"))
+}
+
+/// The word most like this one, if one is alike at all.
+fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    if word.chars().count() > 24 {
+        return None;
+    }
+    let near = known.iter().map(|k| (distance(word, k), *k)).min();
+    near.filter(|(d, k)| *d <= 2.min(k.len() / 2)).map(|n| n.1)
+}
+
+/// Letters to change from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, c) in a.chars().enumerate() {
+        let mut corner = i;
+        let mut left = i + 1;
+        for (j, d) in b.iter().enumerate() {
+            let above = row.get(j + 1).copied().unwrap_or(0);
+            let here = (corner + usize::from(c != *d)).min(above + 1).min(left + 1);
+            corner = above;
+            if let Some(cell) = row.get_mut(j) {
+                *cell = left;
+            }
+            left = here;
+        }
+        if let Some(cell) = row.last_mut() {
+            *cell = left;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+fn short(text: &str) -> String {
+    const MOST: usize = 60;
+    if text.chars().count() <= MOST {
+        text.to_owned()
+    } else {
+        text.chars().take(MOST).chain(['…']).collect()
+    }
+}

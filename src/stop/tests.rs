@@ -1,0 +1,218 @@
+//! Reading and writing conditions. Where each kind fires on recorded sessions: `tests/breakpoints.rs`.
+
+use super::condition::{Condition, KINDS, Meant, Part, Pattern, Same, Scope, Spend};
+use super::{FORMS, Known, LONGEST, offers, parse};
+use crate::domain::Kind;
+use proptest::prelude::*;
+
+fn read(text: &str) -> Condition {
+    parse(text).unwrap_or_else(|bad| panic!("{text}: {bad:?}")).condition
+}
+
+fn regex(part: Part, pattern: &str) -> Condition {
+    Condition::Text(part, Pattern::Regex(pattern.to_owned()))
+}
+
+fn words(part: Part, words: &str) -> Condition {
+    Condition::Text(part, Pattern::Words(words.to_owned()))
+}
+
+#[test]
+fn what_is_typed_is_what_is_meant() {
+    let cases: Vec<(&str, Condition)> = vec![
+        ("action ~ heat", regex(Part::Action, "heat")),
+        ("action~^go to", regex(Part::Action, "^go to")),
+        ("ACTION ~ a = b", regex(Part::Action, "a = b")),
+        ("observation ~ Nothing", regex(Part::Observation, "Nothing")),
+        ("thought ~ I (cannot|can't)", regex(Part::Thought, "I (cannot|can't)")),
+        ("action = take (1)", words(Part::Action, "take (1)")),
+        ("nothing 3", Condition::Nothing(3)),
+        ("nothing", Condition::Nothing(1)),
+        ("invalid", Condition::Invalid(1)),
+        ("same action 3", Condition::Same(Same::Action, 3)),
+        ("same observation", Condition::Same(Same::Observation, 2)),
+        ("same thought 4", Condition::Same(Same::Thought, 4)),
+        ("cycle", Condition::Cycle),
+        ("reward changed", Condition::Reward),
+        ("progress changed", Condition::Progress),
+        ("stalled 8", Condition::Stalled(8)),
+        ("reflection", Condition::Reflection(None)),
+        ("reflection Error", Condition::Reflection(Some(Kind::Error))),
+        ("lesson 6", Condition::Lesson(6)),
+        ("lesson #6", Condition::Lesson(6)),
+        ("tokens > 20000", Condition::Above(Scope::Run, Spend::Tokens(20_000))),
+        ("tokens > 20k", Condition::Above(Scope::Run, Spend::Tokens(20_000))),
+        ("cost > 0.5", Condition::Above(Scope::Run, Spend::Cost(500_000_000))),
+        ("time > 10m", Condition::Above(Scope::Run, Spend::Time(600))),
+        ("episode time>90", Condition::Above(Scope::Episode, Spend::Time(90))),
+        ("end", Condition::End(None)),
+        ("end failure", Condition::End(Some(false))),
+        ("end success", Condition::End(Some(true))),
+        // The spellings of before.
+        ("step=5", Condition::Step(5)),
+        ("won", Condition::Won),
+        ("mistake", Condition::Mistake),
+        ("note=wrong appliance", Condition::Note("wrong_appliance".to_owned())),
+        ("reflection=ERROR", Condition::Reflection(Some(Kind::Error))),
+        ("action=heat mug 1", words(Part::Action, "heat mug 1")),
+        ("seen=Nothing happens", words(Part::Observation, "Nothing happens")),
+    ];
+    for (text, meant) in cases {
+        assert_eq!(read(text), meant, "{text}");
+        assert_eq!(read(&meant.to_string()), meant, "written and read again: {meant}");
+    }
+}
+
+#[test]
+fn warn_and_once_stand_before_and_once_also_behind() {
+    let of = |text: &str| parse(text).map(|m| (m.stop().to_string(), m.warn, m.once)).unwrap();
+    assert_eq!(of("warn action ~ heat"), ("warn action ~ heat".to_owned(), true, false));
+    assert_eq!(of("once  warn nothing 3"), ("warn once nothing 3".to_owned(), true, true));
+    assert_eq!(of("nothing 3 once"), ("once nothing 3".to_owned(), false, true));
+    // A pattern is the whole line.
+    assert_eq!(of("action ~ only once"), ("action ~ only once".to_owned(), false, false));
+}
+
+#[test]
+fn what_cannot_be_read_says_what_is_wrong_and_lists_the_forms() {
+    let cases = [
+        ("", "a condition is missing"),
+        ("nothin 3", "did you mean `nothing`?"),
+        ("staled 8", "did you mean `stalled`?"),
+        ("xyzzy", "there is no condition `xyzzy`"),
+        ("nothing 0", "\"0\" is no count"),
+        ("nothing -1", "is no count"),
+        ("stalled", "how many? such as `stalled 3`"),
+        ("same", "what is the same?"),
+        ("same action 1", "is no count from 2"),
+        ("action", "say what to look for"),
+        ("action ~", "say what to look for"),
+        ("action ~ (", "the pattern cannot be used"),
+        ("action ~ ((((a{100}){100}){100}){100})", "too large"),
+        ("reflection eror", "did you mean `error`?"),
+        ("lesson x", "which lesson?"),
+        ("tokens 20000", "above what? such as `tokens > 20k`"),
+        ("cost > lots", "no bound that can be read"),
+        ("time > 3y", "no bound that can be read"),
+        ("reward", "`reward changed`"),
+        ("end badly", "`end failure` or `end success`"),
+        // A name that would be read otherwise when it is written again.
+        ("note==", "is no name of a detector"),
+        ("cycle 3", "`cycle` stands alone"),
+        ("episode nothing 3", "`episode` goes before"),
+        ("warn", "a condition begins with a word"),
+        ("action ~ a\nb", "one line"),
+        ("3", "a condition begins with a word"),
+    ];
+    for (text, part) in cases {
+        let bad = parse(text).expect_err(text);
+        assert!(bad.what.contains(part), "{text:?}: {}", bad.what);
+        assert!(bad.next.contains("stalled N") && bad.next.contains("end [failure|success]"), "{}", bad.next);
+    }
+    assert!(parse(&"x".repeat(LONGEST + 1)).is_err());
+}
+
+#[test]
+fn every_form_has_an_example_that_is_read_and_the_document_has_them_all() {
+    let doc = include_str!("../../docs/BREAKPOINTS.md");
+    let rows: Vec<Vec<String>> = doc
+        .lines()
+        .filter(|l| l.starts_with("| `"))
+        .map(|l| {
+            l.trim_matches('|').split(" | ").map(|c| c.trim().trim_matches('`').replace("\\|", "|")).collect()
+        })
+        .collect();
+    assert_eq!(rows.len(), FORMS.len(), "docs/BREAKPOINTS.md has a row for each form");
+    for (form, row) in FORMS.iter().zip(rows) {
+        assert_eq!(row, [form.write, form.example, form.when, form.stands]);
+        read(form.example);
+    }
+}
+
+#[test]
+fn case_counts_where_a_capital_letter_is_typed() {
+    let matches = |text: &str, seen: &str| match read(text) {
+        Condition::Text(_, pattern) => super::parse::compile(&pattern).unwrap().is_match(seen),
+        other => panic!("{other}"),
+    };
+    assert!(matches("observation ~ nothing", "Nothing happens."));
+    assert!(!matches("observation ~ Nothing", "you see nothing."));
+    assert!(matches(r"observation ~ \Sothing", "you see nothing."), "a class is no capital letter");
+    assert!(matches("action = (1)", "take it (1)") && !matches("action = (1)", "take it 1"));
+}
+
+#[test]
+fn completion_offers_what_is_known_and_keeps_what_stands_before() {
+    let known = Known {
+        actions: vec!["heat mug 1 with microwave 1".to_owned()],
+        detectors: vec!["wrong_object".to_owned()],
+        lessons: vec![(6, "Heat food in a microwave only.".to_owned())],
+    };
+    let lines = |typed: &str| offers(typed, &known).into_iter().map(|o| o.line).collect::<Vec<_>>();
+    assert_eq!(lines("warn action ")[0], "warn action = heat mug 1 with microwave 1");
+    assert_eq!(lines("lesson ")[0], "lesson 6");
+    assert_eq!(lines("once note w")[0], "once note wrong_object");
+    assert!(lines("reflection ").contains(&"reflection plan".to_owned()));
+    assert!(lines("").contains(&"nothing 3".to_owned()));
+    for typed in ["", "warn ", "action ", "note ", "lesson ", "reflection ", "once warn reflection "] {
+        for offer in lines(typed) {
+            assert!(parse(&offer).is_ok(), "{offer}");
+        }
+    }
+}
+
+fn conditions() -> impl Strategy<Value = Condition> {
+    let part = prop_oneof![Just(Part::Action), Just(Part::Observation), Just(Part::Thought)];
+    let same = prop_oneof![Just(Same::Action), Just(Same::Observation), Just(Same::Thought)];
+    let pattern = prop_oneof![
+        "[a-z0-9][ -~]{0,20}[a-z0-9]".prop_map(Pattern::Words),
+        "[a-z.*^$|+]([a-z .*^$|+]{0,12}[a-z])?".prop_map(Pattern::Regex),
+    ];
+    let scope = prop_oneof![Just(Scope::Run), Just(Scope::Episode)];
+    let spend = prop_oneof![
+        (0u64..u64::from(u32::MAX)).prop_map(Spend::Tokens),
+        any::<u64>().prop_map(Spend::Cost),
+        (0u64..1_000_000).prop_map(Spend::Time),
+    ];
+    prop_oneof![
+        (part, pattern).prop_map(|(part, pattern)| Condition::Text(part, pattern)),
+        (1u32..=1_000_000).prop_map(Condition::Nothing),
+        (1u32..=1_000_000).prop_map(Condition::Invalid),
+        (same, 2u32..=1_000_000).prop_map(|(same, n)| Condition::Same(same, n)),
+        Just(Condition::Cycle),
+        Just(Condition::Won),
+        Just(Condition::Mistake),
+        "[a-z][a-z_]{0,20}".prop_map(Condition::Note),
+        Just(Condition::Reward),
+        Just(Condition::Progress),
+        (1u32..=1_000_000).prop_map(Condition::Stalled),
+        proptest::option::of(proptest::sample::select(KINDS.to_vec())).prop_map(Condition::Reflection),
+        (1u32..=1_000_000).prop_map(Condition::Lesson),
+        (scope, spend).prop_map(|(scope, spend)| Condition::Above(scope, spend)),
+        (1u32..=1_000_000).prop_map(Condition::Step),
+        proptest::option::of(any::<bool>()).prop_map(Condition::End),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn written_and_read_again_it_is_the_same(condition in conditions(), warn: bool, once: bool) {
+        let meant = Meant { condition, warn, once };
+        let text = meant.stop().to_string();
+        // A pattern that regular expressions cannot have (`+` first) is refused, and never another one.
+        match parse(&text) {
+            Ok(read) => prop_assert_eq!(read, meant),
+            Err(bad) => prop_assert!(bad.what.contains("the pattern cannot be used"), "{}: {}", text, bad.what),
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused_in_words(text in "\\PC{0,80}|(warn |once )?(action|same|time|nothing|cost|end|note) ?[~=>]? ?\\PC{0,30}") {
+        match parse(&text) {
+            Ok(meant) => prop_assert_eq!(parse(&meant.stop().to_string()), Ok(meant)),
+            Err(bad) => prop_assert!(!bad.what.is_empty() && !bad.next.is_empty()),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Two episodes side by side: aligned by action, the first difference, and what preceded it.
+//!
+//! Pure: a [`Side`] brings its states itself, so that trials, branches and sessions are compared in the same way, and a
+//! long session is never held as a whole. What an alignment keeps of a step is its place.
+
+mod align;
+mod before;
+mod lcs;
+mod outcome;
+mod pair;
+mod settings;
+mod tell;
+mod why;
+
+pub use align::{Kind, Part, Parts, Row, align, said};
+pub use before::{Before, Lessons, Piece, Render, SegmentPair, Told, World};
+pub use outcome::Outcome;
+pub use pair::{Pair, counterpart, pairs};
+pub use settings::Differing;
+pub use tell::Saying;
+pub use why::Reason;
+
+use crate::domain::{RunSpec, Seq};
+use crate::engine::{Episode, State};
+use std::sync::Arc;
+
+/// Brings the state of a branch after an event.
+pub type States = Arc<dyn Fn(Seq) -> Arc<State> + Send + Sync>;
+
+/// One side of a comparison: an episode, and the way to the states of its branch.
+#[derive(Clone)]
+pub struct Side {
+    /// What it is called.
+    pub name: String,
+    /// The episode, as it is now or as it ended.
+    pub episode: Arc<Episode>,
+    /// The run it belongs to, as it was when the episode was brought.
+    run: Option<Arc<RunSpec>>,
+    states: States,
+}
+
+/// Two episodes side by side.
+#[derive(Clone)]
+pub struct Comparison {
+    /// The left side.
+    pub a: Side,
+    /// The right side.
+    pub b: Side,
+    /// Every step of both, in order.
+    pub rows: Vec<Row>,
+    /// The place of the first row that differs; none: there is no difference.
+    pub first: Option<usize>,
+    /// What preceded it.
+    pub before: Option<Before>,
+    /// What the sides came to.
+    pub outcomes: (Outcome, Outcome),
+}
+
+impl Side {
+    /// An episode of a branch by its number, or its open or last one. `head` is the branch's last state.
+    ///
+    /// # Errors
+    /// In words, when there is no such episode, or when its events cannot be read again.
+    pub fn of(name: &str, head: &State, number: Option<u32>, states: States) -> Result<Self, String> {
+        let last = head.episode.as_ref().ok_or_else(|| format!("{name}: it has no episode yet"))?;
+        let number = number.unwrap_or(last.number);
+        let mut run = head.run.clone();
+        let episode = if number == last.number {
+            last.clone()
+        } else {
+            let past = head.past.iter().find(|p| p.number == number);
+            let past = past.ok_or_else(|| {
+                let all = last.number;
+                format!("{name}: there is no episode {number}; it has {all}")
+            })?;
+            let state = brought(name, &states, Seq(past.span.1))?;
+            run.clone_from(&state.run);
+            state.episode.clone().filter(|e| e.number == number).ok_or_else(|| {
+                format!("{name}: episode {number} does not end at event {}, as its summary says", past.span.1)
+            })?
+        };
+        Ok(Self { name: name.to_owned(), episode, run, states })
+    }
+
+    /// The run it belongs to.
+    pub fn run(&self) -> Option<&RunSpec> {
+        self.run.as_deref()
+    }
+
+    fn state(&self, at: Seq) -> Result<Arc<State>, String> {
+        brought(&self.name, &self.states, at)
+    }
+}
+
+fn brought(name: &str, states: &States, at: Seq) -> Result<Arc<State>, String> {
+    let state = states(at);
+    if state.head == at {
+        return Ok(state);
+    }
+    Err(format!("{name}: the events up to {at} could not be read; `retrospect verify` says what is wrong"))
+}
+
+impl Comparison {
+    /// Compares two episodes. `shared` is the last event that both branches have in common (0: none, or not known): steps
+    /// up to it are the very same and are not looked at.
+    ///
+    /// # Errors
+    /// In words, when events cannot be read again.
+    pub fn of(a: Side, b: Side, shared: Seq, render: Render) -> Result<Self, String> {
+        let common = a.episode.first_seq == b.episode.first_seq && a.episode.first_seq <= shared;
+        let known = |e: &Episode| e.steps.iter().take_while(|s| s.last_seq <= shared).count() as u32;
+        let known = if common { known(&a.episode).min(known(&b.episode)) } else { 0 };
+        let rows = align(&a.episode, &b.episode, known);
+        let first = rows.iter().position(|r| r.kind() != Kind::Same);
+        let steps = first.map(|at| (step_from(&rows, at, |r| r.a), step_from(&rows, at, |r| r.b)));
+        let outcome = |e: &Episode, from: Option<Option<u32>>| Outcome::of(e, from.flatten());
+        let outcomes = (outcome(&a.episode, steps.map(|s| s.0)), outcome(&b.episode, steps.map(|s| s.1)));
+        let mut comparison = Self { a, b, rows, first, before: None, outcomes };
+        if let Some(at) = first {
+            comparison.before = Some(comparison.before(at, render)?);
+        }
+        Ok(comparison)
+    }
+
+    /// What preceded a row. Where a side has no step in it, its next one counts, or its end.
+    ///
+    /// # Errors
+    /// In words, when events cannot be read again.
+    pub fn before(&self, row: usize, render: Render) -> Result<Before, String> {
+        let side = |side: &Side, step: Option<u32>| {
+            let step = step.unwrap_or(side.episode.steps.len() as u32 + 1);
+            side.state(before::moment(&side.episode, step)).map(|state| (state, step))
+        };
+        let (a, b) = self.steps(row);
+        Ok(Before::of(side(&self.a, a)?, side(&self.b, b)?, render))
+    }
+
+    /// The steps of both sides at a row: where a side has none in it, its next one; none where it has no further one.
+    pub fn steps(&self, row: usize) -> (Option<u32>, Option<u32>) {
+        (step_from(&self.rows, row, |r| r.a), step_from(&self.rows, row, |r| r.b))
+    }
+
+    /// The place of the next row that differs after one, or of the last before it.
+    pub fn next_difference(&self, from: usize, backwards: bool) -> Option<usize> {
+        let differs = |at: &usize| self.rows.get(*at).is_some_and(|r| r.kind() != Kind::Same);
+        if backwards { (0..from).rev().find(differs) } else { (from + 1..self.rows.len()).find(differs) }
+    }
+
+    /// How many rows are the same, changed, only left, only right.
+    pub fn counts(&self) -> [usize; 4] {
+        let mut counts = [0; 4];
+        for row in &self.rows {
+            counts[row.kind() as usize] += 1;
+        }
+        counts
+    }
+}
+
+/// The step that a side has in this row or in the next in which it has one.
+fn step_from(rows: &[Row], at: usize, of: fn(&Row) -> Option<u32>) -> Option<u32> {
+    rows.get(at..)?.iter().find_map(of)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+//! What preceded a row of a comparison: what each side's agent had and saw just before it.
+
+use super::lcs::lcs;
+use super::settings::{Differing, between, runs};
+use crate::domain::{Kind, Label, Lesson, LessonText, Origin, Prompt, PromptRecord, Segment, Seq, Step};
+use crate::engine::{Episode, State};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Rebuilds the words of a prompt; the room of prompts does it.
+pub type Render = fn(&State, &PromptRecord) -> Prompt;
+
+/// What differs just before a row.
+#[derive(Clone, Debug, Default)]
+pub struct Before {
+    /// The states that were compared: each after the prompt of the row's step, or before the step where none was sent.
+    pub states: (Arc<State>, Arc<State>),
+    /// Prompts of the actor for this step; none where a side sent none.
+    pub prompts: Option<(Arc<PromptRecord>, Arc<PromptRecord>)>,
+    /// What of the runs differs: models, seed, settings.
+    pub settings: Vec<Differing>,
+    /// What of the lessons in force differs.
+    pub lessons: Lessons,
+    /// Segments of the prompts that differ, in their order.
+    pub segments: Vec<SegmentPair>,
+    /// What of the worlds differs.
+    pub world: World,
+}
+
+/// What of the lessons in force differs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lessons {
+    /// In force on the left side only.
+    pub only_a: Vec<Told>,
+    /// In force on the right side only.
+    pub only_b: Vec<Told>,
+    /// The same lesson in other words: left, right.
+    pub changed: Vec<(Told, Told)>,
+}
+
+/// A lesson, as a comparison tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Its short number in its session.
+    pub number: u32,
+    /// Its wording's number, from 1.
+    pub version: u32,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its words.
+    pub text: LessonText,
+}
+
+/// Segments of the two prompts that stand in the same place and differ, or one that has no counterpart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentPair {
+    /// What it is.
+    pub label: Label,
+    /// On the left side.
+    pub a: Option<Piece>,
+    /// On the right side.
+    pub b: Option<Piece>,
+}
+
+/// A segment's words and where they come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where they come from, such as `lesson 6 v2` or `turn 3`; empty: from a template or the task.
+    pub from: String,
+    /// The words.
+    pub words: Arc<str>,
+}
+
+/// What of the worlds differs just before the row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct World {
+    /// The last observations, where they differ.
+    pub observation: Option<(String, String)>,
+    /// What the agent may know and differs: place, what is held, what was seen.
+    pub shown: Vec<Differing>,
+    /// The progress rates, where they differ.
+    pub progress: Option<(f64, f64)>,
+}
+
+impl Before {
+    /// Nothing that was looked at differs.
+    pub fn is_empty(&self) -> bool {
+        self.settings.is_empty()
+            && self.lessons == Lessons::default()
+            && self.segments.is_empty()
+            && self.world == World::default()
+    }
+
+    /// What differs between two moments, each a state just after the prompt for a step of this number (0: the episode's
+    /// beginning).
+    pub(super) fn of(a: (Arc<State>, u32), b: (Arc<State>, u32), render: Render) -> Self {
+        let prompts = sent(&a.0, a.1).zip(sent(&b.0, b.1));
+        let segments = prompts.as_ref().map_or_else(Vec::new, |(x, y)| {
+            // Of the same words, and most are, only the hashes are looked at.
+            if !x.sha256.is_empty() && x.sha256 == y.sha256 {
+                return Vec::new();
+            }
+            segments(&a.0, &render(&a.0, x), &b.0, &render(&b.0, y))
+        });
+        Self {
+            prompts,
+            settings: runs(a.0.run.as_deref(), b.0.run.as_deref()),
+            lessons: lessons(&a.0, &b.0),
+            segments,
+            world: world((a.0.episode.as_deref(), a.1), (b.0.episode.as_deref(), b.1)),
+            states: (a.0, b.0),
+        }
+    }
+}
+
+/// The event after which the agent had all it had for this step.
+pub(super) fn moment(episode: &Episode, step: u32) -> Seq {
+    match episode.step(step) {
+        Some(Step { prompt_seq, .. }) if !prompt_seq.is_before_all() => *prompt_seq,
+        Some(step) => Seq(step.first_seq.0.saturating_sub(1)),
+        None if step == 0 => episode.first_seq,
+        None => episode.last().map_or(episode.first_seq, |s| s.last_seq),
+    }
+}
+
+fn sent(state: &State, step: u32) -> Option<Arc<PromptRecord>> {
+    let drafted = state.draft.as_ref().filter(|p| p.step == step && p.question.is_none());
+    drafted.or(state.prompts.0.as_ref()).filter(|p| p.step == step && step > 0).cloned()
+}
+
+fn lessons(a: &State, b: &State) -> Lessons {
+    let force = |s: &State| s.pool.all().filter(|l| l.in_force()).cloned().collect::<Vec<Lesson>>();
+    let (left, mut right) = (force(a), force(b));
+    let mut found = Lessons::default();
+    for lesson in left {
+        let same = right.iter().position(|l| l.id == lesson.id);
+        let alike = || right.iter().position(|l| l.kind == lesson.kind && l.text() == lesson.text());
+        match same.or_else(alike) {
+            Some(place) => {
+                let other = right.remove(place);
+                if other.text() != lesson.text() {
+                    found.changed.push((told(&lesson), told(&other)));
+                }
+            }
+            None => found.only_a.push(told(&lesson)),
+        }
+    }
+    found.only_b = right.iter().map(told).collect();
+    found
+}
+
+fn told(lesson: &Lesson) -> Told {
+    Told { number: lesson.number, version: lesson.version(), kind: lesson.kind, text: lesson.text().clone() }
+}
+
+/// The segments that differ, aligned by their words, and between those by their labels.
+fn segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<SegmentPair> {
+    let spoken = |p: &Prompt| {
+        p.segments.iter().filter(|s| !s.text.trim().is_empty()).cloned().collect::<Vec<Segment>>()
+    };
+    let (left, right) = (spoken(left), spoken(right));
+    let mut known: HashMap<(Label, Arc<str>), u32> = HashMap::new();
+    let mut number = |segments: &[Segment]| -> Vec<u32> {
+        let mut one = |s: &Segment| {
+            let next = known.len() as u32;
+            *known.entry((s.label, s.text.trim().into())).or_insert(next)
+        };
+        segments.iter().map(&mut one).collect()
+    };
+    let words = (number(&left), number(&right));
+    let labels = |s: &[Segment]| s.iter().map(|s| s.label as u32).collect::<Vec<u32>>();
+    let piece = |state: &State, s: &Segment| Piece { from: source(state, &s.origin), words: s.text.clone() };
+    let mut found = Vec::new();
+    between_common(&words.0, &words.1, |mine, theirs, _| {
+        let (mine, theirs) = (&left[mine], &right[theirs]);
+        between_common(&labels(mine), &labels(theirs), |gone, come, both| {
+            let mut one = |label, a, b| found.push(SegmentPair { label, a, b });
+            mine[gone].iter().for_each(|s| one(s.label, Some(piece(a, s)), None));
+            theirs[come].iter().for_each(|s| one(s.label, None, Some(piece(b, s))));
+            if let Some((here, there)) = both.map(|(here, there)| (&mine[here], &theirs[there])) {
+                one(here.label, Some(piece(a, here)), Some(piece(b, there)));
+            }
+        });
+    });
+    found
+}
+
+/// Goes through what lies before each common place of two lists, with that place, and through what lies behind the last.
+fn between_common(
+    a: &[u32],
+    b: &[u32],
+    mut tell: impl FnMut(Range<usize>, Range<usize>, Option<(usize, usize)>),
+) {
+    let (mut left, mut right) = (0, 0);
+    for (one, other) in lcs(a, b) {
+        tell(left..one, right..other, Some((one, other)));
+        (left, right) = (one + 1, other + 1);
+    }
+    tell(left..a.len(), right..b.len(), None);
+}
+
+fn source(state: &State, origin: &Origin) -> String {
+    match origin {
+        Origin::Lesson { id, version } => {
+            let number = state.pool.get(id).map_or(0, |l| l.number);
+            format!("lesson {number} v{version}")
+        }
+        Origin::Step(n) => format!("turn {n}"),
+        Origin::Steps { from, to } => format!("turns {from}-{to}"),
+        Origin::Attempt { episode, from, to } => format!("episode {episode}, turns {from}-{to}"),
+        Origin::Text(_) | Origin::Task => String::new(),
+    }
+}
+
+fn world(a: (Option<&Episode>, u32), b: (Option<&Episode>, u32)) -> World {
+    let (Some(x), Some(y)) = (a.0, b.0) else { return World::default() };
+    let last = |episode: &Episode, step: u32| -> String {
+        let seen = || episode.reset.as_ref().map(|r| r.seen.clone().unwrap_or_else(|| r.raw.clone()));
+        let before = (1..step).rev().find_map(|n| episode.step(n)?.observation().map(str::to_owned));
+        before.or_else(seen).unwrap_or_default()
+    };
+    let (left, right) = (last(x, a.1), last(y, b.1));
+    World {
+        observation: (left != right).then_some((left, right)),
+        shown: between(&x.shown, &y.shown),
+        progress: (x.progress.to_bits() != y.progress.to_bits()).then_some((x.progress, y.progress)),
+    }
+}

@@ -1,0 +1,93 @@
+//! What an episode came to, for a comparison with another.
+
+use crate::domain::{EndReason, NoteKind};
+use crate::engine::Episode;
+use std::collections::BTreeMap;
+
+/// What an episode came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Why it ended; none: it is open.
+    pub reason: Option<EndReason>,
+    /// The goal held at its end, or holds now.
+    pub won: bool,
+    /// Steps.
+    pub steps: u32,
+    /// World actions.
+    pub moves: u32,
+    /// The progress rate at its end, between 0 and 1.
+    pub progress: f64,
+    /// Calls to models.
+    pub calls: u32,
+    /// Tokens of prompts and replies.
+    pub tokens: u64,
+    /// A person had a hand in it.
+    pub assisted: bool,
+    /// Where the progress rate rose: (step, rate after it).
+    pub gains: Vec<(u32, f64)>,
+    /// Mistakes that detectors noted, by detector.
+    pub mistakes: BTreeMap<String, u32>,
+    /// Steps from the first difference on.
+    pub steps_after: u32,
+    /// Mistakes from the first difference on.
+    pub mistakes_after: u32,
+}
+
+impl Outcome {
+    /// Of an episode; `from` is its first step that differs (none: no step does).
+    pub fn of(episode: &Episode, from: Option<u32>) -> Self {
+        let mut outcome = Self {
+            reason: episode.outcome.as_ref().map(|o| o.reason),
+            won: episode.outcome.as_ref().map_or_else(
+                || episode.last().and_then(|s| s.answer.as_ref()).is_some_and(|a| a.won),
+                |o| o.won,
+            ),
+            steps: episode.steps.len() as u32,
+            moves: episode.moves,
+            progress: episode.progress,
+            calls: episode.calls,
+            tokens: episode.tokens,
+            assisted: episode.assisted,
+            gains: Vec::new(),
+            mistakes: BTreeMap::new(),
+            steps_after: 0,
+            mistakes_after: 0,
+        };
+        let mut best = episode.reset.as_ref().map_or(0.0, |r| r.progress);
+        for step in &episode.steps {
+            let after = from.is_some_and(|from| step.number >= from);
+            outcome.steps_after += u32::from(after);
+            for note in step.notes.iter().filter(|n| n.kind == NoteKind::Mistake) {
+                *outcome.mistakes.entry(note.detector.clone()).or_default() += 1;
+                outcome.mistakes_after += u32::from(after);
+            }
+            if let Some(answer) = step.answer.as_ref().filter(|a| a.progress > best) {
+                best = answer.progress;
+                outcome.gains.push((step.number, best));
+            }
+        }
+        outcome
+    }
+
+    /// All mistakes together.
+    pub fn mistaken(&self) -> u32 {
+        self.mistakes.values().sum()
+    }
+
+    /// How it ended, in a few words.
+    pub fn verdict(&self) -> &'static str {
+        match self.reason {
+            _ if self.won => "won",
+            None => "open",
+            Some(EndReason::Won) => "won",
+            Some(EndReason::Done) => "lost: the world ended it",
+            Some(EndReason::StepLimit) => "lost: the cap on steps",
+            Some(EndReason::MoveLimit) => "lost: the cap on moves",
+            Some(EndReason::TimeLimit) => "lost: the cap on time",
+            Some(EndReason::PlanEnd) => "lost: the plan came to its end",
+            Some(EndReason::Loop) => "lost: the same action twice in a row",
+            Some(EndReason::Person) => "ended by a person",
+            Some(EndReason::Error) => "given up after an error",
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What a comparison has to say, side by side, for whoever shows it.
+
+use super::{Before, Comparison, Outcome, Side, Told, said};
+use crate::domain::{By, Label, Step};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Something that stands side by side: a side without it has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saying {
+    /// What it is about: `settings`, `lessons`, `prompt`, `world`, `outcome`.
+    pub about: &'static str,
+    /// Its name there, such as `seed` or `Error 6`.
+    pub name: String,
+    /// What the left side has.
+    pub a: Option<String>,
+    /// What the right side has.
+    pub b: Option<String>,
+}
+
+fn saying(about: &'static str, name: impl Into<String>, a: Option<String>, b: Option<String>) -> Saying {
+    Saying { about, name: name.into(), a, b }
+}
+
+impl Before {
+    /// What differs, side by side: lessons, prompt, world, settings. A lesson is told once, though it stands in the prompt
+    /// as well.
+    pub fn sayings(&self) -> Vec<Saying> {
+        let mut all = Vec::new();
+        let name = |l: &Told| match l.version {
+            0 | 1 => format!("{} {}", l.kind.name(), l.number),
+            version => format!("{} {} v{version}", l.kind.name(), l.number),
+        };
+        for lesson in &self.lessons.only_a {
+            all.push(saying("lessons", name(lesson), Some(words(lesson)), None));
+        }
+        for lesson in &self.lessons.only_b {
+            all.push(saying("lessons", name(lesson), None, Some(words(lesson))));
+        }
+        for (a, b) in &self.lessons.changed {
+            all.push(saying("lessons", name(b), Some(words(a)), Some(words(b))));
+        }
+        let told = self.lessons != super::Lessons::default();
+        for pair in &self.segments {
+            let from = [&pair.a, &pair.b].into_iter().flatten().next().map_or("", |p| p.from.as_str());
+            let learnt =
+                matches!(pair.label, Label::Abstract | Label::Error | Label::Progress | Label::Memory);
+            // Their headings come and go with them.
+            if told && learnt && (from.is_empty() || from.starts_with("lesson ")) {
+                continue;
+            }
+            let word = if pair.label == Label::Observation { "seen" } else { pair.label.name() };
+            let name = match from.strip_prefix("turn ").unwrap_or(from) {
+                "" => word.to_owned(),
+                from => format!("{word} {from}"),
+            };
+            let side = |p: &Option<super::Piece>| p.as_ref().map(|p| p.words.trim().to_owned());
+            all.push(saying("prompt", name, side(&pair.a), side(&pair.b)));
+        }
+        if let Some((a, b)) = &self.world.observation {
+            all.push(saying("world", "last seen", Some(a.clone()), Some(b.clone())));
+        }
+        if let Some((a, b)) = self.world.progress {
+            all.push(saying("world", "progress", Some(format!("{a:.2}")), Some(format!("{b:.2}"))));
+        }
+        let differing = |about, list: &[super::Differing]| {
+            list.iter().map(|d| saying(about, d.name.clone(), d.a.clone(), d.b.clone())).collect::<Vec<_>>()
+        };
+        all.extend(differing("world", &self.world.shown));
+        all.extend(differing("settings", &self.settings));
+        all
+    }
+}
+
+fn words(lesson: &Told) -> String {
+    match &lesson.text.solution {
+        Some(solution) => format!("{} -> {solution}", lesson.text.text),
+        None => lesson.text.text.clone(),
+    }
+}
+
+impl Comparison {
+    /// What the sides did at a row, or next where one has no step in it, and who decided, side by side.
+    pub fn turning(&self, row: usize) -> Vec<Saying> {
+        let numbers = self.steps(row);
+        let step =
+            |side: &Side, number: Option<u32>| number.and_then(|n| side.episode.shared_step(n)).cloned();
+        let (left, right) = (step(&self.a, numbers.0), step(&self.b, numbers.1));
+        let both = |name: &str, of: &dyn Fn(&Step) -> Option<String>| {
+            let of = |s: &Option<Arc<Step>>| s.as_deref().and_then(of);
+            saying("turn", name, of(&left), of(&right))
+        };
+        let number = |n: Option<u32>| match n {
+            Some(0) => "the first observation".to_owned(),
+            Some(n) => format!("turn {n}"),
+            None => "no further turn".to_owned(),
+        };
+        let mut all = vec![saying("turn", "turn", Some(number(numbers.0)), Some(number(numbers.1)))];
+        if numbers == (Some(0), Some(0)) {
+            let seen = |s: &Side| s.episode.reset.as_ref().map(|r| r.seen.as_ref().unwrap_or(&r.raw).clone());
+            all.push(saying("turn", "saw", seen(&self.a), seen(&self.b)));
+            return all;
+        }
+        let actors = |side: &Side| side.run().map_or_else(|| "the actor".to_owned(), |r| r.actor.clone());
+        let who = |s: &Option<Arc<Step>>, side: &Side| s.as_ref().map(|s| who(s, &actors(side)));
+        all.extend([
+            both("thought", &|s| s.thought.clone().filter(|_| !s.only_thinks())),
+            both("did", &|s| Some(said(s).into_owned()).filter(|t| !t.is_empty())),
+            saying("turn", "by", who(&left, &self.a), who(&right, &self.b)),
+            both("then saw", &|s| s.observation().map(str::to_owned)),
+        ]);
+        all.retain(|s| s.a.is_some() || s.b.is_some());
+        all
+    }
+
+    /// What the sides came to, side by side.
+    pub fn results(&self) -> Vec<Saying> {
+        let row = |name: &str, of: &dyn Fn(&Outcome) -> String| {
+            saying("outcome", name, Some(of(&self.outcomes.0)), Some(of(&self.outcomes.1)))
+        };
+        let mut rows = vec![
+            row("outcome", &|o| {
+                o.verdict().to_owned() + if o.assisted { ", with a person's hand" } else { "" }
+            }),
+            row("steps", &|o| format!("{}, {} of them moves", o.steps, o.moves)),
+            row("progress", &|o| format!("{:.2}", o.progress)),
+            row("it rose at", &gains),
+            row("mistakes", &mistakes),
+            row("cost", &|o| format!("{} calls, {} tokens", o.calls, o.tokens)),
+        ];
+        if self.first.is_some() {
+            rows.push(row("from there on", &|o| {
+                format!("{} steps, {} mistakes", o.steps_after, o.mistakes_after)
+            }));
+        }
+        rows
+    }
+}
+
+/// Who decided on a step: a person, the actor, and the rule that rewrote it.
+fn who(step: &Step, actor: &str) -> String {
+    let by = match &step.executed {
+        Some(done) if done.by == By::Person => "a person",
+        None if step.call.is_none() => "a person",
+        _ => actor,
+    };
+    let rule = step.executed.as_ref().and_then(|e| e.rule.as_deref());
+    rule.map_or_else(|| by.to_owned(), |rule| format!("{by}, rewritten by the rule {rule}"))
+}
+
+fn gains(outcome: &Outcome) -> String {
+    let each: Vec<String> =
+        outcome.gains.iter().map(|(step, to)| format!("turn {step} to {to:.2}")).collect();
+    if each.is_empty() { "no turn".to_owned() } else { each.join(", ") }
+}
+
+fn mistakes(outcome: &Outcome) -> String {
+    let told = |all: &BTreeMap<String, u32>| {
+        let each: Vec<String> =
+            all.iter().map(|(name, n)| format!("{n} {}", name.replace('_', " "))).collect();
+        each.join(", ")
+    };
+    match outcome.mistaken() {
+        0 => "none noted".to_owned(),
+        all => format!("{all}: {}", told(&outcome.mistakes)),
+    }
+}

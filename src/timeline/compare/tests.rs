@@ -1,0 +1,220 @@
+//! Episodes are folded from events, as a driver writes them, and compared.
+
+mod line;
+
+use super::{Comparison, Kind, Part, Reason, Row, counterpart, pairs};
+use crate::domain::{By, Label, Seq};
+use line::{Line, render, task};
+use proptest::prelude::*;
+
+fn compare(a: &Line, b: &Line) -> Comparison {
+    Comparison::of(a.side(None).unwrap(), b.side(None).unwrap(), Seq(0), render).unwrap()
+}
+
+/// The rows in letters: `=` same, `~` changed, `<` only left, `>` only right; the row of the first observations is left out.
+fn drawn(rows: &[Row]) -> String {
+    let letter = |r: &Row| match r.kind() {
+        Kind::Same => '=',
+        Kind::Changed => '~',
+        Kind::OnlyA => '<',
+        Kind::OnlyB => '>',
+    };
+    rows.iter().skip(1).map(letter).collect()
+}
+
+#[test]
+fn steps_are_aligned_by_what_was_done() {
+    let cases: &[(&str, &str, &str)] = &[
+        ("", "", ""),
+        ("a|b|c", "a|b|c", "==="),
+        ("a|b|c", "a|c", "=<="),
+        ("a|c", "a|b|c", "=>="),
+        ("a|b|c", "a|x|c", "=~="),
+        ("a", "", "<"),
+        ("", "a|b", ">>"),
+        // What begins with the same word stands side by side, and what is left as it comes.
+        ("go 1|take x|go 3", "look|go 2|take x|go 3", ">~=="),
+        ("a|b|c|d", "x|y", "~~<<"),
+        // A thought never stands beside a move.
+        ("think: I go|go 1", "go 1", "<="),
+        ("think: I go|go 1", "take x|go 1", "<>="),
+        ("think: this|go 1", "think: that|go 1", "~="),
+        // The most that is common: not the first that fits.
+        ("go 1|go 2|go 3|go 1|go 2", "go 1|go 2|go 9", "==~<<"),
+        ("b|a|c|a", "a|c|a|b", "<===>"),
+    ];
+    let split = |text: &'static str| text.split('|').filter(|t| !t.is_empty()).collect::<Vec<_>>();
+    for (a, b, rows) in cases {
+        let found = compare(&Line::of(&split(a)), &Line::of(&split(b)));
+        assert_eq!(drawn(&found.rows), *rows, "{a} beside {b}");
+    }
+}
+
+#[test]
+fn what_of_a_step_differs_is_told() {
+    let mut a = Line::of(&["go 1", "go 2", "take x"]);
+    let mut b = a.clone();
+    a.full("open it", "It is open.", 0.5, By::Actor);
+    b.full("open it", "Nothing happens.", 0.0, By::Person);
+    let found = compare(&a, &b);
+    let row = found.rows[found.first.unwrap()];
+    assert_eq!((row.a, row.b, row.kind()), (Some(4), Some(4), Kind::Changed));
+    let parts: Vec<Part> = row.parts.iter().collect();
+    assert_eq!(parts, [Part::By, Part::Observation, Part::Progress]);
+    assert_eq!(found.outcomes.0.gains, [(4, 0.5)]);
+    let wrong = |o: &super::Outcome| (o.mistaken(), o.mistakes_after, o.steps_after);
+    assert_eq!((wrong(&found.outcomes.0), wrong(&found.outcomes.1)), ((0, 0, 1), (1, 1, 1)));
+    assert_eq!(found.reasons()[0], Reason::Person);
+}
+
+#[test]
+fn what_preceded_the_first_difference_is_told() {
+    let common = ["go 1", "go 2"];
+    // One line in two: a lesson more, other words, another model.
+    let mut taught = Line::of(&common);
+    let mut plain = taught.clone();
+    let found = compare(taught.lesson("l1", "Open it first.").act("open it"), plain.act("take x"));
+    let before = found.before.as_ref().unwrap();
+    assert_eq!(
+        before.lessons.only_a.iter().map(|l| l.text.text.as_str()).collect::<Vec<_>>(),
+        ["Open it first."]
+    );
+    assert!(
+        before.lessons.only_b.is_empty() && before.lessons.changed.is_empty() && before.settings.is_empty()
+    );
+    let segments: Vec<_> =
+        before.segments.iter().map(|s| (s.label, s.a.as_ref().map(|p| p.from.as_str()))).collect();
+    assert_eq!(segments, [(Label::Error, Some("lesson 1 v1"))]);
+    assert_eq!(found.reasons(), [Reason::Lessons]);
+
+    let mut other = Line::of(&common);
+    other.lesson("l1", "Open it.").act("take x");
+    let found = compare(&taught, &other);
+    let changed = &found.before.as_ref().unwrap().lessons.changed;
+    assert_eq!((changed.len(), changed[0].1.text.text.as_str()), (1, "Open it."));
+
+    // The same words under another id are the same lesson: sessions name theirs as they like.
+    let mut again = Line::of(&common);
+    again.lesson("l9", "Open it first.").act("take x");
+    let found = compare(&taught, &again);
+    assert_eq!(found.before.as_ref().unwrap().lessons, super::Lessons::default());
+    assert_eq!(found.reasons(), [Reason::Chance]);
+
+    let mut seeded = Line::new("openai:m", 7);
+    seeded.act("go 9");
+    let found = compare(&Line::of(&["go 1"]), &seeded);
+    let settings: Vec<_> = found.before.as_ref().unwrap().settings.iter().map(|d| d.name.as_str()).collect();
+    assert_eq!(settings, ["actor", "seed"]);
+    assert_eq!(found.reasons(), [Reason::Settings]);
+}
+
+#[test]
+fn a_world_that_answers_otherwise_is_told() {
+    let mut a = Line::of(&["go 1"]);
+    let mut b = Line::of(&["go 1"]);
+    a.full("look", "A cup.", 0.0, By::Actor);
+    b.full("look", "A bowl.", 0.0, By::Actor);
+    let first = compare(&a, &b);
+    assert_eq!(first.reasons(), [Reason::Answer]);
+    let last = compare(a.act("take cup"), b.act("take bowl"));
+    assert_eq!((drawn(&last.rows).as_str(), last.first), ("=~~", Some(2)));
+    let world = last.before(3, render).unwrap().world;
+    assert_eq!(world.observation, Some(("A cup.".to_owned(), "A bowl.".to_owned())));
+    assert_eq!(world.shown[0].name, "place");
+    assert_eq!((last.next_difference(2, false), last.next_difference(3, true)), (Some(3), Some(2)));
+    assert_eq!((last.next_difference(3, false), last.next_difference(2, true)), (None, None));
+}
+
+#[test]
+fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
+    let mut a = Line::of(&["go 1"]);
+    a.end();
+    a.begin("one", 2);
+    a.act("go 2").end();
+    a.begin("two", 1);
+    let mut b = Line::of(&["go 1"]);
+    b.end();
+    b.begin("three", 1);
+    b.act("x");
+    let found: Vec<_> =
+        pairs(&a.state, &b.state).into_iter().map(|p| (p.task.id, p.trial, p.a, p.b)).collect();
+    let row = |id: &str, trial, a, b| (id.to_owned(), trial, a, b);
+    let due = [
+        row("one", 1, Some(1), Some(1)),
+        row("one", 2, Some(2), None),
+        row("two", 1, Some(3), None),
+        row("three", 1, None, Some(2)),
+    ];
+    assert_eq!(found, due);
+    assert_eq!(counterpart((&task("one"), 9), &a.state), Some(1));
+    assert_eq!(counterpart((&task("none"), 1), &a.state), None);
+    // Two trials of one session.
+    let trials = Comparison::of(a.side(Some(1)).unwrap(), a.side(Some(2)).unwrap(), Seq(0), render).unwrap();
+    assert_eq!(drawn(&trials.rows), "~");
+    let missing = a.side(Some(7)).err().unwrap();
+    assert!(missing.contains("no episode 7; it has 3"), "{missing}");
+}
+
+#[test]
+fn steps_of_a_common_past_are_not_looked_at() {
+    let trunk = Line::of(&["go 1", "go 2"]);
+    let (mut a, mut b) = (trunk.clone(), trunk.clone());
+    a.act("take x");
+    b.act("take y");
+    // What is said to be shared is believed: a changed observation in it is not seen, one behind it is.
+    let shared = trunk.state.head;
+    let found = Comparison::of(a.side(None).unwrap(), b.side(None).unwrap(), shared, render).unwrap();
+    assert_eq!(drawn(&found.rows), "==~");
+    let mut other = Line::of(&["go 1"]);
+    other.full("go 2", "Elsewhere.", 0.0, By::Actor);
+    other.act("take y");
+    let told = |shared| {
+        let found = Comparison::of(a.side(None).unwrap(), other.side(None).unwrap(), shared, render);
+        drawn(&found.unwrap().rows)
+    };
+    assert_eq!((told(shared), told(Seq(0))), ("==~".to_owned(), "=~~".to_owned()));
+}
+
+fn actions() -> impl Strategy<Value = Vec<&'static str>> {
+    let known = ["go 1", "go 2", "take x", "take y", "look", "think: I look", "think: I go", ""];
+    proptest::collection::vec(proptest::sample::select(known.to_vec()), 0..24)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 120, ..ProptestConfig::default() })]
+    #[test]
+    fn every_step_stands_once_and_in_order(a in actions(), b in actions()) {
+        let found = compare(&Line::of(&a), &Line::of(&b));
+        let left: Vec<u32> = found.rows.iter().filter_map(|r| r.a).collect();
+        let right: Vec<u32> = found.rows.iter().filter_map(|r| r.b).collect();
+        prop_assert_eq!(left, (0..=a.len() as u32).collect::<Vec<_>>());
+        prop_assert_eq!(right, (0..=b.len() as u32).collect::<Vec<_>>());
+        for row in found.rows.iter().filter(|r| r.kind() == Kind::Same && r.a != Some(0)) {
+            prop_assert_eq!(a[row.a.unwrap() as usize - 1], b[row.b.unwrap() as usize - 1]);
+        }
+        prop_assert_eq!(found.first.is_none(), a == b);
+        prop_assert_eq!(found.reasons().is_empty(), a == b);
+    }
+
+    #[test]
+    fn the_other_way_round_it_is_the_mirror(a in actions(), b in actions()) {
+        let (x, y) = (Line::of(&a), Line::of(&b));
+        let (there, back) = (compare(&x, &y), compare(&y, &x));
+        let mirrored: Vec<Row> = back.rows.iter().map(|r| r.mirrored()).collect();
+        prop_assert_eq!(&there.rows, &mirrored);
+        prop_assert_eq!(&there.outcomes.0, &back.outcomes.1);
+        prop_assert_eq!(there.reasons(), back.reasons());
+        if let (Some(x), Some(y)) = (&there.before, &back.before) {
+            prop_assert_eq!(&x.lessons.only_a, &y.lessons.only_b);
+            prop_assert_eq!(x.segments.len(), y.segments.len());
+        }
+    }
+
+    #[test]
+    fn with_itself_there_is_no_difference(a in actions()) {
+        let line = Line::of(&a);
+        let found = compare(&line, &line.clone());
+        prop_assert!(found.first.is_none() && found.before.is_none());
+        prop_assert_eq!(found.counts(), [a.len() + 1, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,205 @@
+//! A branch that is played by hand, and a stand-in for the room of prompts.
+
+use super::super::{Side, said};
+use crate::domain::{
+    Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Fate, Kind, Label,
+    LessonId, LessonOp, LessonOrigin, LessonText, Limits, Note, NoteKind, Origin, Prompt, PromptRecord,
+    RunSpec, Scope, Segment, SegmentRecord, Seq, Settings, ShownAs, Speaker, Task, Turn,
+};
+use crate::engine::{Cause, Envelope, Event, State};
+use std::sync::Arc;
+
+/// A branch that is played by hand.
+#[derive(Clone, Default)]
+pub(super) struct Line {
+    pub(super) events: Vec<Envelope>,
+    pub(super) state: State,
+    step: u32,
+    calls: u64,
+}
+
+fn spec(actor: &str, seed: u64) -> RunSpec {
+    RunSpec {
+        method: "react".to_owned(),
+        actor: actor.to_owned(),
+        mentor: "none".to_owned(),
+        interface: "raw".to_owned(),
+        tasks: Vec::new(),
+        trials: 1,
+        seed,
+        autonomy: Autonomy::Auto,
+        limits: Limits { steps: 50, moves: None, wall_seconds: None },
+        loop_detector: false,
+        settings: Settings::default(),
+    }
+}
+
+pub(super) fn task(id: &str) -> Task {
+    Task {
+        env: "toy".to_owned(),
+        id: id.to_owned(),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 0,
+    }
+}
+
+impl Line {
+    pub(super) fn new(actor: &str, seed: u64) -> Self {
+        let mut line = Self::default();
+        line.write(Event::RunStarted { session: "s".to_owned(), spec: Box::new(spec(actor, seed)) });
+        line.begin("one", 1);
+        line
+    }
+
+    fn write(&mut self, event: Event) {
+        let seq = Seq(self.state.head.0 + 1);
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        let envelope = Envelope { seq, at, cause: Cause::Policy, more: false, event };
+        self.state.apply(&envelope);
+        self.events.push(envelope);
+    }
+
+    pub(super) fn begin(&mut self, id: &str, trial: u32) {
+        self.step = 0;
+        self.calls += 1;
+        let (call, episode) = (CallId(self.calls), self.state.past.len() as u32 + 1);
+        let (task, role) = (Box::new(task(id)), EpisodeRole::Test);
+        self.write(Event::EpisodeStarted { episode, task, trial, role, call });
+        let turn = Turn { observation: "A room.".to_owned(), valid: true, ..Turn::default() };
+        self.write(Event::WorldReset { call, turn: Box::new(turn), seen: None, goal: "g".to_owned() });
+    }
+
+    /// A step: `think: ...` or an action; the answer; the progress after it; by whom.
+    pub(super) fn full(&mut self, action: &str, seen: &str, progress: f64, by: By) {
+        self.step += 1;
+        self.calls += 1;
+        let (step, call) = (self.step, CallId(self.calls));
+        let lessons = self.state.pool.all().filter(|l| l.in_force()).map(|l| SegmentRecord {
+            label: Label::Error,
+            origin: Origin::Lesson { id: l.id.clone(), version: l.version() },
+            speaker: Speaker::User,
+            tokens: 1,
+        });
+        let history = (step > 1).then(|| SegmentRecord {
+            label: Label::Action,
+            origin: Origin::Steps { from: 1, to: step - 1 },
+            speaker: Speaker::User,
+            tokens: 1,
+        });
+        let segments = lessons.chain(history).collect();
+        let episode = self.state.past.len() as u32 + 1;
+        let prompt = PromptRecord { call, episode, step, segments, ..PromptRecord::default() };
+        self.write(Event::PromptSent { prompt: Arc::new(prompt) });
+        let thought = action.strip_prefix("think: ").map(str::to_owned);
+        let only = thought.is_some();
+        let acts = (!only).then(|| action.to_owned());
+        self.write(Event::Proposed { step, thought, action: acts, complaints: Vec::new() });
+        let executed = Executed {
+            action: action.to_owned(),
+            sent: None,
+            rule: None,
+            by,
+            shown_as: ShownAs::Own,
+            fate: Fate::Kept,
+        };
+        self.write(Event::ActionTaken { step, call: None, executed, list: false });
+        let turn = Turn {
+            observation: seen.to_owned(),
+            progress,
+            valid: true,
+            shown: serde_json::json!({ "place": seen }),
+            ..Turn::default()
+        };
+        self.write(Event::Observed { step, call: None, turn: Box::new(turn), seen: None });
+        let mistake = (seen == "Nothing happens.").then(|| Note {
+            detector: "nothing_happened".to_owned(),
+            kind: NoteKind::Mistake,
+            evidence: seen.to_owned(),
+            parts: std::collections::BTreeMap::new(),
+        });
+        self.write(Event::Noted { step, notes: mistake.into_iter().collect() });
+    }
+
+    pub(super) fn act(&mut self, action: &str) -> &mut Self {
+        self.full(action, &format!("After {action}."), 0.0, By::Actor);
+        self
+    }
+
+    pub(super) fn lesson(&mut self, id: &str, text: &str) -> &mut Self {
+        let op = LessonOp::Add {
+            id: LessonId(id.into()),
+            kind: Kind::Error,
+            scope: Scope::Environment,
+            origin: LessonOrigin::Person,
+            text: LessonText::plain(text),
+            evidence: String::new(),
+            rule: None,
+            parents: Vec::new(),
+            moment: None,
+            about: None,
+        };
+        self.write(Event::LessonChanged { op: Box::new(op), by: Author::Person });
+        self
+    }
+
+    pub(super) fn end(&mut self) {
+        let e = self.state.open_episode().unwrap();
+        let summary = EpisodeSummary {
+            number: e.number,
+            task: e.task.clone(),
+            trial: e.trial,
+            role: e.role,
+            won: false,
+            reason: EndReason::Done,
+            steps: self.step,
+            moves: e.moves,
+            progress: e.progress,
+            calls: 0,
+            tokens: 0,
+            assisted: false,
+            span: (e.first_seq.0, self.state.head.0 + 1),
+            hindsight: crate::domain::Hindsight::default(),
+        };
+        self.write(Event::EpisodeEnded { summary: Box::new(summary) });
+    }
+
+    pub(super) fn of(actions: &[&str]) -> Self {
+        let mut line = Self::new("rules", 0);
+        for action in actions {
+            line.act(action);
+        }
+        line
+    }
+
+    pub(super) fn side(&self, number: Option<u32>) -> Result<Side, String> {
+        let events = self.events.clone();
+        let states = move |seq: Seq| {
+            let mut state = State::default();
+            events.iter().take_while(|e| e.seq <= seq).for_each(|e| state.apply(e));
+            Arc::new(state)
+        };
+        Side::of("x", &self.state, number, Arc::new(states))
+    }
+}
+
+/// A stand-in for the room of prompts: lessons and steps as they are.
+pub(super) fn render(state: &State, record: &PromptRecord) -> Prompt {
+    let mut segments = Vec::new();
+    for part in &record.segments {
+        let mut push = |text: String| {
+            let (label, origin, speaker) = (part.label, part.origin.clone(), part.speaker);
+            segments.push(Segment { label, origin, speaker, text: text.into() });
+        };
+        match &part.origin {
+            Origin::Lesson { id, .. } => push(state.pool.get(id).unwrap().text().text.clone()),
+            Origin::Steps { from, to } => {
+                let episode = state.episode.as_ref().unwrap();
+                (*from..=*to).for_each(|n| push(said(episode.step(n).unwrap()).into_owned()));
+            }
+            _ => {}
+        }
+    }
+    Prompt { segments }
+}

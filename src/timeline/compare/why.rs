@@ -1,0 +1,108 @@
+//! What a first difference goes back to, in words.
+
+use super::{Before, Comparison, Kind, Part};
+use crate::domain::{By, Label, Step};
+
+/// What a first difference goes back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The worlds were not the same before.
+    World,
+    /// Models, seed or settings of the runs differ.
+    Settings,
+    /// The lessons in force differ.
+    Lessons,
+    /// The prompts differ.
+    Prompt,
+    /// A person decided on one of the sides.
+    Person,
+    /// The same action was answered otherwise.
+    Answer,
+    /// One side has no further step.
+    End,
+    /// Nothing that was looked at differs: the same prompt was answered otherwise.
+    Chance,
+}
+
+impl Reason {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::World => "world",
+            Self::Settings => "settings",
+            Self::Lessons => "lessons",
+            Self::Prompt => "prompt",
+            Self::Person => "person",
+            Self::Answer => "answer",
+            Self::End => "end",
+            Self::Chance => "chance",
+        }
+    }
+
+    /// It in a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::World => "the worlds differ",
+            Self::Settings => "models or settings differ",
+            Self::Lessons => "the lessons in force differ",
+            Self::Prompt => "the prompts differ",
+            Self::Person => "a person decided",
+            Self::Answer => "the world answered the same action otherwise",
+            Self::End => "one side has no further turn",
+            Self::Chance => "nothing that was looked at differs: the same prompt was answered otherwise",
+        }
+    }
+}
+
+impl Comparison {
+    /// What the first difference goes back to, as far as can be seen, the nearest reason first. Empty where nothing differs.
+    pub fn reasons(&self) -> Vec<Reason> {
+        let (Some(at), Some(before)) = (self.first, self.before.as_ref()) else { return Vec::new() };
+        let row = self.rows[at];
+        if row.a == Some(0) && row.b == Some(0) {
+            let settings = (!before.settings.is_empty()).then_some(Reason::Settings);
+            return std::iter::once(Reason::World).chain(settings).collect();
+        }
+        let decided = |step: Option<&Step>| {
+            step.is_some_and(|s| s.executed.as_ref().is_some_and(|e| e.by == By::Person) || s.call.is_none())
+        };
+        let (x, y) = (row.a.and_then(|n| self.a.episode.step(n)), row.b.and_then(|n| self.b.episode.step(n)));
+        let mut reasons = Vec::new();
+        let aside = row.kind() != Kind::Changed;
+        let acted = aside || row.parts.has(Part::Action) || row.parts.has(Part::Thought);
+        if decided(x) != decided(y) || (acted && decided(x)) {
+            reasons.push(Reason::Person);
+        } else if !acted {
+            return vec![Reason::Answer];
+        }
+        reasons.extend(preceding(before));
+        if aside && ends(self, at) {
+            reasons.push(Reason::End);
+        }
+        if reasons.is_empty() {
+            reasons.push(Reason::Chance);
+        }
+        reasons
+    }
+}
+
+/// One of the sides has no step in this row and none after it.
+fn ends(comparison: &Comparison, at: usize) -> bool {
+    let rest = &comparison.rows[at..];
+    rest.iter().all(|r| r.a.is_none()) || rest.iter().all(|r| r.b.is_none())
+}
+
+fn preceding(before: &Before) -> Vec<Reason> {
+    let lessons = &before.lessons;
+    let words =
+        |label: Label| matches!(label, Label::Abstract | Label::Error | Label::Progress | Label::Memory);
+    let cases = [
+        (Reason::Lessons, *lessons != super::Lessons::default()),
+        // Lessons are in the prompt: they are told once.
+        (Reason::Prompt, before.segments.iter().any(|s| !words(s.label))),
+        (Reason::World, before.world != super::World::default()),
+        (Reason::Settings, !before.settings.is_empty()),
+    ];
+    let found: Vec<Reason> = cases.into_iter().filter(|c| c.1).map(|c| c.0).collect();
+    if found.is_empty() && !before.segments.is_empty() { vec![Reason::Prompt] } else { found }
+}

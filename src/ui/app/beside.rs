@@ -1,0 +1,60 @@
+//! What is done on threads of their own, beside the loop: files are read and states folded for it.
+
+use super::App;
+use crate::ui::compare;
+use crate::ui::find;
+use crate::ui::msg::Request;
+use crate::ui::overlay::Answer;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use tokio::sync::mpsc;
+
+impl App {
+    /// Searches the other episodes on a thread of its own, until they are through or something else is looked for.
+    pub(super) fn find(&self, words: String, shown: u32, tell: mpsc::Sender<Answer>) {
+        let number = self.search.fetch_add(1, Ordering::Relaxed) + 1;
+        if words.is_empty() {
+            return;
+        }
+        let (wanted, store) = (self.search.clone(), self.handle.store.clone());
+        let search = std::thread::Builder::new().name("search".to_owned());
+        // Where the system gives no thread, the listed episode alone has been searched, and the title goes on saying so.
+        let _ = search.spawn(move || {
+            find::in_others(&store, shown, &words, |hits, progress| {
+                let answer = Answer::Found { words: words.clone(), hits, progress };
+                let stale = wanted.load(Ordering::Relaxed) != number;
+                // A screen that has gone needs no answer.
+                if stale || tell.blocking_send(answer).is_err() {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            });
+        });
+    }
+
+    /// What a comparison wants, on a thread of its own: files are read and states folded for it.
+    pub(super) fn side_by_side(&mut self, want: Request, tell: mpsc::Sender<Answer>) {
+        let (store, outside) = (self.handle.store.clone(), self.options.outside.clone());
+        let thread = std::thread::Builder::new().name("compare".to_owned());
+        let spawned = thread.spawn(move || {
+            let outside = outside.as_ref();
+            let none = || Err("this screen has no way to other sessions".to_owned());
+            let answer = match want {
+                Request::Compare { a, b } => {
+                    let found = compare::compare(&store, outside, &a, &b);
+                    Answer::Compared { a, b, found }
+                }
+                Request::Precede { of, row } => {
+                    let before = compare::before(&of.0, row);
+                    Answer::Preceded { of, row, before }
+                }
+                _ => Answer::Others(outside.map_or_else(none, |o| (o.others)(&store))),
+            };
+            // A screen that has gone needs no answer.
+            let _ = tell.blocking_send(answer);
+        });
+        if let Err(why) = spawned {
+            self.tell(Some(Err(format!("the system gave no thread for the comparison: {why}"))), "");
+        }
+    }
+}

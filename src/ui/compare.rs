@@ -1,0 +1,107 @@
+//! What is compared, and the work of it, which is done on a thread of its own: states are brought back for it.
+
+use super::Outside;
+use crate::driver::Store;
+use crate::prompt::render;
+use crate::timeline::compare::{Before, Comparison, Side, counterpart};
+use std::fmt;
+use std::sync::Arc;
+
+/// An episode that can be compared: of the session on the screen, of another branch of it, or of another session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Another session, as the outside names it; none: the one on the screen.
+    pub session: Option<String>,
+    /// A branch by its name; none: the one on the screen, or another session's trunk.
+    pub branch: Option<String>,
+    /// An episode by its number; none: the one of the other side's task and trial.
+    pub episode: Option<u32>,
+    /// What a list calls it; one line.
+    pub title: String,
+}
+
+/// Something large that is handed around; two are the same when they are the very same.
+pub struct Shared<T>(pub Arc<T>);
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<T> Eq for Shared<T> {}
+
+impl<T> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Shared")
+    }
+}
+
+/// Two places side by side.
+///
+/// # Errors
+/// In words, where one of them cannot be had.
+pub fn compare(
+    here: &Arc<Store>,
+    outside: Option<&Outside>,
+    a: &Place,
+    b: &Place,
+) -> Result<Shared<Comparison>, String> {
+    let (x, y) = (store(here, outside, a)?, store(here, outside, b)?);
+    // The side that names its episode says which one the other's is.
+    let (left, right) = if a.episode.is_none() && b.episode.is_some() {
+        let right = side(&y, b, None)?;
+        (side(&x, a, Some(&right))?, right)
+    } else {
+        let left = side(&x, a, None)?;
+        let right = side(&y, b, Some(&left))?;
+        (left, right)
+    };
+    // The stores fold their events apart from each other: what they share is not known, and costs no more than a look.
+    Comparison::of(left, right, crate::domain::Seq(0), render).map(|c| Shared(Arc::new(c)))
+}
+
+/// What preceded a row.
+///
+/// # Errors
+/// In words, where events cannot be read again.
+pub fn before(of: &Comparison, row: usize) -> Result<Shared<Before>, String> {
+    of.before(row, render).map(|b| Shared(Arc::new(b)))
+}
+
+fn store(here: &Arc<Store>, outside: Option<&Outside>, place: &Place) -> Result<Arc<Store>, String> {
+    if place.session.is_none() && place.branch.as_ref().is_none_or(|b| *b == here.branch().0) {
+        return Ok(here.clone());
+    }
+    let outside = outside.ok_or("this screen has no way to other sessions")?;
+    (outside.branch)(place)
+}
+
+fn side(store: &Arc<Store>, place: &Place, other: Option<&Side>) -> Result<Side, String> {
+    let head = store.head();
+    let name = match (&place.session, &place.branch) {
+        (None, None) => "here".to_owned(),
+        (None, Some(branch)) => format!("branch {branch}"),
+        (Some(_), None) => head.session.clone(),
+        (Some(_), Some(branch)) => format!("{}@{branch}", head.session),
+    };
+    let number = match (place.episode, other) {
+        (Some(number), _) => Some(number),
+        (None, Some(other)) => {
+            let of = (&other.episode.task, other.episode.trial);
+            let found = counterpart(of, &head);
+            Some(found.ok_or_else(|| format!("{name} has no episode of this task ({})", of.0.id))?)
+        }
+        (None, None) => None,
+    };
+    let kept = store.clone();
+    let mut side = Side::of(&name, &head, number, Arc::new(move |seq| kept.state_at(seq)))?;
+    side.name = format!("{name}, episode {}", side.episode.number);
+    Ok(side)
+}

@@ -1,0 +1,51 @@
+//! What the lines of a journal say is what the episodes have.
+
+use super::*;
+use crate::driver::open_read_only;
+use std::path::Path;
+
+/// All hits in order of the session, and how often it was told that more is to come.
+fn all(search: impl FnOnce(&mut Tell<'_>)) -> (Vec<Hit>, usize) {
+    let (mut found, mut more) = (Vec::new(), 0);
+    search(&mut |hits, progress| {
+        found.extend(hits);
+        more += usize::from(progress == Progress::GoesOn);
+        ControlFlow::Continue(())
+    });
+    found.sort_by(|a: &Hit, b: &Hit| {
+        let key = |h: &Hit| (h.episode, h.step, h.part as u8, h.at.start);
+        key(a).cmp(&key(b)).then(a.text.cmp(&b.text))
+    });
+    (found, more)
+}
+
+#[test]
+fn lines_and_episodes_have_the_same_places() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
+    let mut compared = 0;
+    for dir in std::fs::read_dir(examples).unwrap().flatten() {
+        let store = Store::default();
+        *store.timeline() = open_read_only(&dir.path()).unwrap().1;
+        let head = store.head();
+        for words in [
+            "mug",
+            "GO TO",
+            "heat mug 1",
+            "think",
+            "i find",
+            "coffeemachine 1, you",
+            "\"",
+            "\\",
+            "e",
+            "zzz",
+            "ü",
+        ] {
+            let (lines, _) = all(|tell| in_others(&store, 0, words, tell));
+            let (episodes, _) = all(|tell| brought_back(&store, &head, 0, words, Vec::new(), tell));
+            assert_eq!(lines.len(), episodes.len(), "{words:?} in {}", dir.path().display());
+            assert_eq!(lines, episodes, "{words:?}");
+            compared += lines.len();
+        }
+    }
+    assert!(compared > 500, "{compared}");
+}

@@ -1,0 +1,28 @@
+//! What the screen needs of the world around it.
+
+use super::compare::Place;
+use crate::driver::Store;
+use std::sync::Arc;
+
+/// Takes a text outside, and says what came of it: a place, or why not.
+pub type Carry<T, Said> = Arc<dyn Fn(&T) -> Result<Said, String> + Send + Sync>;
+
+/// Lists things by name, each with a few words about it.
+pub type Listing = Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>;
+
+/// What the screen needs of the world around it: it opens no file and starts no program itself.
+#[derive(Clone)]
+pub struct Outside {
+    /// Lets the person edit a text in their editor; the terminal is free meanwhile. None: nothing was saved.
+    pub edit: Carry<str, Option<String>>,
+    /// Writes what was copied to a file as well, for terminals that know no clipboard, and says which.
+    pub keep: Carry<str, String>,
+    /// Writes a report of the session and says where.
+    pub export: Carry<Store, String>,
+    /// Lists the sessions there are, the newest first, each with a few words about it. It may take its time.
+    pub sessions: Listing,
+    /// Lists the other branches of this session, and other sessions.
+    pub others: Carry<Store, Vec<Place>>,
+    /// Opens one of them to be read.
+    pub branch: Carry<Place, Arc<Store>>,
+}

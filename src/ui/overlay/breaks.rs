@@ -1,0 +1,385 @@
+//! Breakpoints and watches: all of them in a list, and the line that sets one, with completion.
+
+use super::field::Field;
+use super::fuzzy::rank;
+use super::window::{Line, Place, Pointed, Scroll, Window, put_line};
+use super::{Answer, Overlay, Reaction};
+use crate::engine::{Breakpoint, Command, State};
+use crate::stop::{Known, Offer, offers, parse};
+use crate::text::one_line;
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Rect;
+
+/// Actions that completion offers at most.
+const MOST_ACTIONS: usize = 400;
+
+/// The list, and the line below it.
+pub struct Breaks {
+    field: Field,
+    /// The line has the keys, else the list.
+    typing: bool,
+    /// The one whose condition is being changed.
+    of: Option<u32>,
+    /// The chosen row of the list.
+    chosen: usize,
+    known: Known,
+    fitting: Vec<Offer>,
+    /// The chosen row of what could be typed; none: what is typed.
+    offer: Option<usize>,
+    rows: Scroll,
+    offered: Scroll,
+    note: Option<String>,
+}
+
+impl Breaks {
+    /// With an empty line.
+    pub fn new(look: &Look<'_>) -> Self {
+        let mut breaks = Self {
+            field: Field::line(""),
+            typing: true,
+            of: None,
+            chosen: 0,
+            known: known(&look.moment.head),
+            fitting: Vec::new(),
+            offer: None,
+            rows: Scroll::default(),
+            offered: Scroll::default(),
+            note: None,
+        };
+        breaks.filter();
+        breaks
+    }
+
+    fn filter(&mut self) {
+        let typed = self.field.text();
+        let all = offers(&format!("{typed} "), &self.known);
+        let order = match typed.as_str() {
+            "" => (0..all.len()).collect(),
+            query => {
+                let mut order = rank(query, all.iter().map(|o| o.line.as_str()));
+                for place in rank(query, all.iter().map(|o| o.about.as_str())) {
+                    if !order.contains(&place) {
+                        order.push(place);
+                    }
+                }
+                order
+            }
+        };
+        self.fitting = order.into_iter().filter_map(|i| all.get(i).cloned()).collect();
+        self.offer = None;
+        self.offered.to(0);
+        self.note = None;
+    }
+
+    fn line(&mut self, text: &str, of: Option<u32>) {
+        self.field.replace(text);
+        self.typing = true;
+        self.of = of;
+        self.filter();
+    }
+
+    /// Sets what is typed or chosen; what cannot be read stays in the line, with what is wrong.
+    fn accept(&mut self) -> Reaction {
+        let typed = self
+            .offer
+            .and_then(|o| self.fitting.get(o))
+            .map_or_else(|| self.field.text(), |o| o.line.clone());
+        let meant = match parse(&typed) {
+            Ok(meant) => meant.stop(),
+            Err(bad) => {
+                self.note = Some(if typed.is_empty() {
+                    "type a condition, or choose one below".to_owned()
+                } else {
+                    bad.what
+                });
+                return Reaction::default();
+            }
+        };
+        let told = if meant.warn { "tells where" } else { "stops where" };
+        let said = Request::Say(format!("{told} `{}` comes true", meant.condition));
+        let wish = Request::Send(Command::Break { text: meant.to_string(), of: self.of });
+        let requests = vec![said, wish];
+        if self.of.is_none() {
+            return Reaction { requests, close: true };
+        }
+        self.line("", None);
+        self.typing = false;
+        Reaction { requests, close: false }
+    }
+
+    fn walk(&mut self, by: isize, all: usize) {
+        if self.typing {
+            let last = self.fitting.len().checked_sub(1);
+            match (self.offer, last) {
+                // Above the line lies the list.
+                (None, _) if by < 0 && all > 0 => {
+                    self.typing = false;
+                    self.chosen = all - 1;
+                }
+                (None, Some(_)) if by > 0 => self.offer = Some(0),
+                (Some(0), _) if by < 0 => self.offer = None,
+                (Some(at), Some(last)) => self.offer = Some(at.saturating_add_signed(by).min(last)),
+                _ => {}
+            }
+        } else if by > 0 && self.chosen + 1 >= all {
+            self.typing = true;
+        } else {
+            self.chosen = self.chosen.saturating_add_signed(by).min(all.saturating_sub(1));
+        }
+    }
+
+    /// A key on the chosen row of the list.
+    fn on_row(&mut self, action: Action, row: &Breakpoint) -> Reaction {
+        let number = row.number;
+        let changed = |edit: fn(&mut crate::domain::Stop)| {
+            let mut stop = row.stop.clone();
+            edit(&mut stop);
+            Reaction::want(Request::Send(Command::Break { text: stop.to_string(), of: Some(number) }))
+        };
+        match action {
+            Action::EditBreak | Action::Open | Action::Accept => {
+                self.line(&row.stop.to_string(), Some(number));
+                Reaction::default()
+            }
+            Action::ToggleBreak => {
+                Reaction::want(Request::Send(Command::SwitchBreak { breakpoint: number, on: !row.on }))
+            }
+            Action::DeleteBreak => Reaction::want(Request::Send(Command::RemoveBreak(number))),
+            Action::OnceBreak => changed(|s| s.once = !s.once),
+            Action::WarnBreak => changed(|s| s.warn = !s.warn),
+            _ => Reaction::default(),
+        }
+    }
+
+    /// Rows inside the window, and how many of them the list has.
+    fn heights(&self, look: &Look<'_>, screen: Rect) -> (u16, u16) {
+        let all = look.moment.head.stops.all.len().max(1) as u16;
+        let room = screen.height.saturating_sub(7).clamp(5, 18);
+        let list = all.min(room.saturating_sub(4).max(1));
+        // Below the line lies what could be typed.
+        let below = if self.typing { 8 } else { 2 };
+        ((list + below).min(room), list)
+    }
+
+    fn message(&self, look: &Look<'_>) -> Line {
+        if let Some(note) = &self.note {
+            return vec![(Role::Warn, note.clone())];
+        }
+        let stops = &look.moment.head.stops;
+        if !self.typing {
+            let last = stops.all.get(self.chosen).and_then(|b| b.last.as_ref());
+            let words =
+                last.map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.why));
+            return vec![(Role::Dim, words)];
+        }
+        let typed = self.field.text();
+        let words = match (parse(&typed), self.of) {
+            _ if typed.is_empty() && stops.all.is_empty() => {
+                "one condition; `warn` before it only tells".to_owned()
+            }
+            _ if typed.is_empty() => {
+                format!("one condition; {} goes to the list above", look.glyphs.beyond[0])
+            }
+            (Ok(_), Some(number)) => format!("changes number {number}"),
+            (Ok(meant), None) if meant.warn => "it will tell and mark, and not stop".to_owned(),
+            (Ok(_), None) => "it will stop there".to_owned(),
+            (Err(_), _) => "not a condition yet".to_owned(),
+        };
+        vec![(Role::Dim, words)]
+    }
+}
+
+/// What can be filled in just now.
+fn known(state: &State) -> Known {
+    let episode = state.episode.as_deref();
+    let mut actions: Vec<String> = episode
+        .map(|e| e.actions.keys().filter(|a| !a.starts_with("think:")).take(MOST_ACTIONS).cloned().collect())
+        .unwrap_or_default();
+    actions.sort();
+    let mut detectors: Vec<String> = episode.map(|e| e.noted.keys().cloned().collect()).unwrap_or_default();
+    for common in ["nothing_happened", "repeat", "circling", "subgoal", "wrong_object", "searched_again"] {
+        if !detectors.iter().any(|d| d == common) {
+            detectors.push(common.to_owned());
+        }
+    }
+    detectors.sort();
+    let lessons = state.pool.all().filter(|l| l.in_force());
+    let lessons = lessons.map(|l| (l.number, one_line(&l.text().text).into_owned())).collect();
+    Known { actions, detectors, lessons }
+}
+
+fn row(b: &Breakpoint, here: bool, wide: usize, look: &Look<'_>) -> Line {
+    let glyph = match (b.on, b.stop.warn) {
+        (false, _) => look.glyphs.off,
+        (true, true) => look.glyphs.watch,
+        (true, false) => look.glyphs.stop,
+    };
+    let mut facts = vec![match b.hits {
+        0 => "no hits".to_owned(),
+        1 => "1 hit".to_owned(),
+        n => format!("{n} hits"),
+    }];
+    facts.extend(b.stop.warn.then(|| "watch".to_owned()));
+    facts.extend(b.stop.once.then(|| "once".to_owned()));
+    facts.extend((!b.on).then(|| "off".to_owned()));
+    let mark = if b.on { Role::MarkStop } else { Role::Dim };
+    let role = match (here, b.on) {
+        (true, _) => Role::Chosen,
+        (_, false) => Role::Dim,
+        _ => Role::Text,
+    };
+    vec![
+        (mark, format!("{glyph} ")),
+        (Role::Dim, format!("{:>2}  ", b.number)),
+        (role, format!("{:<wide$}", b.stop.condition)),
+        (Role::Dim, format!("  {}", facts.join(&format!(" {} ", look.glyphs.dot)))),
+    ]
+}
+
+impl Overlay for Breaks {
+    fn name(&self) -> &'static str {
+        "breaks"
+    }
+
+    fn mode(&self) -> Mode {
+        if self.typing { Mode::BreakLine } else { Mode::Breaks }
+    }
+
+    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        let stops = &look.moment.head.stops;
+        let all = stops.all.len();
+        // The last one may have been deleted.
+        self.typing |= all == 0;
+        self.chosen = self.chosen.min(all.saturating_sub(1));
+        match action {
+            Action::Close => return Reaction::close(),
+            Action::Down => self.walk(1, all),
+            Action::Up => self.walk(-1, all),
+            Action::PageDown => self.walk(8, all),
+            Action::PageUp => self.walk(-8, all),
+            Action::First if !self.typing => self.chosen = 0,
+            Action::Live if !self.typing => self.chosen = all.saturating_sub(1),
+            Action::AddBreak => self.line("", None),
+            Action::NextField if self.typing => {
+                if let Some(offer) = self.fitting.get(self.offer.unwrap_or(0)) {
+                    let text = offer.line.clone();
+                    self.field.replace(&text);
+                    self.filter();
+                }
+            }
+            Action::NextField | Action::PreviousField => self.typing = true,
+            Action::Accept | Action::Open if self.typing => return self.accept(),
+            other => {
+                if let Some(row) = stops.all.get(self.chosen).filter(|_| !self.typing) {
+                    return self.on_row(other, row);
+                }
+            }
+        }
+        Reaction::default()
+    }
+
+    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+        if self.typing && self.field.key(key) {
+            self.filter();
+        }
+        Reaction::default()
+    }
+
+    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+        if self.typing && self.field.paste(text) {
+            self.filter();
+        }
+        Reaction::default()
+    }
+
+    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+        let all = look.moment.head.stops.all.len();
+        if let Some(Pointed::Row(row)) = self.rows.pointed(event).filter(|_| all > 0) {
+            (self.typing, self.chosen) = (false, row.min(all - 1));
+            return Reaction::default();
+        }
+        match self.offered.pointed(event) {
+            Some(Pointed::Row(row)) if row < self.fitting.len() => {
+                (self.typing, self.offer) = (true, Some(row));
+            }
+            Some(Pointed::Wheel(by)) => self.walk(by, all),
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+        if let Answer::Admissible(actions) = answer {
+            for action in actions.iter().take(MOST_ACTIONS) {
+                let action = one_line(action).into_owned();
+                if !self.known.actions.contains(&action) {
+                    self.known.actions.push(action);
+                }
+            }
+            self.known.actions.sort();
+            let chosen = self.offer;
+            self.filter();
+            self.offer = chosen.filter(|c| *c < self.fitting.len());
+        }
+        Reaction::default()
+    }
+
+    fn covers(&self, look: &Look<'_>, screen: Rect) -> u16 {
+        Window::covers(self.heights(look, screen).0, screen)
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let (rows, list) = self.heights(look, screen);
+        let all = &look.moment.head.stops.all;
+        let title = match self.of {
+            Some(number) => format!("Breakpoints and watches: change number {number}"),
+            None => "Breakpoints and watches".to_owned(),
+        };
+        let window = Window { title: &title, place: Place::Below, rows, columns: 100, mode: self.mode() };
+        let inside = window.draw(look, screen, canvas);
+        let part = |from: u16, rows: u16| Rect {
+            y: inside.y + from.min(inside.height),
+            height: rows.min(inside.height.saturating_sub(from)),
+            ..inside
+        };
+        if all.is_empty() {
+            put_line(&[(Role::Dim, "none is set yet".to_owned())], part(0, 1), canvas);
+        } else {
+            let chosen = self.chosen.min(all.len() - 1);
+            let wide = all.iter().map(|b| b.stop.condition.chars().count()).max().unwrap_or(0).min(40);
+            self.rows.list(chosen, all.len(), part(0, list), canvas, |place| {
+                let here = !self.typing && place == chosen;
+                all.get(place).map_or_else(Line::new, |b| row(b, here, wide, look))
+            });
+        }
+        let line = part(list, 1);
+        if line.height > 0 {
+            canvas.put(line.x, line.y, 2, look.glyphs.proposal, canvas.style(Role::Proposal));
+            let field = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
+            self.field.draw(self.typing && self.offer.is_none(), field, canvas);
+        }
+        if part(list + 1, 1).height > 0 {
+            put_line(&self.message(look), part(list + 1, 1), canvas);
+        }
+        if !self.typing {
+            return;
+        }
+        let below = part(list + 2, rows);
+        let wide = self.fitting.iter().map(|o| o.line.chars().count()).max().unwrap_or(0).clamp(12, 34);
+        self.offered.list(self.offer.unwrap_or(0), self.fitting.len(), below, canvas, |place| {
+            let Some(offer) = self.fitting.get(place) else { return Line::new() };
+            let here = self.offer == Some(place);
+            let (mark, role) = if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
+            vec![
+                (Role::Proposal, format!("{mark} ")),
+                (role, format!("{:<wide$}", offer.line)),
+                (Role::Dim, format!("  {}", offer.about)),
+            ]
+        });
+    }
+}

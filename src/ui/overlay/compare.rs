@@ -1,0 +1,302 @@
+//! Two episodes side by side: first the other side is chosen, then the rows are walked through.
+
+mod choose;
+mod details;
+mod rows;
+
+use super::window::{Place as Where, Pointed, Scroll, Window, put_line};
+use super::{Answer, Overlay, Reaction};
+use crate::timeline::compare::{Before, Comparison};
+use crate::ui::canvas::Canvas;
+use crate::ui::compare::{Place, Shared};
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use choose::Chooser;
+use crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Rect;
+use rows::{Rows, Shape};
+
+/// A comparison, from the choice of its other side on.
+pub struct Compare {
+    left: Place,
+    right: Option<Place>,
+    stage: Stage,
+}
+
+enum Stage {
+    Choosing(Box<Chooser>),
+    /// The other side is brought and compared.
+    Working,
+    /// Why there is nothing to be seen.
+    Failed(String),
+    Shown(Box<Shown>),
+}
+
+/// What is looked at.
+struct Shown {
+    found: Shared<Comparison>,
+    rows: Rows,
+    /// The chosen row.
+    chosen: usize,
+    scroll: Scroll,
+    details: Option<Details>,
+}
+
+/// All about one row.
+struct Details {
+    row: usize,
+    before: Option<Result<Shared<Before>, String>>,
+    scroll: Scroll,
+}
+
+impl Compare {
+    /// The episode that is listed on the screen, and a choice of what it is compared with.
+    pub fn of(look: &Look<'_>) -> Self {
+        let left = Place { episode: look.episode().map(|e| e.number), ..Place::default() };
+        let chooser = Chooser::new(look, left.episode);
+        Self { left, right: None, stage: Stage::Choosing(Box::new(chooser)) }
+    }
+
+    /// Two places that are known, and the request that brings them.
+    pub fn between(a: Place, b: Place) -> (Self, Request) {
+        let request = Request::Compare { a: a.clone(), b: b.clone() };
+        (Self { left: a, right: Some(b), stage: Stage::Working }, request)
+    }
+
+    fn take(&mut self, right: Place) -> Reaction {
+        let request = Request::Compare { a: self.left.clone(), b: right.clone() };
+        self.right = Some(right);
+        self.stage = Stage::Working;
+        Reaction::want(request)
+    }
+}
+
+impl Shown {
+    fn new(found: Shared<Comparison>) -> Self {
+        let chosen = found.0.first.unwrap_or(0);
+        Self { rows: Rows::default(), found, chosen, scroll: Scroll::default(), details: None }
+    }
+
+    fn walk(&mut self, by: isize) {
+        self.chosen = self.rows.walk(&self.found.0, self.chosen, by);
+    }
+
+    fn jump(&mut self, backwards: bool) -> Reaction {
+        let Some(row) = self.found.0.next_difference(self.chosen, backwards) else {
+            let words =
+                if backwards { "no difference before this one" } else { "no difference after this one" };
+            return Reaction::want(Request::Say(words.to_owned()));
+        };
+        self.chosen = row;
+        self.rows.centre();
+        Reaction::default()
+    }
+
+    fn act(&mut self, action: Action) -> Reaction {
+        if let Some(details) = &mut self.details {
+            return match action {
+                Action::Close | Action::Open => {
+                    self.details = None;
+                    Reaction::default()
+                }
+                Action::NextMatch | Action::PreviousMatch => {
+                    let reaction = self.jump(action == Action::PreviousMatch);
+                    if reaction.requests.is_empty() { self.open() } else { reaction }
+                }
+                Action::Copy => Reaction::want(Request::Copy(details::text(&self.found.0, self.chosen))),
+                _ => super::scrolled(&details.scroll, action),
+            };
+        }
+        let page = self.scroll.page();
+        match action {
+            Action::Close => return Reaction::close(),
+            Action::Down => self.walk(1),
+            Action::Up => self.walk(-1),
+            Action::PageDown => self.walk(page),
+            Action::PageUp => self.walk(-page),
+            Action::First => self.walk(isize::MIN),
+            Action::Live => self.walk(isize::MAX),
+            Action::NextMatch => return self.jump(false),
+            Action::PreviousMatch => return self.jump(true),
+            Action::Difference => {
+                self.chosen = self.rows.toggle(&self.found.0, self.chosen);
+                self.rows.centre();
+            }
+            Action::Open => return self.open(),
+            Action::Copy => return Reaction::want(Request::Copy(details::text(&self.found.0, self.chosen))),
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    /// All about the chosen row; what preceded the first difference is known already.
+    fn open(&mut self) -> Reaction {
+        let row = self.chosen;
+        self.details = Some(Details { row, before: None, scroll: Scroll::default() });
+        Reaction::want(Request::Precede { of: self.found.clone(), row })
+    }
+
+    fn title(&self) -> String {
+        let found = &self.found.0;
+        let only = if self.rows.only() { ", only what differs" } else { "" };
+        let [_, changed, only_a, only_b] = found.counts();
+        match found.first.map(|at| found.rows[at]) {
+            None => "Compare: no difference".to_owned(),
+            Some(_) => format!("Compare: {changed} changed, {only_a} only left, {only_b} only right{only}"),
+        }
+    }
+}
+
+impl Overlay for Compare {
+    fn name(&self) -> &'static str {
+        "compare"
+    }
+
+    fn mode(&self) -> Mode {
+        match &self.stage {
+            Stage::Choosing(_) => Mode::CompareWith,
+            _ => Mode::Compare,
+        }
+    }
+
+    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+        match &mut self.stage {
+            Stage::Choosing(chooser) => match action {
+                Action::Close => Reaction::close(),
+                Action::Accept | Action::Open => match chooser.chosen() {
+                    Some(right) => self.take(right),
+                    None => Reaction::default(),
+                },
+                _ => {
+                    chooser.act(action);
+                    Reaction::default()
+                }
+            },
+            Stage::Shown(shown) => shown.act(action),
+            Stage::Working | Stage::Failed(_) if matches!(action, Action::Close | Action::Open) => {
+                Reaction::close()
+            }
+            Stage::Working | Stage::Failed(_) => Reaction::default(),
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+        if let Stage::Choosing(chooser) = &mut self.stage {
+            chooser.key(key);
+        }
+        Reaction::default()
+    }
+
+    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+        if let Stage::Choosing(chooser) = &mut self.stage {
+            chooser.paste(text);
+        }
+        Reaction::default()
+    }
+
+    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+        match (answer, &mut self.stage) {
+            (Answer::Others(others), Stage::Choosing(chooser)) => chooser.learn(others),
+            (Answer::Compared { a, b, found }, Stage::Working)
+                if a == self.left && Some(&b) == self.right.as_ref() =>
+            {
+                self.stage = match found {
+                    Ok(found) => Stage::Shown(Box::new(Shown::new(found))),
+                    Err(why) => Stage::Failed(why),
+                };
+            }
+            (Answer::Preceded { of, row, before }, Stage::Shown(shown)) if of == shown.found => {
+                if let Some(details) = shown.details.as_mut().filter(|d| d.row == row) {
+                    details.before = Some(before);
+                }
+            }
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+        match &mut self.stage {
+            Stage::Choosing(chooser) => chooser.mouse(event),
+            Stage::Shown(shown) => match &shown.details {
+                Some(details) => details.scroll.wheel(event),
+                None => match shown.scroll.pointed(event) {
+                    Some(Pointed::Row(at)) => match shown.rows.row(at) {
+                        Some(row) if row == shown.chosen => return shown.open(),
+                        Some(row) => shown.chosen = row,
+                        None => {}
+                    },
+                    Some(Pointed::Wheel(by)) => shown.walk(by * 3),
+                    None => {}
+                },
+            },
+            Stage::Working | Stage::Failed(_) => {}
+        }
+        Reaction::default()
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let mode = self.mode();
+        match &self.stage {
+            Stage::Choosing(chooser) => {
+                let inside = window("Compare with", 20, mode).draw(look, screen, canvas);
+                chooser.draw(look, inside, canvas);
+            }
+            Stage::Working => {
+                let inside = window("Compare", 1, mode).draw(look, screen, canvas);
+                put_line(&[(Role::Dim, "both sides are being brought ...".to_owned())], inside, canvas);
+            }
+            Stage::Failed(why) => {
+                let lines = |columns| super::window::paragraph((Role::Bad, ""), Role::Bad, why, columns);
+                let high = lines(screen.width.saturating_sub(4).min(196)).len() as u16;
+                let inside = window("Compare", high, mode).draw(look, screen, canvas);
+                Scroll::default().draw(&lines(inside.width), inside, canvas);
+            }
+            Stage::Shown(shown) => {
+                let inside = window(&shown.title(), u16::MAX, mode).draw(look, screen, canvas);
+                shown.draw(look, inside, canvas);
+            }
+        }
+    }
+}
+
+impl Shown {
+    fn draw(&self, look: &Look<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
+        let shape = Shape::of(inside.width);
+        let found = &*self.found.0;
+        let heads = rows::heads(found, shape, look.glyphs);
+        let high = (heads.len() as u16).min(inside.height);
+        for (place, line) in heads.iter().take(usize::from(high)).enumerate() {
+            put_line(line, Rect { y: inside.y + place as u16, height: 1, ..inside }, canvas);
+        }
+        let body = Rect { y: inside.y + high, height: inside.height - high, ..inside };
+        if let Some(details) = &self.details {
+            let lines = details::all(found, details.row, details.before.as_ref(), shape, look.glyphs);
+            details.scroll.draw(&lines, body, canvas);
+            return;
+        }
+        let below = rows::preview_rows(body.height);
+        let list = Rect { height: body.height - below, ..body };
+        self.rows.draw(found, self.chosen, shape, (look.glyphs, &self.scroll), list, canvas);
+        if below == 0 {
+            return;
+        }
+        let rule = Rect { y: list.bottom(), height: 1, ..body };
+        let line = "-".repeat(usize::from(body.width)).replace('-', look.glyphs.joints[2 | 8]);
+        put_line(&[(Role::FrameOverlay, line)], rule, canvas);
+        let preview = Rect { y: rule.y + 1, height: below - 1, ..body };
+        let lines = details::brief(found, self.chosen, shape, look.glyphs);
+        for (place, line) in lines.iter().take(usize::from(preview.height)).enumerate() {
+            put_line(line, Rect { y: preview.y + place as u16, height: 1, ..preview }, canvas);
+        }
+    }
+}
+
+fn window(title: &str, rows: u16, mode: Mode) -> Window<'_> {
+    Window { title, place: Where::Middle, rows, columns: 196, mode }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! The choice of the other side.
+
+use super::super::field::Field;
+use super::super::fuzzy::rank;
+use super::super::window::{Line, Pointed, Scroll, put_line};
+use crate::domain::{EpisodeSummary, Task};
+use crate::ui::canvas::Canvas;
+use crate::ui::compare::Place;
+use crate::ui::keymap::Action;
+use crate::ui::look::Look;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Rect;
+
+/// Rows and the words typed for them.
+pub(super) struct Chooser {
+    field: Field,
+    all: Vec<Place>,
+    /// Places of the rows that fit.
+    fitting: Vec<usize>,
+    chosen: usize,
+    scroll: Scroll,
+    /// The other branches and sessions are still being looked for, or why they cannot be.
+    others: Result<bool, String>,
+}
+
+impl Chooser {
+    /// The session's own episodes, the other trials of the same task first; sessions come in later.
+    pub(super) fn new(look: &Look<'_>, left: Option<u32>) -> Self {
+        let head = &look.moment.head;
+        let task = look.episode().map(|e| &e.task);
+        let same = |t: &Task| task.is_some_and(|of| of.key() == t.key());
+        let mut own: Vec<(bool, Place)> = head
+            .past
+            .iter()
+            .filter(|p| Some(p.number) != left)
+            .map(|p| (same(&p.task), episode(p.number, same(&p.task), &p.task, p.trial, &ended(p))))
+            .collect();
+        if let Some(e) = head.open_episode().filter(|e| Some(e.number) != left) {
+            let words = format!("open at turn {}, progress {:.2}", e.steps.len(), e.progress);
+            own.push((same(&e.task), episode(e.number, same(&e.task), &e.task, e.trial, &words)));
+        }
+        // The newest first, among them the trials of this task.
+        own.reverse();
+        own.sort_by_key(|(same, _)| !same);
+        let mut chooser = Self {
+            field: Field::line(""),
+            all: own.into_iter().map(|o| o.1).collect(),
+            fitting: Vec::new(),
+            chosen: 0,
+            scroll: Scroll::default(),
+            others: Ok(true),
+        };
+        chooser.filter();
+        chooser
+    }
+
+    /// Takes the other branches and sessions in.
+    pub(super) fn learn(&mut self, others: Result<Vec<Place>, String>) {
+        match others {
+            Ok(places) => {
+                self.all.extend(places);
+                self.others = Ok(false);
+            }
+            Err(why) => self.others = Err(why),
+        }
+        let chosen = self.fitting.get(self.chosen).copied();
+        self.filter();
+        self.chosen = chosen.and_then(|at| self.fitting.iter().position(|f| *f == at)).unwrap_or(0);
+    }
+
+    fn filter(&mut self) {
+        self.fitting = rank(&self.field.text(), self.all.iter().map(|p| p.title.as_str()));
+        self.chosen = 0;
+    }
+
+    pub(super) fn chosen(&self) -> Option<Place> {
+        self.all.get(*self.fitting.get(self.chosen)?).cloned()
+    }
+
+    pub(super) fn act(&mut self, action: Action) {
+        let by = match action {
+            Action::Down => 1,
+            Action::Up => -1,
+            Action::PageDown => 10,
+            Action::PageUp => -10,
+            _ => 0,
+        };
+        self.walk(by);
+    }
+
+    fn walk(&mut self, by: isize) {
+        self.chosen = self.chosen.saturating_add_signed(by).min(self.fitting.len().saturating_sub(1));
+    }
+
+    pub(super) fn key(&mut self, key: KeyEvent) {
+        if self.field.key(key) {
+            self.filter();
+        }
+    }
+
+    pub(super) fn paste(&mut self, text: &str) {
+        if self.field.paste(text) {
+            self.filter();
+        }
+    }
+
+    pub(super) fn mouse(&mut self, event: MouseEvent) {
+        match self.scroll.pointed(event) {
+            Some(Pointed::Row(row)) => self.chosen = row,
+            Some(Pointed::Wheel(by)) => self.walk(by),
+            None => {}
+        }
+    }
+
+    pub(super) fn draw(&self, look: &Look<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
+        canvas.put(inside.x, inside.y, 2, look.glyphs.proposal, canvas.style(Role::Key));
+        let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
+        self.field.draw(true, line, canvas);
+        let told = match &self.others {
+            Ok(true) => Some((Role::Dim, "looking for branches and sessions ...".to_owned())),
+            Err(why) => Some((Role::Warn, why.clone())),
+            Ok(false) if self.fitting.is_empty() => Some((
+                Role::Dim,
+                "nothing is called so; there is no other episode, branch or session".to_owned(),
+            )),
+            Ok(false) => None,
+        };
+        let high = u16::from(told.is_some());
+        let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1 + high), ..inside };
+        if let Some(told) = told {
+            let last = Rect { y: list.bottom(), height: high.min(inside.height.saturating_sub(1)), ..inside };
+            put_line(&[told], last, canvas);
+        }
+        self.scroll.list(self.chosen, self.fitting.len(), list, canvas, |place| {
+            let found = self.fitting.get(place).and_then(|at| self.all.get(*at));
+            let Some(found) = found else { return Line::new() };
+            let role = if place == self.chosen { Role::Chosen } else { Role::Text };
+            vec![(role, crate::text::truncate(&found.title, usize::from(list.width), look.glyphs.more))]
+        });
+    }
+}
+
+fn ended(past: &EpisodeSummary) -> String {
+    let won = if past.won { "won" } else { "lost" };
+    format!("{won} after {} steps, progress {:.2}", past.steps, past.progress)
+}
+
+fn episode(number: u32, same: bool, task: &Task, trial: u32, words: &str) -> Place {
+    let of = if same { "this task".to_owned() } else { task.id.clone() };
+    Place {
+        episode: Some(number),
+        title: format!("episode {number}: {of}, trial {trial}, {words}"),
+        ..Place::default()
+    }
+}

@@ -1,0 +1,162 @@
+//! What is told of one row: in the lower part of the window, on a page of its own, and to be copied.
+
+use super::super::prompt::words;
+use super::super::window::{Line, paragraph};
+use super::rows::{Shape, fitted};
+use crate::text::{one_line, wrap_at_most};
+use crate::timeline::compare::{Before, Comparison, Kind, Reason, Saying};
+use crate::ui::compare::Shared;
+use crate::ui::glyphs::Glyphs;
+use crate::ui::theme::Role;
+
+/// Columns of what a line is about.
+const NAME: usize = 14;
+/// Lines of one text where all is told, and where little room is.
+const ALL: usize = 200;
+const FEW: usize = 3;
+
+/// The lower part of the window: the chosen row, and at the first difference what preceded it.
+pub(super) fn brief(found: &Comparison, row: usize, shape: Shape, glyphs: &Glyphs) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if found.first == Some(row) {
+        lines.extend(reasons(found, shape));
+        let sayings = found.before.as_ref().map(Before::sayings).unwrap_or_default();
+        let (did, rest): (Vec<_>, Vec<_>) = found.turning(row).into_iter().partition(|s| s.name == "did");
+        // What was done, then what may have brought it about: where there is little room, that is what counts.
+        for said in did.iter().chain(&sayings).chain(&rest) {
+            lines.extend(side_by_side(said, shape, FEW, glyphs));
+        }
+        return lines;
+    }
+    for said in sides(found, row) {
+        lines.extend(side_by_side(&said, shape, FEW, glyphs));
+    }
+    lines
+}
+
+/// The whole page.
+pub(super) fn all(
+    found: &Comparison,
+    row: usize,
+    before: Option<&Result<Shared<Before>, String>>,
+    shape: Shape,
+    glyphs: &Glyphs,
+) -> Vec<Line> {
+    let columns = columns(shape);
+    let mut lines = Vec::new();
+    if found.first == Some(row) {
+        lines.extend(reasons(found, shape));
+    }
+    for said in found.turning(row) {
+        lines.extend(side_by_side(&said, shape, ALL, glyphs));
+    }
+    lines.push(Line::new());
+    let heading = |words: &str| vec![(Role::Title, words.to_owned())];
+    match before {
+        None => lines.push(vec![(Role::Dim, "what preceded it is being looked up ...".to_owned())]),
+        Some(Err(why)) => lines.extend(paragraph((Role::Bad, ""), Role::Bad, why, columns)),
+        Some(Ok(before)) => {
+            let before = &*before.0;
+            let sayings = before.sayings();
+            lines.push(heading(if sayings.is_empty() {
+                "Nothing that preceded it differs"
+            } else {
+                "What preceded it"
+            }));
+            let mut about = "";
+            for said in &sayings {
+                if std::mem::replace(&mut about, said.about) != said.about {
+                    lines.push(vec![(Role::Dim, said.about.to_owned())]);
+                }
+                lines.extend(side_by_side(said, shape, ALL, glyphs));
+            }
+            if let Some((a, b)) = before.prompts.as_ref().filter(|_| !before.segments.is_empty()) {
+                lines.push(Line::new());
+                lines.push(heading("The prompts, from left to right"));
+                let (x, y) = &before.states;
+                lines.extend(words((x, a), (y, b), columns));
+            }
+        }
+    }
+    lines.push(Line::new());
+    lines.push(heading("What they came to"));
+    for said in found.results() {
+        lines.extend(side_by_side(&said, shape, ALL, glyphs));
+    }
+    lines
+}
+
+/// The row as text, to be copied.
+pub(super) fn text(found: &Comparison, row: usize) -> String {
+    let side = |text: Option<&String>| text.cloned().unwrap_or_default();
+    let each = found.turning(row).into_iter();
+    let lines: Vec<String> =
+        each.map(|s| format!("{}\n- {}\n+ {}\n", s.name, side(s.a.as_ref()), side(s.b.as_ref()))).collect();
+    format!("{} | {}\n{}", found.a.name, found.b.name, lines.concat())
+}
+
+fn columns(shape: Shape) -> u16 {
+    let all = if shape.two { shape.side * 2 + 3 } else { shape.side + 2 };
+    u16::try_from(all).unwrap_or(u16::MAX)
+}
+
+fn reasons(found: &Comparison, shape: Shape) -> Vec<Line> {
+    let words: Vec<&str> = found.reasons().into_iter().map(Reason::words).collect();
+    let words = format!("first difference: {}", words.join("; "));
+    paragraph((Role::Warn, ""), Role::Warn, &words, columns(shape))
+}
+
+/// What the sides of a row did and saw. A side without a step in it has nothing here.
+fn sides(found: &Comparison, row: usize) -> Vec<Saying> {
+    let Some(at) = found.rows.get(row) else { return Vec::new() };
+    let mut all = found.turning(row);
+    all.retain(|s| s.name != "turn");
+    for said in &mut all {
+        match at.kind() {
+            Kind::OnlyA => said.b = None,
+            Kind::OnlyB => said.a = None,
+            Kind::Same | Kind::Changed => {}
+        }
+    }
+    all.retain(|s| s.a.is_some() || s.b.is_some());
+    all
+}
+
+/// Two texts beside each other under their name, or one below the other.
+fn side_by_side(said: &Saying, shape: Shape, most: usize, glyphs: &Glyphs) -> Vec<Line> {
+    let same = said.a == said.b;
+    let (left, right) = if same { (Role::Text, Role::Text) } else { (Role::Removed, Role::Added) };
+    let wrapped = |text: &Option<String>, room: usize| match text {
+        None => vec![String::new()],
+        Some(text) => wrap_at_most(&one_line(text), room.max(1), most).0,
+    };
+    if !shape.two {
+        let mut lines = Vec::new();
+        let sides = [("- ", left, &said.a), ("+ ", right, &said.b)];
+        let sides = if same { &sides[..1] } else { &sides[..] };
+        for (mark, role, text) in sides.iter().filter(|s| s.2.is_some()) {
+            let mark = if same { "  " } else { mark };
+            let name = fitted(&said.name, 11, glyphs);
+            for (place, row) in wrapped(text, shape.side.saturating_sub(11)).into_iter().enumerate() {
+                let name = if place == 0 { name.clone() } else { " ".repeat(11) };
+                lines.push(vec![(*role, mark.to_owned()), (Role::Dim, name), (*role, row)]);
+            }
+        }
+        return lines;
+    }
+    let room = shape.side.saturating_sub(NAME);
+    let (a, b) = (wrapped(&said.a, room), wrapped(&said.b, shape.side));
+    let joint = " | ".replace('|', glyphs.joints[1 | 4]);
+    (0..a.len().max(b.len()))
+        .map(|place| {
+            let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
+            let name = if place == 0 { said.name.as_str() } else { "" };
+            vec![
+                (Role::Dim, fitted(name, NAME - 1, glyphs) + " "),
+                (left, fitted(&at(&a), room, glyphs)),
+                (Role::FrameOverlay, joint.clone()),
+                (right, at(&b)),
+            ]
+        })
+        .collect()
+}

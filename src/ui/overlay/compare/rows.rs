@@ -1,0 +1,243 @@
+//! The aligned rows, one line each, or two where there is room for one column only. Only what is to be seen is made.
+
+use super::super::window::{Line, Scroll};
+use crate::text::{truncate, width};
+use crate::timeline::compare::{Comparison, Kind, Outcome, Part, Row, Side, said};
+use crate::ui::canvas::Canvas;
+use crate::ui::glyphs::Glyphs;
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+use std::cell::{Cell, RefCell};
+
+/// Columns from which there are two sides.
+const TWO: u16 = 72;
+
+/// How the sides are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Two columns, or one with marks.
+    pub(super) two: bool,
+    /// Columns of a side.
+    pub(super) side: usize,
+}
+
+impl Shape {
+    pub(super) fn of(columns: u16) -> Self {
+        let two = columns >= TWO;
+        let columns = usize::from(columns);
+        Self { two, side: if two { (columns - 3) / 2 } else { columns.saturating_sub(2) } }
+    }
+}
+
+/// Which part of a row a line shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Half {
+    Both,
+    Left,
+    Right,
+}
+
+/// The lines for two columns or for one: which row and which part of it each shows.
+type Lines = (bool, Vec<(u32, Half)>);
+
+/// The lines there are.
+#[derive(Default)]
+pub(super) struct Rows {
+    only: bool,
+    made: RefCell<Option<Lines>>,
+    /// The chosen row has been put in the middle.
+    centred: Cell<bool>,
+}
+
+impl Rows {
+    /// Only what differs is listed.
+    pub(super) fn only(&self) -> bool {
+        self.only
+    }
+
+    /// Lists only what differs, or all; the chosen row stays, or the next one is chosen.
+    pub(super) fn toggle(&mut self, found: &Comparison, chosen: usize) -> usize {
+        if found.first.is_none() {
+            return chosen;
+        }
+        self.only = !self.only;
+        *self.made.borrow_mut() = None;
+        if !self.only || found.rows[chosen].kind() != Kind::Same {
+            return chosen;
+        }
+        found.next_difference(chosen, false).or_else(|| found.next_difference(chosen, true)).unwrap_or(chosen)
+    }
+
+    /// The chosen row is put in the middle at the next draw.
+    pub(super) fn centre(&self) {
+        self.centred.set(false);
+    }
+
+    /// The row so many listed rows further on.
+    pub(super) fn walk(&self, found: &Comparison, chosen: usize, by: isize) -> usize {
+        let listed = |at: &usize| !self.only || found.rows[*at].kind() != Kind::Same;
+        let far = by.unsigned_abs();
+        let step = |to: Option<usize>| to.unwrap_or(chosen);
+        if by >= 0 {
+            let mut ahead = (chosen + 1..found.rows.len()).filter(listed);
+            let mut last = None;
+            for _ in 0..far {
+                let Some(next) = ahead.next() else { break };
+                last = Some(next);
+            }
+            step(last)
+        } else {
+            let mut behind = (0..chosen).rev().filter(listed);
+            let mut last = None;
+            for _ in 0..far {
+                let Some(next) = behind.next() else { break };
+                last = Some(next);
+            }
+            step(last)
+        }
+    }
+
+    /// The row that a line shows, as it was drawn last.
+    pub(super) fn row(&self, line: usize) -> Option<usize> {
+        self.made.borrow().as_ref()?.1.get(line).map(|l| l.0 as usize)
+    }
+
+    fn make(&self, found: &Comparison, two: bool) {
+        let mut made = self.made.borrow_mut();
+        if made.as_ref().is_some_and(|m| m.0 == two) {
+            return;
+        }
+        let mut lines = Vec::with_capacity(found.rows.len());
+        for (at, row) in found.rows.iter().enumerate() {
+            let at = at as u32;
+            match row.kind() {
+                Kind::Same if self.only => {}
+                Kind::Changed if !two => lines.extend([(at, Half::Left), (at, Half::Right)]),
+                Kind::OnlyA if !two => lines.push((at, Half::Left)),
+                Kind::OnlyB if !two => lines.push((at, Half::Right)),
+                _ => lines.push((at, Half::Both)),
+            }
+        }
+        *made = Some((two, lines));
+    }
+
+    pub(super) fn draw(
+        &self,
+        found: &Comparison,
+        chosen: usize,
+        shape: Shape,
+        (glyphs, scroll): (&Glyphs, &Scroll),
+        area: Rect,
+        canvas: &mut Canvas<'_>,
+    ) {
+        self.make(found, shape.two);
+        let made = self.made.borrow();
+        let Some((_, lines)) = made.as_ref() else { return };
+        let at = lines.partition_point(|l| (l.0 as usize) < chosen);
+        if !self.centred.replace(true) {
+            scroll.to(at.saturating_sub(usize::from(area.height) / 2));
+        }
+        // The second line of the chosen row is seen as well.
+        let last = lines.partition_point(|l| l.0 as usize <= chosen).saturating_sub(1).max(at);
+        scroll.show(last, lines.len(), usize::from(area.height));
+        scroll.list(at, lines.len(), area, canvas, |place| {
+            let Some((row, half)) = lines.get(place).copied() else { return Line::new() };
+            let row = row as usize;
+            line(found, row, half, row == chosen, shape, glyphs)
+        });
+    }
+}
+
+/// Rows of the lower part, which shows more of the chosen row; its rule with them.
+pub(super) fn preview_rows(height: u16) -> u16 {
+    match height {
+        0..=7 => 0,
+        8..=13 => 4,
+        14..=24 => height / 3,
+        _ => height * 2 / 5,
+    }
+}
+
+/// Who the sides are, and how they ended.
+pub(super) fn heads(found: &Comparison, shape: Shape, glyphs: &Glyphs) -> Vec<Line> {
+    let told = |side: &Side, o: &Outcome| {
+        format!("{}: {}, {} steps, {:.2}", side.name, o.verdict(), o.steps, o.progress)
+    };
+    let a = told(&found.a, &found.outcomes.0);
+    let b = told(&found.b, &found.outcomes.1);
+    if shape.two {
+        return vec![vec![
+            (Role::Removed, fitted(&a, shape.side, glyphs)),
+            (Role::FrameOverlay, " | ".replace('|', glyphs.joints[1 | 4])),
+            (Role::Added, truncate(&b, shape.side, glyphs.more)),
+        ]];
+    }
+    let one = |mark: &str, role, words: &str| {
+        vec![(role, mark.to_owned()), (role, truncate(words, shape.side, glyphs.more))]
+    };
+    vec![one("- ", Role::Removed, &a), one("+ ", Role::Added, &b)]
+}
+
+/// A text in exactly so many columns.
+pub(super) fn fitted(text: &str, columns: usize, glyphs: &Glyphs) -> String {
+    let text = truncate(text, columns, glyphs.more);
+    let rest = columns.saturating_sub(width(&text));
+    text + &" ".repeat(rest)
+}
+
+fn line(found: &Comparison, at: usize, half: Half, chosen: bool, shape: Shape, glyphs: &Glyphs) -> Line {
+    let Some(row) = found.rows.get(at) else { return Line::new() };
+    let first = found.first == Some(at);
+    let kind = row.kind();
+    let role = |side: Role| match kind {
+        _ if chosen => Role::Chosen,
+        Kind::Same => Role::Dim,
+        Kind::Changed => Role::Text,
+        _ => side,
+    };
+    let cell = |side: &Side, number: Option<u32>| number.map_or_else(String::new, |n| told(side, n, row));
+    let (a, b) = (cell(&found.a, row.a), cell(&found.b, row.b));
+    if !shape.two {
+        let mark = if first { glyphs.proposal } else { " " };
+        let (sign, role, text) = match half {
+            Half::Both => (mark, role(Role::Dim), a),
+            Half::Left => ("-", role(Role::Removed), a),
+            Half::Right => ("+", role(Role::Added), b),
+        };
+        let marked = if first && (half == Half::Left || kind == Kind::OnlyB) { Role::Warn } else { role };
+        return vec![(marked, format!("{sign} ")), (role, truncate(&text, shape.side, glyphs.more))];
+    }
+    let sign = match kind {
+        _ if first => glyphs.proposal,
+        Kind::Same => " ",
+        Kind::Changed => "~",
+        Kind::OnlyA => "<",
+        Kind::OnlyB => ">",
+    };
+    let mark = match () {
+        () if chosen => Role::Chosen,
+        () if first => Role::Warn,
+        () => Role::Mark,
+    };
+    vec![
+        (role(Role::Removed), fitted(&a, shape.side, glyphs)),
+        (mark, format!(" {sign} ")),
+        (role(Role::Added), fitted(&b, shape.side, glyphs)),
+    ]
+}
+
+/// A step in one line: what was done, and what of it differs where that is not to be seen.
+fn told(side: &Side, number: u32, row: &Row) -> String {
+    let Some(step) = side.episode.step(number) else { return "  0   the first observation".to_owned() };
+    let done = said(step);
+    let text = match done.strip_prefix("think:") {
+        Some(thought) => format!("{number:>3} think {}", thought.trim()),
+        None if done.is_empty() => format!("{number:>3} > (nothing is proposed yet)"),
+        None => format!("{number:>3} > {done}"),
+    };
+    let hidden: Vec<&str> = row.parts.iter().filter(|p| *p != Part::Action).map(Part::name).collect();
+    if hidden.is_empty() || row.parts.has(Part::Action) {
+        return text;
+    }
+    format!("{text}  ({})", hidden.join(", "))
+}

@@ -1,0 +1,194 @@
+//! A lost trial beside a won one: pictures at four sizes, keys, and what is asked of the outside.
+
+use super::*;
+use crate::domain::{By, EndReason, Kind, LessonOrigin, LessonText};
+use crate::ui::compare::{before, compare};
+use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::msg::Msg;
+use crate::ui::tests::{SIZES, Stage, screen};
+use serde_json::{Value, json};
+
+/// The kitchen, lost; then a second trial that begins alike, is taught, and wins.
+fn two() -> Fixture {
+    let mut f = kitchen();
+    f.take("go to stoveburner 1", By::Actor, "On the stoveburner 1, you see a kettle 1.", 0.5, Value::Null);
+    f.end(false, EndReason::StepLimit);
+    f.begin();
+    f.think("To solve the task, I need to find an apple, take it, heat it with the microwave and put it in the fridge.");
+    f.think(
+        "An apple is more likely in a fridge, on a diningtable or on a countertop. I begin with the fridge.",
+    );
+    f.lesson(Kind::Error, LessonText::plain("Look on the countertops first."), LessonOrigin::Person);
+    f.act(
+        "go to countertop 2",
+        "On the countertop 2, you see a apple 1, a knife 1, and a mug 2.",
+        0.25,
+        json!({"place": "countertop 2"}),
+    );
+    f.act(
+        "take apple 1 from countertop 2",
+        "You pick up the apple 1 from the countertop 2.",
+        0.5,
+        Value::Null,
+    );
+    f.act("go to microwave 1", "The microwave 1 is closed.", 0.5, Value::Null);
+    f.act("heat apple 1 with microwave 1", "You heat the apple 1 using the microwave 1.", 0.75, Value::Null);
+    f.act("go to fridge 1", "The fridge 1 is closed.", 0.75, Value::Null);
+    f.act("put apple 1 in/on fridge 1", "You put the apple 1 in/on the fridge 1.", 1.0, Value::Null);
+    f.end(true, EndReason::Won);
+    f
+}
+
+/// Does what is wanted of the outside, as the thread beside the screen does.
+fn grant(stage: &mut Stage, wants: Vec<Request>) {
+    for want in wants {
+        let answer = match want {
+            Request::Compare { a, b } => {
+                let found = compare(&stage.fixture.store, None, &a, &b);
+                Answer::Compared { a, b, found }
+            }
+            Request::Precede { of, row } => {
+                let before = before(&of.0, row);
+                Answer::Preceded { of, row, before }
+            }
+            Request::Others => Answer::Others(Ok(vec![
+                Place {
+                    session: Some("elsewhere".to_owned()),
+                    title: "20261119T081500Z-hot-apple-zz: household, react, rules; 0 of 1 won".to_owned(),
+                    ..Place::default()
+                },
+                Place {
+                    branch: Some("b2".to_owned()),
+                    title: "branch b2: from turn 9, another action".to_owned(),
+                    ..Place::default()
+                },
+            ])),
+            other => panic!("{other:?}"),
+        };
+        stage.tell(Msg::Answer(answer));
+    }
+}
+
+/// Pressed, and everything that is wanted is done.
+fn press(stage: &mut Stage, key: &str) {
+    let wants = stage.press(key);
+    grant(stage, wants);
+}
+
+fn shown(w: u16, h: u16) -> Stage {
+    let mut stage = Stage::new(two(), w, h);
+    press(&mut stage, "D");
+    press(&mut stage, "Enter");
+    stage
+}
+
+#[test]
+fn the_other_side_is_chosen_and_the_first_difference_is_in_sight() {
+    for (w, h) in SIZES {
+        let mut stage = Stage::new(two(), w, h);
+        press(&mut stage, "D");
+        insta::assert_snapshot!(format!("choose_{w}x{h}"), screen(&stage.draw()));
+        press(&mut stage, "Enter");
+        insta::assert_snapshot!(format!("rows_{w}x{h}"), screen(&stage.draw()));
+        press(&mut stage, "Enter");
+        insta::assert_snapshot!(format!("details_{w}x{h}"), screen(&stage.draw()));
+        press(&mut stage, "Esc");
+        press(&mut stage, "q");
+        assert!(stage.model.overlays.is_empty());
+    }
+}
+
+#[test]
+fn differences_are_walked_through_and_listed_alone() {
+    let mut stage = shown(120, 36);
+    let all = screen(&stage.draw());
+    assert!(all.contains("think To solve the task"), "what is the same is listed: {all}");
+    press(&mut stage, "d");
+    let only = screen(&stage.draw());
+    assert!(only.contains("only what differs") && !only.contains("  1 think To solve the task"), "{only}");
+    press(&mut stage, "N");
+    let told = stage.model.notice.as_ref().map(|n| n.text.clone());
+    assert_eq!(told.as_deref(), Some("no difference before this one"));
+    let mut seen = vec![screen(&stage.draw())];
+    for _ in 0..60 {
+        press(&mut stage, "n");
+        let now = screen(&stage.draw());
+        if seen.last() == Some(&now) {
+            break;
+        }
+        seen.push(now);
+    }
+    let told = stage.model.notice.as_ref().map(|n| n.text.clone());
+    assert_eq!(told.as_deref(), Some("no difference after this one"));
+    assert!(seen.len() > 5);
+}
+
+#[test]
+fn what_is_typed_finds_a_session_and_it_is_asked_for() {
+    let mut stage = Stage::new(two(), 80, 24);
+    press(&mut stage, "D");
+    for letter in ["z", "z"] {
+        press(&mut stage, letter);
+    }
+    let wants = stage.press("Enter");
+    let [Request::Compare { a, b }] = wants.as_slice() else { panic!("{wants:?}") };
+    assert_eq!((a.episode, b.session.as_deref()), (Some(2), Some("elsewhere")));
+    // Nobody can open it here, and that is said.
+    grant(&mut stage, wants);
+    assert!(screen(&stage.draw()).contains("no way to other sessions"));
+    press(&mut stage, "q");
+    assert!(stage.model.overlays.is_empty());
+}
+
+#[test]
+fn an_answer_to_another_question_is_not_taken() {
+    let mut stage = Stage::new(two(), 80, 24);
+    press(&mut stage, "D");
+    let late =
+        Answer::Compared { a: Place::default(), b: Place::default(), found: Err("too late".to_owned()) };
+    stage.tell(Msg::Answer(late.clone()));
+    assert!(!screen(&stage.draw()).contains("too late"));
+    let wants = stage.press("Enter");
+    stage.tell(Msg::Answer(late));
+    assert!(screen(&stage.draw()).contains("being brought"));
+    grant(&mut stage, wants);
+    assert!(screen(&stage.draw()).contains("Compare: "));
+}
+
+#[test]
+fn two_known_places_need_no_choice() {
+    let place = |episode| Place { episode: Some(episode), ..Place::default() };
+    let (compare, request) = Compare::between(place(1), place(2));
+    let mut stage = Stage::new(two(), 80, 24);
+    stage.model.overlays.push(Box::new(compare));
+    grant(&mut stage, vec![request]);
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("here, episode 1: lost") && shown.contains("here, episode 2: won"), "{shown}");
+    let copied = stage.press("y");
+    let [Request::Copy(text)] = copied.as_slice() else { panic!("{copied:?}") };
+    assert!(text.contains("- go to fridge 1") && text.contains("+ go to countertop 2"), "{text}");
+}
+
+#[test]
+fn an_episode_beside_itself_has_no_difference() {
+    let place = || Place { episode: Some(1), ..Place::default() };
+    let (compare, request) = Compare::between(place(), place());
+    let mut stage = Stage::new(two(), 80, 24);
+    stage.model.overlays.push(Box::new(compare));
+    grant(&mut stage, vec![request]);
+    press(&mut stage, "d");
+    press(&mut stage, "End");
+    assert!(screen(&stage.draw()).contains("Compare: no difference"));
+}
+
+#[test]
+fn any_size_and_any_key_is_survived() {
+    let keys = ["n", "N", "d", "Enter", "Down", "Up", "PageDown", "End", "Home", "Tab", "Esc", "D", "Enter"];
+    for (w, h) in [(1, 1), (8, 3), (20, 6), (40, 10), (71, 12), (72, 12), (400, 90)] {
+        let mut stage = shown(w, h);
+        for key in keys {
+            press(&mut stage, key);
+            stage.draw();
+        }
+    }
+}

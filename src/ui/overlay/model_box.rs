@@ -1,0 +1,286 @@
+//! Whom to ask: another model from now on, or a recording in the place of a model that failed. What is known here is
+//! listed; what is typed and stands in no list is taken as it is.
+
+use super::field::Field;
+use super::fuzzy::rank;
+use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
+use super::{Answer, Overlay, Reaction};
+use crate::domain::{Asked, Autonomy, RunSpec};
+use crate::engine::{Command, with_model};
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Rect;
+use std::sync::Arc;
+
+/// What is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// The model of a role, from now on.
+    Model(Asked),
+    /// A recorded reply, this once.
+    Recorded,
+}
+
+/// The box.
+pub struct ModelBox {
+    purpose: Purpose,
+    field: Field,
+    /// Models of the configuration, as they are written.
+    models: Arc<[String]>,
+    /// Sessions with a few words about each; none until they have been listed.
+    sessions: Option<Vec<(String, String)>>,
+    fitting: Vec<(String, String)>,
+    chosen: usize,
+    scroll: Scroll,
+}
+
+impl ModelBox {
+    /// Another model: for the role whose call failed, else for the actor.
+    pub fn model(models: Arc<[String]>, look: &Look<'_>) -> Self {
+        let state = &look.moment.head;
+        let mentor = state.troubled(Asked::Mentor) && !state.troubled(Asked::Actor);
+        let asked = if mentor { Asked::Mentor } else { Asked::Actor };
+        Self::new(Purpose::Model(asked), models, look)
+    }
+
+    /// A recorded reply for the calls that failed. The sessions are to be listed for it.
+    pub fn recorded(look: &Look<'_>) -> Self {
+        Self::new(Purpose::Recorded, Arc::default(), look)
+    }
+
+    fn new(purpose: Purpose, models: Arc<[String]>, look: &Look<'_>) -> Self {
+        let (field, scroll) = (Field::line(""), Scroll::default());
+        let mut made =
+            Self { purpose, field, models, sessions: None, fitting: Vec::new(), chosen: 0, scroll };
+        made.filter(look);
+        made
+    }
+
+    /// Everything that can be chosen, each with a few words about it.
+    fn all(&self, run: Option<&RunSpec>) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> = Vec::new();
+        let mut add = |what: &str, about: &str| {
+            if !all.iter().any(|a| a.0 == what) {
+                all.push((what.to_owned(), about.to_owned()));
+            }
+        };
+        match self.purpose {
+            Purpose::Recorded => {
+                let asked = |name: Option<&RunSpec>| {
+                    name.is_some_and(|r| r.actor.starts_with("openai:") || r.mentor.starts_with("openai:"))
+                };
+                if asked(run) {
+                    add("cache", "a kept answer to exactly this request, of this model");
+                }
+                for (name, about) in self.sessions.iter().flatten() {
+                    add(name, about);
+                }
+            }
+            Purpose::Model(asked) => {
+                for model in self.models.iter() {
+                    add(model, "of the configuration");
+                }
+                for model in run.into_iter().flat_map(|r| [&r.actor, &r.mentor]) {
+                    if model.starts_with("openai:") {
+                        add(model, "of this run");
+                    }
+                }
+                match asked {
+                    Asked::Actor => {
+                        add("rules", "the built-in rules: a stand-in, no model");
+                        add("human", "you play");
+                    }
+                    Asked::Mentor => {
+                        add("symbolic", "rules over what detectors noted: no model");
+                        add("none", "nobody reflects");
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn filter(&mut self, look: &Look<'_>) {
+        let all = self.all(look.moment.head.run.as_deref());
+        let words: Vec<String> = all.iter().map(|(what, about)| format!("{what} {about}")).collect();
+        let order = rank(&self.field.text(), words.iter().map(String::as_str));
+        self.fitting = order.into_iter().filter_map(|place| all.get(place).cloned()).collect();
+        let typed = self.field.text();
+        let whole = typed.starts_with("openai:") || typed.starts_with("recorded:") || self.fitting.is_empty();
+        if whole && !typed.is_empty() && !self.fitting.iter().any(|f| f.0 == typed) {
+            self.fitting.insert(0, (typed, "as typed".to_owned()));
+        }
+        self.chosen = 0;
+    }
+
+    /// Who answers now, in the words of the command line.
+    fn now<'a>(&self, look: &'a Look<'_>) -> &'a str {
+        let run = look.moment.head.run.as_deref();
+        match self.purpose {
+            Purpose::Model(Asked::Mentor) => run.map_or("", |r| r.mentor.as_str()),
+            _ => run.map_or("", |r| r.actor.as_str()),
+        }
+    }
+
+    fn accept(&self, look: &Look<'_>) -> Reaction {
+        let Some((what, _)) = self.fitting.get(self.chosen) else { return Reaction::default() };
+        let asked = match self.purpose {
+            Purpose::Recorded => {
+                let named = what == "cache" || what.starts_with("recorded:");
+                let source = if named { what.clone() } else { format!("recorded:{what}") };
+                return Reaction::done(Request::Send(Command::RetryFrom(source)));
+            }
+            Purpose::Model(asked) => asked,
+        };
+        if what == "human" {
+            return Reaction::done(Request::Send(Command::SetAutonomy(Autonomy::Human)));
+        }
+        let Some(run) = look.moment.head.run.as_deref() else { return Reaction::close() };
+        let other = Command::ChangeRun(Box::new(with_model(run, asked, what)));
+        let mut requests = vec![Request::Send(other)];
+        if look.moment.head.troubled(asked) {
+            let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
+            requests.push(Request::Say(format!("{key} tries the failed call again with {what}")));
+        }
+        Reaction { requests, close: true }
+    }
+
+    fn choose(&mut self, by: isize) {
+        self.chosen = self.chosen.saturating_add_signed(by).min(self.fitting.len().saturating_sub(1));
+    }
+
+    fn title(&self) -> &'static str {
+        match self.purpose {
+            Purpose::Model(Asked::Actor) => "Who acts from now on?",
+            Purpose::Model(Asked::Mentor) => "Who reflects from now on?",
+            Purpose::Recorded => "Whose recorded reply?",
+        }
+    }
+
+    fn told(&self, look: &Look<'_>) -> String {
+        match (self.purpose, &self.sessions) {
+            (Purpose::Recorded, None) => "The sessions are being listed; a name can be typed.".to_owned(),
+            (Purpose::Recorded, Some(_)) => {
+                "The reply to exactly this request is taken this once, and named as recorded everywhere."
+                    .to_owned()
+            }
+            (Purpose::Model(_), _) => {
+                let tab = look.keymap.label_in(Mode::Pick, Action::NextField).unwrap_or_default();
+                format!(
+                    "Now: {}. openai:MODEL or `openai:MODEL profile NAME`; {tab}: the other role.",
+                    self.now(look)
+                )
+            }
+        }
+    }
+
+    fn row(&self, place: usize, look: &Look<'_>) -> Line {
+        let Some((what, about)) = self.fitting.get(place) else { return Vec::new() };
+        let (mark, role) =
+            if place == self.chosen { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
+        vec![
+            (Role::Proposal, format!("{mark} ")),
+            (role, crate::text::one_line(what).into_owned()),
+            (Role::Dim, format!("  {}", crate::text::one_line(about))),
+        ]
+    }
+}
+
+/// Rows inside.
+fn rows(screen: Rect) -> u16 {
+    if screen.height >= 30 { 12 } else { 7 }
+}
+
+impl Overlay for ModelBox {
+    fn name(&self) -> &'static str {
+        match self.purpose {
+            Purpose::Model(_) => "model",
+            Purpose::Recorded => "recorded",
+        }
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Pick
+    }
+
+    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        match action {
+            Action::Close => return Reaction::close(),
+            Action::Accept | Action::Open => return self.accept(look),
+            Action::Down => self.choose(1),
+            Action::Up => self.choose(-1),
+            Action::PageDown => self.choose(self.scroll.page()),
+            Action::PageUp => self.choose(-self.scroll.page()),
+            Action::NextField | Action::PreviousField => {
+                if let Purpose::Model(asked) = self.purpose {
+                    let other = if asked == Asked::Actor { Asked::Mentor } else { Asked::Actor };
+                    self.purpose = Purpose::Model(other);
+                    self.filter(look);
+                }
+            }
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> Reaction {
+        if self.field.key(key) {
+            self.filter(look);
+        }
+        Reaction::default()
+    }
+
+    fn paste(&mut self, text: &str, look: &Look<'_>) -> Reaction {
+        if self.field.paste(text) {
+            self.filter(look);
+        }
+        Reaction::default()
+    }
+
+    fn answer(&mut self, answer: Answer, look: &Look<'_>) -> Reaction {
+        if let Answer::Sessions(sessions) = answer {
+            self.sessions = Some(sessions);
+            self.filter(look);
+        }
+        Reaction::default()
+    }
+
+    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+        match self.scroll.pointed(event) {
+            Some(Pointed::Row(row)) => self.chosen = row,
+            Some(Pointed::Wheel(by)) => self.choose(by),
+            None => {}
+        }
+        Reaction::default()
+    }
+
+    fn covers(&self, _: &Look<'_>, screen: Rect) -> u16 {
+        Window::covers(rows(screen), screen)
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let window = Window {
+            title: self.title(),
+            place: Place::Below,
+            rows: rows(screen),
+            columns: 100,
+            mode: Mode::Pick,
+        };
+        let inside = window.draw(look, screen, canvas);
+        let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
+        self.field.draw(true, row(0), canvas);
+        let told = paragraph((Role::Dim, ""), Role::Dim, &self.told(look), inside.width);
+        let above = 1 + told.len().min(2) as u16;
+        for (place, line) in told.iter().take(2).enumerate() {
+            if row(1 + place as u16).height > 0 {
+                put_line(line, row(1 + place as u16), canvas);
+            }
+        }
+        let list = Rect { y: inside.y + above, height: inside.height.saturating_sub(above), ..inside };
+        self.scroll.list(self.chosen, self.fitting.len(), list, canvas, |place| self.row(place, look));
+    }
+}

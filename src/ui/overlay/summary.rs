@@ -1,0 +1,159 @@
+//! A summary of the mentor that waits: what would go and what would come, each line to be accepted or refused.
+
+use super::window::{Line, Page, Pointed, Scroll, paragraph};
+use super::{Overlay, Reaction};
+use crate::domain::{ChangeLine, LessonText, PoolChange, Seq};
+use crate::engine::Command;
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::MouseEvent;
+use ratatui::layout::Rect;
+use std::cell::RefCell;
+
+/// The lines of a summary, with what the person says to each.
+pub struct Summary {
+    of: Seq,
+    refused: Vec<bool>,
+    chosen: usize,
+    scroll: Scroll,
+    /// The first row of each line, as they were drawn last.
+    starts: RefCell<Vec<usize>>,
+}
+
+impl Summary {
+    /// Every line accepted, the first one chosen.
+    pub fn of(change: &PoolChange) -> Self {
+        Self {
+            of: change.seq,
+            refused: vec![false; change.lines.len()],
+            chosen: 0,
+            scroll: Scroll::default(),
+            starts: RefCell::default(),
+        }
+    }
+
+    fn change<'a>(&self, look: &'a Look<'_>) -> Option<&'a PoolChange> {
+        look.moment.head.changes.first().filter(|c| c.seq == self.of)
+    }
+
+    fn walk(&mut self, by: isize) {
+        self.chosen = self.chosen.saturating_add_signed(by).min(self.refused.len().saturating_sub(1));
+    }
+
+    fn settle(&self) -> Reaction {
+        let refused =
+            self.refused.iter().enumerate().filter(|(_, no)| **no).map(|(place, _)| place).collect();
+        Reaction::done(Request::Send(Command::SettlePool { refused }))
+    }
+
+    fn lines(&self, change: &PoolChange, look: &Look<'_>, columns: u16) -> Vec<Line> {
+        let go = change.lines.iter().filter(|l| matches!(l, ChangeLine::Retire { .. })).count();
+        let words = format!(
+            "The mentor would put {} for {}. A line that is refused changes nothing: the old lesson stays, the new one does \
+             not come in.",
+            counted(change.lines.len() - go, "new lesson"),
+            counted(go, "old one"),
+        );
+        let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
+        lines.push(Vec::new());
+        let mut starts = Vec::new();
+        for (place, line) in change.lines.iter().enumerate() {
+            let refused = self.refused.get(place).copied().unwrap_or_default();
+            let (sign, role, text) = match line {
+                ChangeLine::Retire { id } => {
+                    let lesson = look.moment.head.pool.get(id);
+                    let words = lesson.map_or_else(
+                        || "a lesson that is gone already".to_owned(),
+                        |l| format!("{}: {}", l.number, said(l.text(), look)),
+                    );
+                    ("-", Role::Removed, words)
+                }
+                ChangeLine::Add { text, .. } => ("+", Role::Added, said(text, look)),
+            };
+            let here = if place == self.chosen { look.glyphs.proposal } else { " " };
+            // The word stands beside the colour, for screens that have none.
+            let answer = if refused { "no " } else { "yes" };
+            let lead = format!("{here} {answer} {sign} ");
+            let role = if refused { Role::Dim } else { role };
+            starts.push(lines.len());
+            let marked = if place == self.chosen { Role::Proposal } else { Role::Text };
+            lines.extend(paragraph((marked, &lead), role, &text, columns));
+        }
+        *self.starts.borrow_mut() = starts;
+        lines
+    }
+}
+
+fn said(text: &LessonText, look: &Look<'_>) -> String {
+    let solution = text.solution.as_ref().map(|s| format!(" {} {s}", look.glyphs.instead));
+    format!("{}{}", text.text, solution.unwrap_or_default())
+}
+
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+impl Overlay for Summary {
+    fn name(&self) -> &'static str {
+        "summary"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Summary
+    }
+
+    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+        match action {
+            Action::Close => return Reaction::close(),
+            Action::Open | Action::Accept => return self.settle(),
+            Action::Down => self.walk(1),
+            Action::Up => self.walk(-1),
+            Action::PageDown => self.walk(self.scroll.page()),
+            Action::PageUp => self.walk(-self.scroll.page()),
+            Action::First => self.chosen = 0,
+            Action::Live => self.walk(isize::MAX),
+            Action::RejectOrToggle => {
+                if let Some(no) = self.refused.get_mut(self.chosen) {
+                    *no = !*no;
+                }
+            }
+            Action::RefuseAll => {
+                let all = !self.refused.iter().all(|no| *no);
+                self.refused.fill(all);
+            }
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+        match self.scroll.pointed(event) {
+            Some(Pointed::Row(row)) => {
+                let place = self.starts.borrow().iter().rposition(|start| *start <= row);
+                self.chosen = place.unwrap_or(self.chosen);
+            }
+            Some(Pointed::Wheel(by)) => self.walk(by),
+            None => {}
+        }
+        Reaction::default()
+    }
+
+    fn stale(&self, look: &Look<'_>) -> bool {
+        self.change(look).is_none()
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let Some(change) = self.change(look) else { return };
+        let title = format!("The mentor's {}", change.question.name());
+        let page = Page { title: &title, columns: 100, mode: Mode::Summary, scroll: &self.scroll };
+        page.draw_at(look, screen, canvas, |columns| {
+            let lines = self.lines(change, look, columns);
+            let start = self.starts.borrow().get(self.chosen).copied().unwrap_or_default();
+            // With the first line the words above it are to be seen too.
+            (lines, if self.chosen == 0 { 0 } else { start })
+        });
+    }
+}

@@ -1,0 +1,72 @@
+//! Settings that others follow: a preset, a method and a reading bring theirs along, a model its profile.
+
+use super::{Chooser, Part};
+use crate::domain::SettingOrigin;
+use crate::ui::start::Variant;
+
+/// The setting that chooses a row of a paper's table, or settings of the configuration.
+const PRESET: &str = "run.preset";
+/// The setting that chooses the method.
+const METHOD: &str = "run.method";
+/// The setting that chooses between paper and code.
+const READING: &str = "run.as";
+/// Who is a model, and how its server is spoken to.
+const ROLES: [(&str, &str); 2] = [("run.actor", "run.profile"), ("run.mentor", "run.mentor_profile")];
+
+impl Chooser {
+    /// What follows from a setting that was changed.
+    pub(super) fn follow(&mut self, turned: &str) {
+        if matches!(turned, PRESET | METHOD | READING) {
+            self.follow_method(turned);
+        }
+        self.follow_model(turned);
+    }
+
+    /// The settings of the chosen preset, method and reading, with what the person changed where they have it. A preset brings
+    /// its method along; another method leaves the preset.
+    fn follow_method(&mut self, turned: &str) {
+        let value = |name: &str| {
+            self.model.knobs.iter().find(|k| k.name == name).map(|k| k.value.clone()).unwrap_or_default()
+        };
+        let (preset, method, reading) = (value(PRESET), value(METHOD), value(READING));
+        let of_reading = || self.model.variants.iter().filter(|v| v.reading == reading);
+        let same = |v: &&Variant| v.preset == preset && v.method == method;
+        let found = match turned {
+            PRESET => of_reading().find(same).or_else(|| of_reading().find(|v| v.preset == preset)),
+            _ => of_reading().find(same).or_else(|| of_reading().find(|v| v.method == method)),
+        };
+        let Some(found) = found else { return };
+        let mut fresh = found.knobs.clone();
+        for knob in &mut fresh {
+            let mine = self.model.knobs.iter().find(|k| k.name == knob.name);
+            let mine = mine.filter(|k| self.changed.contains(&k.name) && k.answers == knob.answers);
+            let Some(mine) = mine else { continue };
+            // What brought the others along is as it was found.
+            if !matches!(knob.name.as_str(), PRESET | METHOD | READING) {
+                knob.clone_from(mine);
+            } else if mine.value == knob.value {
+                knob.origin = mine.origin;
+            }
+        }
+        self.model.knobs = fresh;
+        let knobs = &self.model.knobs;
+        self.changed.retain(|name| knobs.iter().any(|k| k.name == *name));
+        if let Some(place) = self.model.knobs.iter().position(|k| k.name == turned) {
+            self.part = Part::Knob(place);
+        }
+    }
+
+    /// A model that a profile names is spoken to by that profile.
+    fn follow_model(&mut self, turned: &str) {
+        let Some((role, profile)) = ROLES.iter().find(|r| r.0 == turned) else { return };
+        let Some(model) = self.model.knobs.iter().find(|k| k.name == *role).map(|k| &k.value) else { return };
+        let Some((_, named)) = self.model.profile_of.iter().find(|p| p.0 == *model) else { return };
+        if let Some(knob) = self.model.knobs.iter_mut().find(|k| k.name == *profile) {
+            knob.value.clone_from(named);
+            knob.origin = SettingOrigin::Person;
+            if !self.changed.iter().any(|name| name == profile) {
+                self.changed.push((*profile).to_owned());
+            }
+        }
+    }
+}

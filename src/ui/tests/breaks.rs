@@ -1,0 +1,115 @@
+//! Breakpoints on the screen: the keys that set and change them, and what a hit looks like.
+
+use super::overlays::{admissible, typed};
+use super::{SIZES, Stage, screen};
+use crate::domain::Stop;
+use crate::engine::{Cause, Command, Event, PauseReason};
+use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::msg::{Msg, Request};
+
+fn set(f: &mut Fixture, breakpoint: u32, condition: &str, warn: bool) {
+    let stop = Stop { condition: condition.to_owned(), warn, once: false };
+    f.write(Cause::Person, Event::BreakpointSet { breakpoint, stop });
+}
+
+fn broken() -> Fixture {
+    let mut f = kitchen();
+    set(&mut f, 1, "action ~ heat", true);
+    set(&mut f, 2, "nothing 3", false);
+    set(&mut f, 3, "end failure", false);
+    f.write(Cause::Person, Event::BreakpointSwitched { breakpoint: 3, on: false });
+    f
+}
+
+fn hit() -> Fixture {
+    let mut f = broken();
+    let step = f.store.head().last_step().unwrap().number;
+    let why = format!("nothing happened at turns {}, {} and {step}", step - 2, step - 1);
+    f.write(Cause::Policy, Event::BreakpointHit { breakpoint: 2, episode: 1, step, why });
+    f.write(Cause::Policy, Event::Paused { reason: PauseReason::Breakpoint });
+    f
+}
+
+fn wish(text: &str, of: Option<u32>) -> Request {
+    Request::Send(Command::Break { text: text.to_owned(), of })
+}
+
+#[test]
+fn a_condition_is_typed_completed_and_set() {
+    let mut stage = Stage::new(kitchen(), 120, 36);
+    assert_eq!(stage.press("b"), [Request::Admissible]);
+    stage.tell(Msg::Answer(admissible()));
+    typed(&mut stage, "nothing 3");
+    assert_eq!(stage.press("Enter"), [wish("nothing 3", None)]);
+    assert!(stage.model.overlays.is_empty());
+    assert!(stage.model.notice.as_ref().unwrap().text.contains("stops where `nothing 3` comes true"));
+    // Completion knows the actions of the world.
+    stage.press("b");
+    stage.tell(Msg::Answer(admissible()));
+    typed(&mut stage, "warn action heat");
+    assert!(screen(&stage.draw()).contains("warn action = heat apple 1 with microwave 1"));
+    stage.press("Tab");
+    assert_eq!(stage.press("Enter"), [wish("warn action = heat apple 1 with microwave 1", None)]);
+    // What cannot be read stays in the line, and nothing is sent.
+    stage.press("b");
+    typed(&mut stage, "stalld 3");
+    assert_eq!(stage.press("Enter"), []);
+    assert!(screen(&stage.draw()).contains("did you mean `stalled`?"));
+    stage.press("Esc");
+    assert!(stage.model.overlays.is_empty());
+}
+
+#[test]
+fn the_list_above_the_line_is_switched_changed_and_deleted() {
+    let mut stage = Stage::new(broken(), 120, 36);
+    stage.press("b");
+    stage.press("Up");
+    assert_eq!(stage.press("x"), [Request::Send(Command::SwitchBreak { breakpoint: 3, on: true })]);
+    stage.press("Up");
+    assert_eq!(stage.press("o"), [wish("once nothing 3", Some(2))]);
+    assert_eq!(stage.press("w"), [wish("warn nothing 3", Some(2))]);
+    assert_eq!(stage.press("d"), [Request::Send(Command::RemoveBreak(2))]);
+    stage.press("Enter");
+    stage.press("Ctrl-u");
+    typed(&mut stage, "nothing 4");
+    assert_eq!(stage.press("Enter"), [wish("nothing 4", Some(2))]);
+    assert!(!stage.model.overlays.is_empty(), "back in the list");
+    stage.press("Esc");
+    assert!(stage.model.overlays.is_empty());
+}
+
+#[test]
+fn a_hit_is_told_in_the_mode_in_one_line_on_the_time_bar_and_in_the_story() {
+    let mut stage = Stage::new(broken(), 120, 36);
+    stage.tell(Msg::News);
+    stage.fixture = hit();
+    stage.tell(Msg::News);
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("STOPPED · nothing 3"), "{shown}");
+    assert!(shown.contains("stopped: breakpoint 2 `nothing 3`: nothing happened at turns"), "{shown}");
+    assert!(shown.contains("■ breakpoint 2: nothing happened"), "{shown}");
+    // It is told once, and goes with the next key.
+    stage.press("z");
+    stage.tell(Msg::News);
+    assert!(stage.model.notice.is_none());
+    // It stays a mark when the session goes on.
+    stage.fixture.write(Cause::Person, Event::StepGranted);
+    assert!(!screen(&stage.draw()).contains("STOPPED"));
+}
+
+#[test]
+fn pictures_of_the_list_and_of_a_hit() {
+    for (w, h) in SIZES {
+        let mut stage = Stage::new(hit(), w, h);
+        insta::assert_snapshot!(format!("stopped_{w}x{h}"), screen(&stage.draw()));
+        stage.press("b");
+        stage.tell(Msg::Answer(admissible()));
+        typed(&mut stage, "warn s");
+        insta::assert_snapshot!(format!("breaks_{w}x{h}"), screen(&stage.draw()));
+        assert!(stage.press("Esc").is_empty());
+        stage.press("b");
+        stage.press("Up");
+        stage.press("Up");
+        insta::assert_snapshot!(format!("breaks_list_{w}x{h}"), screen(&stage.draw()));
+    }
+}

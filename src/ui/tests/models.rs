@@ -1,0 +1,140 @@
+//! Whom to ask after a failed call, what is not sent to a server, and what it all cost.
+
+use super::overlays::{lost, typed};
+use super::{Stage, screen};
+use crate::domain::{Asked, Autonomy, By, CallId, FailureKind, SettingOrigin, Usage};
+use crate::engine::{Cause, Command, Event, Failure};
+use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::msg::{Msg, Request};
+use crate::ui::overlay::Answer;
+use serde_json::json;
+
+/// The kitchen with a model as actor whose call has failed.
+fn failed(kind: FailureKind) -> Fixture {
+    let mut f = kitchen();
+    f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    let mut spec = f.state.run.as_deref().cloned().unwrap();
+    "openai:small".clone_into(&mut spec.actor);
+    spec.settings.set("actor.base_url", "http://h/v1", SettingOrigin::Flag);
+    spec.settings.set(
+        "actor.unsent",
+        json!(["top_k 50: not part of this endpoint's profile"]),
+        SettingOrigin::Ours,
+    );
+    f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+    let call = f.ask();
+    let (what, next) = ("h refused it (401): wrong key".to_owned(), "set the key, then retry".to_owned());
+    let failure = Failure { what, place: "small at h".to_owned(), next, kind: Some(kind) };
+    f.write(Cause::Model, Event::CallFailed { call, failure });
+    f
+}
+
+#[test]
+fn after_a_failed_call_another_model_or_a_recorded_reply_can_be_had() {
+    let mut stage = Stage::new(failed(FailureKind::Credentials), 80, 24);
+    stage.model.models = ["openai:big profile far".to_owned()].into();
+    let text = screen(&stage.draw());
+    assert!(text.contains("O another model") && text.contains("Y a recorded reply"), "{text}");
+    assert!(text.contains("most likely fail again"), "{text}");
+    assert!(!screen(&Stage::new(failed(FailureKind::Busy), 80, 24).draw()).contains("fail again"));
+    stage.press("O");
+    insta::assert_snapshot!("model_80x24", screen(&stage.draw()));
+    let wants = stage.press("Enter");
+    let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
+    assert_eq!((spec.actor.as_str(), spec.settings.word("actor.profile", "")), ("openai:big", "far"));
+    assert!(!spec.settings.0.contains_key("actor.base_url"), "the profile says where");
+    stage.fixture.write(Cause::Person, Event::RunChanged { spec: spec.clone() });
+    assert!(screen(&stage.draw()).contains("another try asks openai:big"));
+    assert_eq!(stage.press("r"), [Request::Send(Command::Retry)]);
+}
+
+#[test]
+fn a_model_can_be_typed_for_either_role_and_a_person_can_play() {
+    let mut stage = Stage::new(failed(FailureKind::Busy), 60, 16);
+    stage.press("O");
+    insta::assert_snapshot!("model_60x16", screen(&stage.draw()));
+    stage.press("Tab");
+    assert!(screen(&stage.draw()).contains("Who reflects from now on?"));
+    typed(&mut stage, "openai:wise");
+    let wants = stage.press("Enter");
+    let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
+    let at = spec.settings.word("mentor.base_url", "");
+    assert_eq!(
+        (spec.actor.as_str(), spec.mentor.as_str(), at),
+        ("openai:small", "openai:wise", "http://h/v1")
+    );
+    stage.press("O");
+    typed(&mut stage, "human");
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::SetAutonomy(Autonomy::Human))]);
+}
+
+#[test]
+fn a_recording_is_chosen_from_the_sessions_there_are() {
+    let mut stage = Stage::new(failed(FailureKind::Busy), 80, 24);
+    assert_eq!(stage.press("Y"), [Request::Sessions]);
+    let sessions =
+        ["20261101T1-put-a", "20261102T1-heat-b"].map(|s| (s.to_owned(), "react: a goal".to_owned()));
+    stage.tell(Msg::Answer(Answer::Sessions(sessions.to_vec())));
+    insta::assert_snapshot!("recorded_80x24", screen(&stage.draw()));
+    typed(&mut stage, "heat");
+    let taken = Command::RetryFrom("recorded:20261102T1-heat-b".to_owned());
+    assert_eq!(stage.press("Enter"), [Request::Send(taken)]);
+    stage.press("Y");
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::RetryFrom("cache".to_owned()))]);
+    // Without a failed call there is nothing to take one for.
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    assert_eq!(stage.press("Y"), []);
+    assert!(screen(&stage.draw()).contains("no call to a model has failed"));
+}
+
+#[test]
+fn a_recorded_reply_and_what_is_not_sent_are_told() {
+    let mut f = failed(FailureKind::Busy);
+    let call = f.state.trouble.as_ref().map_or(CallId(0), |t| t.0.call());
+    let from = Some("recorded:s1".to_owned());
+    f.write(Cause::Person, Event::Retried { call: Some(call), from: from.clone() });
+    let what = vec!["seed: the server refused it".to_owned()];
+    f.write(Cause::Model, Event::SettingsUnsent { call, asked: Asked::Actor, what });
+    let usage = Usage { prompt_tokens: 90, reply_tokens: 3, recorded: true, ..Usage::default() };
+    let text = "look".to_owned();
+    f.write(Cause::Model, Event::ReplyReceived { call, text, reasoning: String::new(), usage, from });
+    let (step, action) = (f.state.last_step().map_or(0, |s| s.number), Some("look".to_owned()));
+    f.write(Cause::Model, Event::Proposed { step, thought: None, action, complaints: Vec::new() });
+    let mut stage = Stage::new(f, 120, 36);
+    let text = screen(&stage.draw());
+    assert!(text.contains("recorded reply, taken from session s1"), "{text}");
+    stage.press("p");
+    let text = screen(&stage.draw());
+    assert!(text.contains("not sent: seed: the server refused it") && !text.contains("top_k"), "{text}");
+    stage.press("Esc");
+    stage.press("i");
+    let text = screen(&stage.draw());
+    assert!(text.contains("90 + 3 tokens, from a recording"), "{text}");
+}
+
+#[test]
+fn the_end_card_says_what_it_cost_and_who_counted() {
+    let mut f = kitchen();
+    f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    let call = f.ask();
+    let usage = Usage {
+        prompt_tokens: 900,
+        reply_tokens: 100,
+        cost_nano: 12_345_678,
+        proxy: true,
+        ..Usage::default()
+    };
+    let text = "look".to_owned();
+    f.write(Cause::Model, Event::ReplyReceived { call, text, reasoning: String::new(), usage, from: None });
+    f.end(false, crate::domain::EndReason::StepLimit);
+    let mut stage = Stage::new(f, 120, 36);
+    stage.fixture.store.edit_live(|live| (live.ahead.asked, live.ahead.used, live.ahead.dropped) = (3, 2, 1));
+    stage.press("C");
+    let text = screen(&stage.draw());
+    assert!(text.contains("1000 by a proxy") && text.contains("cost 0.0123"), "{text}");
+    assert!(text.contains("asked ahead      3 asked, 2 used, 1 for nothing"), "{text}");
+    // Without a price nothing is said of one.
+    let mut stage = Stage::new(lost(), 120, 36);
+    stage.press("C");
+    assert!(!screen(&stage.draw()).contains(", cost "));
+}

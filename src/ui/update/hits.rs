@@ -1,0 +1,18 @@
+//! Breakpoints and watches that came true: one line says which, and why.
+
+use crate::domain::Seq;
+use crate::ui::look::Look;
+use crate::ui::model::{Model, Tone};
+
+/// Tells a hit once. What came before the screen was there is told only where the session still stands for it.
+pub(super) fn hear(model: &mut Model, look: &Look<'_>) {
+    let stops = &look.moment.head.stops;
+    let last = stops.last_hit.as_ref().map_or(Seq(0), |hit| hit.seq);
+    let before = model.hit.replace(last);
+    let fresh = |seq: Seq| before.is_none_or(|told| seq > told);
+    if let Some(hit) = stops.standing.as_ref().filter(|hit| fresh(hit.seq)) {
+        model.say(format!("stopped: {}", hit.sentence()), Tone::Refused, look.now);
+    } else if let Some(hit) = stops.last_hit.as_ref().filter(|hit| before.is_some() && fresh(hit.seq)) {
+        model.say(hit.sentence(), Tone::Told, look.now);
+    }
+}

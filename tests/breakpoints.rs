@@ -1,0 +1,309 @@
+//! Where each kind of condition fires on recorded sessions: a condition and the (episode, step) of all its hits.
+#![allow(clippy::unwrap_used)]
+
+#[path = "rig/run.rs"]
+mod run;
+
+use retrospect::domain::{Seq, Stage, Stop};
+use retrospect::driver::{Driver, Launch, OpenWorld};
+use retrospect::engine::{Cause, Command, Envelope, Event, PauseReason, State};
+use retrospect::env::EnvError;
+use retrospect::env::household::{TaskId, open as open_house};
+use retrospect::journal::{Session, Use, open_branch};
+use retrospect::prompt::Templates;
+use retrospect::provider::Scripted;
+use retrospect::stop::rules;
+use run::{household, meta, spec, until};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+fn recorded(name: &str) -> Vec<Arc<Envelope>> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples").join(name);
+    let session = Session::open(&dir).unwrap();
+    let branch = open_branch(&session.trunk(), Use::Look).unwrap();
+    branch.timeline.between(Seq(0), branch.timeline.head().head)
+}
+
+fn apply(state: &mut State, event: Event) {
+    let at = jiff::Timestamp::UNIX_EPOCH;
+    state.apply(&Envelope { seq: state.head, at, cause: Cause::Policy, more: false, event });
+}
+
+/// Every hit of a condition, with why.
+fn hits(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
+    let rules = rules();
+    let stop: Stop = (rules.read)(condition).unwrap();
+    let mut state = State::default();
+    apply(&mut state, Event::BreakpointSet { breakpoint: 1, stop });
+    let mut found = Vec::new();
+    for envelope in events {
+        let before = state.clone();
+        state.apply(envelope);
+        for hit in (rules.look)(&before, envelope, &state) {
+            let episode = state.episode.as_ref().map_or(0, |e| e.number);
+            found.push((episode, hit.step, hit.why.clone()));
+            apply(&mut state, Event::BreakpointHit { breakpoint: 1, episode, step: hit.step, why: hit.why });
+        }
+    }
+    found
+}
+
+/// Condition, and the steps of the only episode at which it comes true.
+type Row = (&'static str, &'static [u32]);
+
+/// A mug is to be heated; the agent was taught in the middle, and wins at turn 27.
+const TAUGHT: &[Row] = &[
+    ("action ~ heat", &[12, 22, 24]),
+    ("action = heat mug 1 with stoveburner 4", &[22]),
+    ("action ~ ^go to (microwave|desk)", &[23]),
+    ("observation ~ closed", &[2, 23]),
+    ("observation ~ Nothing", &[12, 15, 22]),
+    ("observation ~ Your task is", &[0]),
+    ("thought ~ was not it", &[18]),
+    ("nothing", &[12, 15, 22]),
+    ("nothing 2", &[]),
+    ("invalid", &[12, 15, 22]),
+    ("same action 2", &[]),
+    ("mistake", &[5, 7, 12, 15, 17, 22]),
+    ("note wrong_object", &[5]),
+    ("note subgoal", &[9, 13, 24, 27]),
+    ("reward changed", &[27]),
+    ("progress changed", &[9, 13, 24, 27]),
+    ("stalled 8", &[8, 21]),
+    ("stalled 5", &[5, 18, 23]),
+    ("step 12", &[12]),
+    ("step 28", &[]),
+    ("won", &[27]),
+    ("lesson 6", &[16]),
+    ("lesson 99", &[]),
+    ("tokens > 20k", &[16]),
+    ("episode tokens > 1000", &[1]),
+    ("tokens > 1M", &[]),
+    ("end", &[27]),
+    ("end success", &[27]),
+    ("end failure", &[]),
+];
+
+/// The same task without a teacher: lost after 50 turns.
+const UNTAUGHT: &[Row] = &[
+    ("action ~ heat", &[49]),
+    ("nothing", &[46, 49]),
+    ("reward changed", &[]),
+    ("progress changed", &[45, 50]),
+    ("stalled 8", &[8, 16, 24, 32, 40]),
+    ("stalled 44", &[44]),
+    ("lesson 6", &[50]),
+    ("won", &[]),
+    ("end", &[50]),
+    ("end failure", &[50]),
+    ("end success", &[]),
+];
+
+const LAMP: &[Row] = &[
+    ("mistake", &[8, 12]),
+    ("reflection error", &[8, 12]),
+    ("reflection plan", &[]),
+    ("thought ~ .", &[1, 7, 11]),
+    ("stalled 3", &[3, 12]),
+    ("progress changed", &[5, 6, 9, 13]),
+    ("tokens > 2000", &[3]),
+    ("observation ~ nothing", &[3, 4]),
+    ("observation ~ Nothing", &[]),
+];
+
+#[test]
+fn each_condition_comes_true_where_it_should_on_shipped_sessions() {
+    for (name, table) in [("hot-mug-taught", TAUGHT), ("hot-mug-untaught", UNTAUGHT), ("lamp", LAMP)] {
+        let events = recorded(name);
+        for (condition, steps) in table {
+            let found = hits(&events, condition);
+            let at: Vec<u32> = found.iter().map(|h| h.1).collect();
+            assert_eq!(&at, steps, "{name}: {condition}: {found:?}");
+            assert!(found.iter().all(|h| h.0 == 1 && !h.2.is_empty()));
+        }
+    }
+}
+
+#[test]
+fn costs_and_times_are_added_up_over_the_events() {
+    // Every reply costs a cent, and every event comes a second after the one before.
+    let mut events: Vec<Envelope> = recorded("lamp").iter().map(|e| (**e).clone()).collect();
+    for (n, envelope) in (0_i64..).zip(&mut events) {
+        envelope.at = jiff::Timestamp::from_second(1_795_171_200 + n).unwrap();
+        if let Event::ReplyReceived { usage, .. } = &mut envelope.event {
+            usage.cost_nano = 10_000_000;
+        }
+    }
+    let events: Vec<Arc<Envelope>> = events.into_iter().map(Arc::new).collect();
+    let steps = |condition: &str| -> Vec<u32> { hits(&events, condition).iter().map(|h| h.1).collect() };
+    assert_eq!(steps("cost > 0.045"), [5], "five replies");
+    assert_eq!(steps("episode cost > 0.1"), [11]);
+    assert!(steps("cost > 1").is_empty());
+    let late = hits(&events, "time > 30s");
+    assert_eq!(late.len(), 1, "{late:?}");
+    assert!(late[0].2.contains("31s of moving time"), "{late:?}");
+    assert!(steps("time > 1h").is_empty());
+}
+
+/// Says these one after the other, and then the last for ever.
+fn scripted(said: &'static [&'static str]) -> Scripted {
+    let at = AtomicUsize::new(0);
+    Scripted::new(move |_| {
+        let n = at.fetch_add(1, Ordering::Relaxed).min(said.len() - 1);
+        Ok(said[n].to_owned())
+    })
+}
+
+/// Where it stood (step and stage), the events, and the state in the end.
+type Played = (Vec<(u32, String)>, Vec<Arc<Envelope>>, Arc<State>);
+
+/// Plays with these breakpoints set, going on at every stop.
+fn played(said: &'static [&'static str], breaks: &[&str]) -> Played {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = spec("react", vec![household("easy/heat/23")]);
+    spec.limits.steps = 16;
+    let open: OpenWorld = Arc::new(|task| {
+        let id = TaskId::parse(&task.id).map_err(|e| EnvError::Refused { what: e.to_string() })?;
+        Ok(Box::new(open_house(&id)?))
+    });
+    let mut launch = Launch::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    launch.actor = Arc::new(scripted(said));
+    let (handle, thread, _) = Driver::start(dir.path(), meta("s", &spec), spec, Vec::new(), launch).unwrap();
+    for text in breaks {
+        handle.send(Command::Break { text: (*text).to_owned(), of: None });
+    }
+    handle.send(Command::Run);
+    let mut stood = Vec::new();
+    let mut last = Seq(0);
+    loop {
+        until(&handle, |s| {
+            s.over
+                || s.trouble.is_some()
+                || s.stops.standing.as_ref().is_some_and(|h| h.seq > last && s.calls.is_empty())
+        });
+        let head = handle.store.head();
+        assert!(head.trouble.is_none(), "{:?}", head.trouble);
+        let Some(hit) = head.stops.standing.as_ref().filter(|h| h.seq > last) else { break };
+        assert_eq!(head.pause_reason, Some(PauseReason::Breakpoint));
+        last = hit.seq;
+        let stage = head.last_step().map_or(Stage::Settled, |s| s.stage);
+        stood.push((hit.step, format!("{stage:?}")));
+        handle.send(Command::Run);
+    }
+    let state = handle.store.head();
+    let events = handle.store.timeline().between(Seq(0), state.head);
+    handle.quit();
+    thread.join().unwrap();
+    (stood, events, state)
+}
+
+/// Does what changes nothing, repeats itself, and goes to and fro.
+const STUBBORN: &[&str] = &[
+    "look",
+    "dance",
+    "think: hm",
+    "dance",
+    "dance",
+    "inventory",
+    "inventory",
+    "think: hm",
+    "inventory",
+    "go to fridge 1",
+    "go to drawer 1",
+    "go to fridge 1",
+    "go to drawer 1",
+    "go to fridge 1",
+    "go to drawer 1",
+    "go to fridge 1",
+];
+
+const STUBBORN_HITS: &[Row] = &[
+    ("nothing 3", &[5]),
+    ("nothing", &[2, 4, 5]),
+    ("invalid 2", &[4]),
+    ("invalid 3", &[5]),
+    ("same action 3", &[5, 9]),
+    ("same action 2", &[4, 7]),
+    ("same observation 3", &[5, 9]),
+    ("same thought 2", &[8]),
+    ("cycle", &[14]),
+    ("note repeat", &[4, 5, 7]),
+    ("stalled 10", &[10]),
+    ("end failure", &[16]),
+];
+
+#[test]
+fn a_live_run_stands_exactly_where_its_journal_says_it_should() {
+    for (condition, steps) in STUBBORN_HITS {
+        let (stood, events, state) = played(STUBBORN, &[condition]);
+        let at: Vec<u32> = stood.iter().map(|s| s.0).collect();
+        assert_eq!(&at, steps, "{condition}: {stood:?}");
+        // A proposal is stopped before it runs, everything else after the answer.
+        let stage = if condition.starts_with("same action") || condition.starts_with("same thought") {
+            "Decision"
+        } else {
+            "Reflection"
+        };
+        assert!(stood.iter().all(|s| s.1 == stage), "{condition}: {stood:?}");
+        // The same events, looked at afterwards without the breakpoint's own, say the same.
+        let bare: Vec<Arc<Envelope>> = events
+            .iter()
+            .filter(|e| !matches!(e.event, Event::BreakpointSet { .. } | Event::BreakpointHit { .. }))
+            .cloned()
+            .collect();
+        assert_eq!(hits(&bare, condition).iter().map(|h| h.1).collect::<Vec<_>>(), at, "{condition}");
+        // Folding what was written, without any matcher, gives the state that the driver had.
+        let mut folded = State::default();
+        for envelope in &events {
+            folded.apply(envelope);
+        }
+        assert_eq!(folded, *state, "{condition}");
+        assert_eq!(folded.stops.get(1).unwrap().hits as usize, steps.len());
+    }
+}
+
+#[test]
+fn a_hit_says_why_and_watches_only_tell() {
+    let (stood, events, state) =
+        played(STUBBORN, &["nothing 3", "warn same action 3", "once action ~ fridge"]);
+    assert_eq!(stood, [(5, "Reflection".to_owned()), (10, "Decision".to_owned())]);
+    let told: Vec<String> = state.stops.all.iter().map(|b| format!("{} {}", b.stop, b.hits)).collect();
+    assert_eq!(told, ["nothing 3 1", "warn same action 3 2", "once action ~ fridge 1"]);
+    let whys: Vec<&str> = events
+        .iter()
+        .filter_map(|e| match &e.event {
+            Event::BreakpointHit { why, .. } => Some(why.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        whys,
+        [
+            "the 3rd time in a row at turn 5: `dance`",
+            "nothing happened at turns 2, 4 and 5",
+            "the 3rd time in a row at turn 9: `inventory`",
+            "`go to fridge 1` is proposed at turn 10",
+        ]
+    );
+    let marks = |n: u32| state.episode.as_ref().unwrap().step(n).unwrap().stops.len();
+    assert_eq!((marks(5), marks(9), marks(10), marks(11)), (2, 1, 1, 0));
+}
+
+#[test]
+fn conditions_that_a_file_makes_up_come_true_never_and_break_nothing() {
+    let mut state = State::default();
+    let stop = Stop { condition: "action ~ ((((".to_owned(), ..Stop::default() };
+    apply(&mut state, Event::BreakpointSet { breakpoint: 7, stop });
+    apply(
+        &mut state,
+        Event::BreakpointHit { breakpoint: 9, episode: 3, step: u32::MAX, why: "?".to_owned() },
+    );
+    let rules = rules();
+    for envelope in recorded("lamp") {
+        let before = state.clone();
+        state.apply(&envelope);
+        assert!((rules.look)(&before, &envelope, &state).is_empty());
+    }
+}

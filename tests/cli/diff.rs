@@ -1,0 +1,181 @@
+//! `diff`: two episodes side by side, as text and as JSON.
+
+use super::{Home, fields};
+use retrospect::domain::{BranchId, Seq};
+use retrospect::journal::Session;
+use serde_json::Value;
+
+/// Two runs of the same task: the second may take a few steps only. Gives both paths.
+fn two(home: &Home) -> (String, String) {
+    let run = |extra: &[&str]| {
+        let before: Vec<_> = sessions(home);
+        home.run(&[&["run", "--task", "easy/heat/23", "-q"], extra].concat());
+        let after = sessions(home);
+        after.into_iter().find(|s| !before.contains(s)).unwrap()
+    };
+    (run(&[]), run(&["--max-steps", "4", "--seed", "3"]))
+}
+
+fn sessions(home: &Home) -> Vec<String> {
+    let found = std::fs::read_dir(home.path("sessions")).into_iter().flatten();
+    found.map(|e| e.unwrap().path().display().to_string()).collect()
+}
+
+#[test]
+fn a_session_beside_itself_has_no_difference() {
+    let home = Home::new();
+    let (a, _) = two(&home);
+    let said = home.run(&["diff", &a, &a]).ok();
+    assert!(said.out.contains("no difference: all "), "{}", said.out);
+    let told = home.run(&["diff", &a, &a, "--json"]).ok().lines();
+    assert_eq!(
+        (&told[0]["same"], &told[0]["first"], &told[0]["before"]),
+        (&true.into(), &Value::Null, &Value::Null)
+    );
+    assert_eq!((&told[1]["type"], &told[1]["same"]), (&"summary".into(), &1.into()));
+}
+
+#[test]
+fn two_runs_are_told_side_by_side() {
+    let home = Home::new();
+    let (a, b) = two(&home);
+    for width in ["110", "80", "60"] {
+        let said = home.run(&["diff", &a, &b, "--width", width]).ok().out;
+        let most: usize = width.parse().unwrap();
+        for line in said.lines() {
+            assert!(line.chars().count() <= most, "{width}: {line}");
+        }
+        for words in ["first difference", "turns: ", "max_steps", "seed", "outcome"] {
+            assert!(said.replace("limits.steps", "max_steps").contains(words), "{words} at {width}: {said}");
+        }
+        assert!(!said.contains('\u{1b}'), "no colours where nobody sees them");
+    }
+    let only = home.run(&["diff", &a, &b, "--only-differences"]).ok().out;
+    assert!(only.contains("the same ...") && only.lines().count() < 400, "{only}");
+}
+
+#[test]
+fn the_other_way_round_the_sides_are_changed_over() {
+    let home = Home::new();
+    let (a, b) = two(&home);
+    let one = |a: &str, b: &str| home.run(&["diff", a, b, "--json"]).ok().lines().remove(0);
+    let (there, back) = (one(&a, &b), one(&b, &a));
+    assert_eq!((&there["a"], &there["b"]), (&back["b"], &back["a"]));
+    assert_eq!(there["reasons"], back["reasons"]);
+    let rows = |told: &Value| told["rows"].as_array().unwrap().len();
+    assert_eq!(rows(&there), rows(&back));
+    for (x, y) in there["rows"].as_array().unwrap().iter().zip(back["rows"].as_array().unwrap()) {
+        assert_eq!((&x["a"], &x["b"], &x["parts"]), (&y["b"], &y["a"], &y["parts"]));
+    }
+    let different = home.run(&["diff", &a, &b, "--json", "--only-differences"]).ok().lines().remove(0);
+    assert!(different["rows"].as_array().unwrap().iter().all(|r| r["kind"] != "same"));
+}
+
+#[test]
+fn trials_of_one_session_and_whole_sessions_are_compared() {
+    let home = Home::new();
+    let run = [
+        "run",
+        "--task",
+        "normal/heat/71",
+        "--method",
+        "reflexion",
+        "--trials",
+        "2",
+        "--max-steps",
+        "6",
+        "-q",
+    ];
+    home.run(&run).ok();
+    let path = home.session().display().to_string();
+    let trials = home.run(&["diff", &format!("{path}#1"), &format!("{path}#2")]).ok().out;
+    assert!(trials.contains("trial 1") && trials.contains("trial 2"), "{trials}");
+    let whole = home.run(&["diff", &path, &path]).ok().out;
+    assert!(whole.contains("#2 | #2") && whole.contains("no difference in 2 episodes"), "{whole}");
+    let lines = home.run(&["diff", &path, &path, "--json"]).ok().lines();
+    assert_eq!(lines.len(), 3);
+    // Where one side names an episode, the other's of the same trial stands beside it.
+    let one = home.run(&["diff", &format!("{path}#2"), &path, "--json"]).ok().lines();
+    assert_eq!((&one[0]["a"]["episode"], &one[0]["b"]["episode"]), (&2.into(), &2.into()));
+}
+
+#[test]
+fn branches_of_one_session_share_their_past() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "6"]).ok();
+    let path = home.session();
+    let trunk = std::fs::read_to_string(path.join("branches/trunk.jsonl")).unwrap();
+    let events: Vec<Value> = trunk.lines().skip(1).map(|l| serde_json::from_str(l).unwrap()).collect();
+    let third = events.iter().find(|e| e["type"] == "noted" && e["step"] == 3).unwrap();
+    let at = Seq(third["seq"].as_u64().unwrap());
+    let session = Session::open(&path).unwrap();
+    drop(session.fork(&BranchId::trunk(), at, "a test", jiff::Timestamp::UNIX_EPOCH).unwrap());
+    let place = |branch: &str| format!("{}@{branch}", path.display());
+    let told = home.run(&["diff", &place("trunk"), &place("b1"), "--json"]).ok().lines().remove(0);
+    let kinds: Vec<&str> =
+        told["rows"].as_array().unwrap().iter().map(|r| r["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds[..4], ["same"; 4], "the first observation and three steps");
+    assert!(kinds[4..].iter().all(|k| *k == "only_a"), "{kinds:?}");
+    assert_eq!((&told["a"]["branch"], &told["b"]["branch"]), (&"trunk".into(), &"b1".into()));
+    assert_eq!(told["reasons"], serde_json::json!(["end"]));
+    let missing = home.run(&["diff", &place("trunk"), &place("b9")]);
+    assert!(missing.code == 1 && missing.err.contains("b9"), "{}", missing.err);
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let home = Home::new();
+    let (a, b) = two(&home);
+    home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "2"]);
+    let other = sessions(&home).into_iter().find(|s| *s != a && *s != b).unwrap();
+    let cases = [
+        (vec!["diff", &a], 2, "required"),
+        (vec!["diff", &a, "nowhere"], 1, "there is no session"),
+        (vec!["diff", &a, &other], 2, "no episode of the same task"),
+        (vec!["diff", &a, &b, "--width", "7"], 2, "40"),
+    ];
+    for (args, code, words) in cases {
+        let said = home.run(&args);
+        assert!(said.code == code && said.err.contains(words), "{args:?}: {} {}", said.code, said.err);
+    }
+    for (place, words) in [("#9", "no episode 9"), ("#x", "no episode"), ("#1.3", "whole episodes")] {
+        let said = home.run(&["diff", &format!("{a}{place}"), &a]);
+        assert!(said.code > 0 && said.err.contains(words), "{place}: {} {}", said.code, said.err);
+    }
+}
+
+/// Every field that is printed is explained, and nothing else is.
+#[test]
+fn the_page_explains_every_field_of_the_json() {
+    let page = include_str!("../../docs/COMPARE.md");
+    let named = |heading: &str| -> Vec<String> {
+        let part = page
+            .split(&format!("### `{heading}`\n"))
+            .nth(1)
+            .unwrap_or_else(|| panic!("no heading {heading}"));
+        let part = part.split("\n### ").next().unwrap();
+        let rows = part.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next());
+        rows.map(str::to_owned).collect()
+    };
+    let keys = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    let home = Home::new();
+    let (a, b) = two(&home);
+    let out = home.run(&["diff", &a, &b, "--json"]).ok();
+    let lines: Vec<&str> = out.out.lines().collect();
+    // The order of the fields of a line is part of the page.
+    assert_eq!(named("comparison"), fields(lines[0]));
+    assert_eq!(named("summary"), fields(lines[1]));
+    let told = out.lines().remove(0);
+    for (heading, value) in [
+        ("a and b", &told["a"]),
+        ("before", &told["before"]),
+        ("rows", &told["rows"][0]),
+        ("a step", &told["rows"][0]["a"]),
+    ] {
+        assert_eq!(sorted(named(heading)), sorted(keys(value)), "{heading}");
+    }
+}

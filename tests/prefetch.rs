@@ -1,0 +1,223 @@
+//! Asking ahead changes nothing of a run: the journals with and without are equal but for times, and what was asked for
+//! nothing is counted apart.
+#![allow(clippy::unwrap_used)]
+
+#[path = "rig/run.rs"]
+mod run;
+
+use retrospect::domain::{Fate, Kind, LessonText, RunSpec, Scope, SettingOrigin, ShownAs, Task};
+use retrospect::driver::worlds::{self, WorldOptions};
+use retrospect::driver::{AheadTally, Driver, Handle, Launch, OpenWorld};
+use retrospect::engine::{Command, Envelope, Event, LessonWish};
+use retrospect::env::EnvError;
+use retrospect::env::pddl::Joining;
+use retrospect::journal::read_branch;
+use retrospect::prompt::Templates;
+use retrospect::provider::rules::Rules;
+use retrospect::provider::{Cache, Cached, Provider, Scripted};
+use run::{meta, spec, until};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+fn task(env: &str, id: &str) -> Task {
+    Task {
+        env: env.to_owned(),
+        id: id.to_owned(),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 0,
+    }
+}
+
+/// The built-in rules in the place of a model, with answers that are kept.
+fn launch(spec: &RunSpec, cache: &Path, mode: Cache, prefetch: bool) -> Launch {
+    let options = WorldOptions { data: None, seed: 0, joining: Joining::Comma };
+    let open: OpenWorld = Arc::new(move |task| worlds::open(task, &options));
+    let rules: Arc<dyn Provider> = Arc::new(Rules::with_delay(Duration::ZERO));
+    let mentor: Arc<dyn Provider> = Arc::new(Scripted::new(|_| Ok("['Look everywhere once.']".to_owned())));
+    let kept =
+        |inner, name: &str| Arc::new(Cached::new(inner, name.to_owned(), cache, mode)) as Arc<dyn Provider>;
+    let (actor, mentor) = (kept(rules, "actor"), kept(mentor, "mentor"));
+    let mut launch = Launch::of(
+        &RunSpec { actor: "rules".to_owned(), mentor: "none".to_owned(), ..spec.clone() },
+        Arc::new(Templates::builtin()),
+        open,
+        Duration::ZERO,
+    )
+    .unwrap();
+    (launch.actor, launch.mentor, launch.prefetch) = (actor, Some(mentor), prefetch);
+    launch
+}
+
+/// Waits until a person is awaited and, where that is done, the next question is under way.
+fn rest(handle: &Handle, asked: u64) {
+    until(handle, |s| s.waits() || s.over);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let mut news = handle.store.news();
+        // What is not asked ahead in this time will not be: the end of an episode is near, or prefetching is off.
+        let _ = tokio::time::timeout(Duration::from_millis(800), async {
+            while handle.store.live().ahead.asked < asked {
+                news.changed().await.unwrap();
+            }
+        })
+        .await;
+    });
+}
+
+/// A person steps, overrides, rejects, teaches and steps again; the events without their times.
+fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, AheadTally, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let launch = launch(spec, &dir.path().join("cache"), mode, prefetch);
+    let (handle, thread, session) =
+        Driver::start(dir.path(), meta("s", spec), spec.clone(), Vec::new(), launch).unwrap();
+    let ask = |command| {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(handle.ask(command)).unwrap();
+    };
+    ask(Command::Step);
+    for turn in 0..9 {
+        let asked =
+            if prefetch && mode == Cache::ReadWrite { handle.store.live().ahead.asked + 1 } else { 0 };
+        rest(&handle, asked);
+        if handle.store.head().open_episode().is_none() {
+            break;
+        }
+        match turn {
+            3 => ask(Command::Override {
+                action: "inventory".to_owned(),
+                shown_as: ShownAs::Own,
+                fate: Fate::Kept,
+            }),
+            5 => ask(Command::Reject("look elsewhere first".to_owned())),
+            6 => {
+                let text = LessonText { text: "Open what is closed.".to_owned(), solution: None };
+                ask(Command::Lesson(LessonWish::add(
+                    Kind::Abstract,
+                    Scope::Environment,
+                    text,
+                    String::new(),
+                )));
+                rest(&handle, 0);
+                ask(Command::Step);
+            }
+            _ => ask(Command::Step),
+        }
+    }
+    until(&handle, |s| s.waits() || s.over);
+    let (ahead, signals) = (handle.store.live().ahead, handle.store.live().signals);
+    handle.quit();
+    thread.join().unwrap();
+    let events = read_branch(&session.trunk()).unwrap().events;
+    let said = signals.into_iter().map(|(_, signal)| format!("{signal:?}")).collect();
+    (events.iter().map(|e| timeless(e)).collect(), ahead, said)
+}
+
+fn timeless(envelope: &Envelope) -> Event {
+    let mut event = envelope.event.clone();
+    if let Event::ReplyReceived { usage, .. } = &mut event {
+        usage.millis = 0;
+    }
+    event
+}
+
+#[test]
+fn journals_are_equal_with_and_without_asking_ahead() {
+    let mut neural = spec("omnireflect", vec![task("household", "easy/put/3")]);
+    neural.settings.set("generation", "neural", SettingOrigin::Flag);
+    neural.settings.set("r_freq", 2, SettingOrigin::Flag);
+    neural.mentor = "openai:scripted".to_owned();
+    let runs = [
+        spec("react", vec![task("household", "easy/heat/1")]),
+        spec("react", vec![task("babyai", "1")]),
+        spec("react", vec![task("pddl", "gripper/3")]),
+        neural,
+    ];
+    let (mut all, mut overrides) = (AheadTally::default(), 0);
+    for spec in &runs {
+        let (without, none, _) = played(spec, false, Cache::ReadWrite);
+        let (with, ahead, said) = played(spec, true, Cache::ReadWrite);
+        let first = without.iter().zip(&with).position(|(a, b)| a != b);
+        assert_eq!(
+            (first.map(|n| (&without[n], &with[n])), with.len()),
+            (None, without.len()),
+            "{:?}",
+            spec.tasks
+        );
+        assert_eq!(none, AheadTally::default());
+        assert!(said.is_empty(), "{said:?}");
+        assert!(ahead.used > 0 && ahead.asked >= ahead.used + ahead.dropped, "{ahead:?}");
+        overrides += without.iter().filter(|e| matches!(e, Event::ActionOverridden { .. })).count();
+        all = all.with(ahead);
+    }
+    // The override, the rejection and the lesson each made something of no use, and it was counted.
+    assert!(overrides >= 3 && all.dropped >= 6 && all.wasted.tokens() > 0, "{all:?}");
+    assert!(all.words().unwrap().contains("for nothing"), "{all:?}");
+}
+
+#[test]
+fn what_cannot_be_asked_ahead_is_said_and_nothing_is_asked() {
+    let spec = spec("react", vec![task("household", "easy/put/3")]);
+    let (_, ahead, said) = played(&spec, true, Cache::Read);
+    assert_eq!(ahead, AheadTally::default());
+    assert_eq!(said.iter().filter(|s| s.contains("--cache read-write")).count(), 1, "{said:?}");
+}
+
+/// A world that breaks in the shadow's step only: it is brought back, and the run does not notice.
+#[test]
+fn a_world_that_breaks_in_the_shadow_is_brought_back() {
+    use retrospect::domain::{EnvInfo, Turn};
+    use retrospect::env::{Environment, Snapshot};
+    use std::sync::atomic::{AtomicU32, Ordering};
+    struct Fragile {
+        inner: Box<dyn Environment>,
+        breaks: Arc<AtomicU32>,
+    }
+    impl Environment for Fragile {
+        fn info(&self) -> EnvInfo {
+            self.inner.info()
+        }
+        fn reset(&mut self) -> Result<Turn, EnvError> {
+            self.inner.reset()
+        }
+        fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+            self.inner.step(action)
+        }
+        fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
+            self.inner.admissible()
+        }
+        fn snapshot(&self) -> Option<Snapshot> {
+            self.inner.snapshot()
+        }
+        fn restore(&mut self, _: &Snapshot) -> Result<(), EnvError> {
+            self.breaks.fetch_add(1, Ordering::Relaxed);
+            Err(EnvError::Refused { what: "not today".to_owned() })
+        }
+    }
+    let play = |prefetch: bool| {
+        let dir = tempfile::tempdir().unwrap();
+        let spec = spec("react", vec![task("household", "easy/put/3")]);
+        let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, prefetch);
+        let (open, breaks) = (launch.open.clone(), Arc::new(AtomicU32::new(0)));
+        let counted = breaks.clone();
+        launch.open = Arc::new(move |task| {
+            Ok(Box::new(Fragile { inner: open(task)?, breaks: counted.clone() }) as Box<dyn Environment>)
+        });
+        let (handle, thread, session) =
+            Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
+        for turn in 0..4 {
+            handle.send(Command::Step);
+            until(&handle, |s| s.waits() && s.last_step().is_some_and(|s| s.number == turn + 1));
+            rest(&handle, if prefetch { u64::from(turn) + 1 } else { 0 });
+        }
+        handle.quit();
+        thread.join().unwrap();
+        let events = read_branch(&session.trunk()).unwrap().events;
+        (events.iter().map(|e| timeless(e)).collect::<Vec<_>>(), breaks.load(Ordering::Relaxed))
+    };
+    let ((without, none), (with, broken)) = (play(false), play(true));
+    assert_eq!(without, with);
+    assert!(none == 0 && broken > 0, "{broken}");
+}
