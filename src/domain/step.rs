@@ -178,7 +178,7 @@ pub struct Step {
     #[serde(default)]
     pub usage: Usage,
     /// The event of the answer.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Seq::is_before_all")]
     pub answered_seq: Seq,
     /// Who answered in the actor's place, where a person took a recorded reply: `recorded:SESSION` or `cache`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
