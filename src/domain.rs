@@ -1,6 +1,7 @@
 //! The nouns of the field, one name for one idea. Nothing here reads a file, a clock or a socket.
 
 mod failure;
+mod hand;
 mod id;
 mod lesson;
 mod note;
@@ -14,6 +15,7 @@ mod turn;
 mod usage;
 
 pub use failure::FailureKind;
+pub use hand::HandChange;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};
 pub use lesson::{
     ChangeLine, Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, PoolChange, Scope,

@@ -16,6 +16,7 @@ mod outfit;
 mod runner;
 mod stand_in;
 mod store;
+mod trail;
 pub mod worlds;
 
 pub use ahead::AheadTally;

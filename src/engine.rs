@@ -10,7 +10,9 @@ mod carried;
 mod clock;
 mod command;
 mod decide;
+mod deed;
 mod effect;
+mod envelope;
 mod event;
 mod limits;
 mod policy;
@@ -24,15 +26,17 @@ pub use advance::end as episode_end;
 pub use carried::{Attempt, Carried, FROM_NUMBER, FROM_TRIAL, only_trial};
 pub use clock::Clock;
 pub use command::{Command, Input, LessonWish, Refusal};
+pub use deed::{Deed, UndoEntry};
 pub use effect::{Effect, effect_of};
-pub use event::{Cause, Envelope, Event, Failure, PauseReason};
+pub use envelope::{Cause, Envelope};
+pub use event::{Event, Failure, PauseReason};
 pub use policy::{
     Ask, Detect, Draft, Drafter, Found, Heard, MentorReading, Method, Outgoing, Policy, Reading, StopLook,
     StopRules, Want, keep,
 };
 pub use pool::Pool;
 pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};
-pub use state::{Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
+pub use state::{Episode, Grant, NoteTally, Pace, Spent, State};
 pub use stops::{Breakpoint, Hit, MOST_BREAKPOINTS, Meter, Row, Rows, Stops};
 pub use switch::with_model;
 

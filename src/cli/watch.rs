@@ -211,6 +211,7 @@ fn trouble(state: &State) -> Option<String> {
 /// Tells what is new.
 pub(super) fn tell_news(handle: &Handle, teller: &mut Teller) -> Result<(), Fault> {
     const PIECE: u64 = 1024;
+    teller.other_line(&handle.store)?;
     let head = handle.store.head().head;
     teller.signals(&handle.store);
     // A long session that is told from its start is never held as a whole.

@@ -80,6 +80,10 @@ pub struct Executed {
 
 /// What the world answered, and how the agent sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what a world says beside its words, as the journal has it"
+)]
 pub struct Seen {
     /// The raw text of the world.
     pub raw: String,
@@ -96,10 +100,14 @@ pub struct Seen {
     pub won: bool,
     /// The world accepted the action.
     pub valid: bool,
+    /// A person has written `seen`; the world said `raw`, and is as `raw` says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edited: bool,
 }
 
 /// A step of a trajectory; the first is number 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each folded from an event of its own")]
 pub struct Step {
     /// Its number in the episode.
     pub number: u32,
@@ -108,6 +116,9 @@ pub struct Step {
     /// What the actor thought, without the label.
     #[serde(default)]
     pub thought: Option<String>,
+    /// A person has written the thought.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub thought_edited: bool,
     /// The action the actor proposed; none when it only thought.
     #[serde(default)]
     pub proposed: Option<String>,
@@ -166,6 +177,9 @@ pub struct Step {
     /// What the reply cost.
     #[serde(default)]
     pub usage: Usage,
+    /// The event of the answer.
+    #[serde(default, skip_serializing_if = "Seq::is_before_all")]
+    pub answered_seq: Seq,
     /// Who answered in the actor's place, where a person took a recorded reply: `recorded:SESSION` or `cache`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
@@ -206,6 +220,11 @@ impl Step {
     /// The observation as the agent sees it.
     pub fn observation(&self) -> Option<&str> {
         self.answer.as_ref().map(|a| a.seen.as_deref().unwrap_or(&a.raw))
+    }
+
+    /// A person changed the observation.
+    pub fn observation_edited(&self) -> bool {
+        self.answer.as_ref().is_some_and(|a| a.edited)
     }
 
     /// A person changed what this step did.

@@ -7,6 +7,7 @@ mod pool;
 mod question;
 mod reply;
 mod stops;
+mod undo;
 
 use super::{Cause, Command, Engine, Event, Input, Refusal};
 

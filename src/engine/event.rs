@@ -1,9 +1,10 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
 use super::Carried;
+
 use crate::domain::{
-    Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, LessonOp, Note, PoolChange,
-    PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
+    Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, HandChange, LessonOp, Note,
+    PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,39 +13,6 @@ use std::sync::Arc;
 mod why;
 
 pub use why::{Failure, PauseReason};
-
-/// An event with its place, its time and what brought it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Envelope {
-    /// Place in its branch.
-    pub seq: Seq,
-    /// When the driver stamped it; no decision ever reads it.
-    pub at: jiff::Timestamp,
-    /// What brought it.
-    pub cause: Cause,
-    /// The next event belongs to the same batch; a batch that is not whole at the end of a file was never acknowledged.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub more: bool,
-    /// What happened.
-    #[serde(flatten)]
-    pub event: Event,
-}
-
-/// What an event goes back to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// A person's or a script's command.
-    Person,
-    /// A model's reply.
-    Model,
-    /// The world's reply.
-    World,
-    /// The method and the engine's own rules.
-    Policy,
-    /// A timer.
-    Timer,
-}
 
 /// A fact. Every variant is complete: folding asks nobody.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -271,6 +239,41 @@ pub enum Event {
         /// The change.
         #[serde(flatten)]
         op: Box<LessonOp>,
+    },
+    /// A person gave a thought other words.
+    ThoughtEdited {
+        /// The step.
+        step: u32,
+        /// The words before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<String>,
+        /// The words from now on; none: no thought.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
+    /// A person lets the agent see other words of the world. The world is not changed.
+    ObservationEdited {
+        /// The step.
+        step: u32,
+        /// The view before, where the interface or a person had made one of the world's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<String>,
+        /// The words that prompts show.
+        text: String,
+    },
+    /// A person's change of something else than the lessons was taken back.
+    TakenBack {
+        /// The event that is taken back.
+        of: Seq,
+        /// The change that does it.
+        change: Box<HandChange>,
+    },
+    /// A change that was taken back was made again.
+    MadeAgain {
+        /// The event that is made again.
+        of: Seq,
+        /// The change.
+        change: Box<HandChange>,
     },
     /// The method's own memory was replaced.
     MemorySet {

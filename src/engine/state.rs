@@ -1,9 +1,9 @@
 //! The state: what all events so far come to.
 
-use super::{Clock, Effect, Failure, PauseReason, Pool, Stops};
+use super::{Clock, Effect, Failure, PauseReason, Pool, Stops, UndoEntry};
 use crate::domain::{
-    Asked, Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, LessonOp, Note, PoolChange,
-    PromptRecord, Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
+    Asked, Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, Note, PoolChange, PromptRecord,
+    Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
 };
 use rpds::{HashTrieMapSync, VectorSync};
 use serde::{Deserialize, Serialize};
@@ -43,15 +43,6 @@ pub struct NoteTally {
     pub last_step: u32,
     /// What it found there.
     pub last: Note,
-}
-
-/// A change of the pool by a person that can be taken back.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct UndoEntry {
-    /// The event that made it.
-    pub of: Seq,
-    /// The change.
-    pub op: LessonOp,
 }
 
 /// Calls to models and their tokens, by role.

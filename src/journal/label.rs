@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write as _};
 
-/// The stem of the file; no branch has this name.
-pub(super) const LABELS: &str = "labels";
+/// The stem of the file of labels; no branch has this name.
+pub const LABELS: &str = "labels";
 
 /// What a person calls a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,5 +103,20 @@ fn clean(change: LabelChange) -> LabelChange {
         LabelChange::Name(name) => LabelChange::Name(said(name)),
         LabelChange::Note(note) => LabelChange::Note(said(note)),
         archived @ LabelChange::Archived(_) => archived,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Line;
+
+    #[test]
+    fn the_lines_of_the_document_are_read_and_written_as_they_stand() {
+        let page = include_str!("../../docs/JOURNAL.md");
+        let block = page.split("```json\n").nth(3).unwrap().split("```").next().unwrap();
+        assert_eq!(block.lines().count(), 3);
+        for line in block.lines() {
+            assert_eq!(serde_json::to_string(&serde_json::from_str::<Line>(line).unwrap()).unwrap(), line);
+        }
     }
 }

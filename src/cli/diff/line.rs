@@ -110,7 +110,7 @@ pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<(Ope
         path.map(Path::new).is_some_and(|p| p.is_file() && p.file_name().is_some_and(|n| n != "meta.toml"));
     if report {
         return match place.branch.as_ref().filter(|b| **b != BranchId::trunk()) {
-            None => Ok((place::open(config, path)?, BranchId::trunk())),
+            None => Ok((place::open(config, Some(&format!("{}@trunk", place.path)))?, BranchId::trunk())),
             Some(branch) => Err(Fault::usage(
                 format!("{}@{branch}: only the trunk of a report can be compared", place.path),
                 "name a session's folder",
@@ -121,8 +121,7 @@ pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<(Ope
     let session = Session::open(&dir)?;
     let branch = place.branch.clone().unwrap_or_else(|| session.last_written());
     let opened = journal::open_branch(&session.branch_there(&branch)?, Use::Look)?;
-    let torn = opened.torn.map(|t| t.what);
-    Ok((Opened::of(dir, session.meta, opened.timeline, opened.whole, torn), branch))
+    Ok((Opened::of(dir, session.meta, opened), branch))
 }
 
 /// The branches that an event of a branch stands on, from the trunk on, each with its last event that counts here.

@@ -1,10 +1,13 @@
 //! What a line means. Pure: from a line and the state to wishes, or to words.
 
 mod breaks;
+mod help;
+mod lines;
 mod standing;
 mod summary;
 mod telling;
 
+pub(super) use help::HELP;
 pub(super) use standing::mode;
 use telling::{story, world};
 
@@ -13,6 +16,7 @@ use crate::domain::{
     Asked, Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs,
 };
 use crate::engine::{Command, LessonWish, Pace, State, with_model};
+use crate::journal::LabelChange;
 use crate::prompt::render;
 use std::fmt::Write as _;
 
@@ -31,60 +35,24 @@ pub(super) enum Said {
     Admissible,
     /// A way to the goal.
     Hint,
+    /// Go back to the proposal of a step and on from there, with these wishes first.
+    Fork {
+        /// The step.
+        step: u32,
+        /// The wishes.
+        then: Vec<Command>,
+    },
+    /// Go on with another branch, by its id or name.
+    Switch(String),
+    /// Name a branch, or put it away.
+    Label(String, LabelChange),
+    /// List the branches.
+    Branches,
     /// The list of commands.
     Help,
     /// Leave.
     Quit,
 }
-
-pub(super) const HELP: &str = "\
-step (n)                do what is proposed and stop at the next proposal
-stage (s)               go on by one stage: prompt, reply, decision, observation, reflection
-run                     go on without stopping
-pause                   stop as soon as nothing is in flight
-override ACTION (o)     put another action in the place of the proposed one
-  override-as-edit ACTION   the same, shown to the agent as a human edit
-break CONDITION (b)     stop where it comes true, such as `break nothing 3`, `break action ~ heat`, `break end failure`
-watch CONDITION         tell where it comes true, and go on (also: warn CONDITION)
-breaks                  list breakpoints and watches, with their numbers and hits
-break-edit N CONDITION, break-on N, break-off N, break-delete N
-reject REASON (x)       refuse the proposal; the agent is told why and asked again
-ask-again               ask this step again with the lessons as they are now
-r                       again what just was: the step, the failed call, or the ended task
-act ACTION              your action, when you play; `think: ...` is a thought
-auto, human             who decides: the agent, or you alone
-confirm, play           stop at every proposal, play by hand; once more: the agent decides
-lesson TEXT (a)         add an Abstract lesson; `mistake -> solution` adds an Error lesson
-lesson KIND: TEXT       add a lesson of another kind
-lessons                 list the lessons
-edit N TEXT             give lesson N new words
-on N, off N, pin N, delete N      switch lesson N on or off, pin it, delete it
-scope N SCOPE           give lesson N another reach: episode, task, task_type, environment
-move N PLACE            put lesson N at another place among its kind
-undo (u), redo (U)      take the last change of lessons back, make it again
-summary                 the mentor's summary that waits for your word, line by line
-accept [N ...]          take it: all of its lines, or these alone; refuse [N ...]: none of them, or all but these
-reflect KIND            reflect now: abstract, error, progress, or a kind of the method (plan, positive ...)
-prompt (p) [KIND]       the last prompt, segment by segment; with KIND that of a question to the mentor
-prompt-edit N TEXT      give part N of a drafted prompt other words before it is sent (`stage` drafts and sends)
-world (w)               what the agent may know of the world
-actions                 what the world would accept now
-hint                    a way to the goal, where the world can look for one
-story [N]               the last steps, or step N
-note TEXT               a remark on this step
-set NAME VALUE          change a setting, such as max_steps
-retry                   after failed calls: try all of them again
-model NAME              let another model act from now on (openai:MODEL, openai:MODEL profile P, rules, recorded:SESSION);
-  mentor NAME           the same for who reflects; after a failed call `retry` then asks it
-recorded SESSION        after failed calls: take the recorded replies of a session to these very prompts; `recorded cache`: kept ones
-give-up                 after failed calls: go on without; a reflection is left out, a step waits for your `act`
-end, again              end the episode; play the same task again (also: begin)
-quit (q)                leave; the session can be resumed
-The palette's words mean the same here, with or without its colon:
-lesson-add, lesson-edit N, lesson-pin N, lesson-scope N, lesson-delete N, ask-again, remark, pause-run,
-end-episode, inspect N, next, open; a bare number such as :37 shows that step. Words that only move or paint
-something, such as zoom and theme, need the screen, and say so.
-";
 
 /// What a line means in this state; an error is what to say.
 pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
@@ -93,6 +61,9 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     let one = |command: Command| Ok(Said::Do(vec![command]));
+    if let Some(said) = lines::understand(word, rest, state) {
+        return said;
+    }
     if let Some(said) = breaks::understand(word, rest, state) {
         return said;
     }

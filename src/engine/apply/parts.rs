@@ -275,6 +275,7 @@ impl Episode {
 impl Step {
     pub(super) fn clear_proposal(&mut self) {
         self.thought = None;
+        self.thought_edited = false;
         self.proposed = None;
         self.complaints.clear();
         self.approved = false;
@@ -293,6 +294,7 @@ pub(super) fn seen_of(turn: &Turn, seen: Option<&String>) -> Seen {
         done: turn.done,
         won: turn.won,
         valid: turn.valid,
+        edited: false,
     }
 }
 
@@ -300,6 +302,7 @@ pub(super) fn seen_of(turn: &Turn, seen: Option<&String>) -> Seen {
 pub(super) fn touches_episode(event: &Event) -> bool {
     match event {
         Event::EpisodeEnded { summary } => summary.reason == EndReason::Person,
+        Event::TakenBack { change, .. } | Event::MadeAgain { change, .. } => change.touches_episode(),
         _ => matches!(
             event,
             Event::ActionOverridden { .. }
@@ -308,6 +311,8 @@ pub(super) fn touches_episode(event: &Event) -> bool {
                 | Event::CallCancelled { .. }
                 | Event::SettingChanged { .. }
                 | Event::RunChanged { .. }
+                | Event::ThoughtEdited { .. }
+                | Event::ObservationEdited { .. }
                 | Event::LessonChanged { .. }
                 | Event::Undone { .. }
                 | Event::Redone { .. }

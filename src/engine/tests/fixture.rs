@@ -312,7 +312,7 @@ pub(super) fn names(events: &[Event]) -> Vec<String> {
 }
 
 /// A call to the actor that came to nothing.
-pub(super) fn no_answer() -> Failure {
+pub(super) fn no_answer() -> crate::engine::Failure {
     let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
-    Failure { what, place, next, kind: None }
+    crate::engine::Failure { what, place, next, kind: None }
 }

@@ -1,0 +1,25 @@
+//! What a person did, to be taken back.
+
+use crate::domain::{HandChange, LessonOp, Seq};
+use serde::{Deserialize, Serialize};
+
+/// What a person did that can be taken back, or would have been.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deed {
+    /// A change of the pool.
+    Lesson(LessonOp),
+    /// Another change.
+    Hand(HandChange),
+    /// An override that has run, or a rejection that the agent was told: only going back takes it back.
+    Ran,
+}
+
+/// A deed and its event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UndoEntry {
+    /// The event that made it.
+    pub of: Seq,
+    /// What was done.
+    pub what: Deed,
+}
