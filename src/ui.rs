@@ -12,6 +12,7 @@ pub mod keymap;
 pub mod lane;
 pub mod layout;
 pub mod look;
+pub mod mark;
 pub mod model;
 pub mod msg;
 pub mod overlay;

@@ -283,6 +283,7 @@ impl App {
             | Request::Quit
             | Request::Go(_)
             | Request::Keep { .. }
+            | Request::Marks(_)
             | Request::Do(_)
             | Request::Say(_) => {}
         }

@@ -44,9 +44,7 @@ impl Fixture {
 
     /// The same by this method and mentor, with so many trials.
     pub fn of(method: &str, mentor: &str, trials: u32) -> Self {
-        let store = Arc::new(Store::default());
-        let mut fixture =
-            Self { store, state: State::default(), step: 0, progress: 0.0, lessons: 0, calls: 0 };
+        let mut fixture = Self::empty();
         fixture.write(
             Cause::Policy,
             Event::RunStarted {
@@ -67,6 +65,12 @@ impl Fixture {
             },
         );
         fixture
+    }
+
+    /// Before the first event.
+    pub fn empty() -> Self {
+        let store = Arc::new(Store::default());
+        Self { store, state: State::default(), step: 0, progress: 0.0, lessons: 0, calls: 0 }
     }
 
     /// Journals and folds one event.

@@ -75,6 +75,8 @@ modes! {
     Details = "details", "In the details of a lesson", Some(Mode::Overlay), false;
     /// The list of the run's episodes.
     Runs = "runs", "In the list of the run's episodes", Some(Mode::Overlay), false;
+    /// The kinds of marks.
+    Marks = "marks", "In the list of marks", Some(Mode::Overlay), false;
     /// The end card.
     End = "end", "On the end card", Some(Mode::Choice), false;
     /// Words to search for are typed.

@@ -119,9 +119,16 @@ impl<'a> Look<'a> {
         self.moment.head.run.as_ref().map_or("", |r| r.method.as_str())
     }
 
-    /// A step of the listed episode by its number.
+    /// A step of the listed episode by its number: up to the chosen one as it was at the moment shown, later ones as they
+    /// came to be.
     pub fn step(&self, number: u32) -> Option<&'a Arc<Step>> {
-        self.episode()?.steps.get(number.checked_sub(1)? as usize)
+        self.state_of(number).episode.as_deref()?.shared_step(number)
+    }
+
+    /// The state that tells what a step of the listed episode was.
+    pub fn state_of(&self, number: u32) -> &'a State {
+        let moment = self.moment;
+        if moment.past() && number <= moment.chosen() { &moment.shown } else { &moment.story }
     }
 
     /// A call to a model is under way.

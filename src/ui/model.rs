@@ -2,6 +2,7 @@
 
 use super::lane::Lane;
 use super::layout::{Arrangement, Pane};
+use super::mark::Marks;
 use super::overlay::{Draft, Overlay};
 use super::view::time::Ruler;
 use crate::domain::{Kind, LessonId, Seq};
@@ -113,6 +114,8 @@ pub struct Model {
     pub still: bool,
     /// The mouse belongs to the screen.
     pub mouse: bool,
+    /// At which marks `<` and `>` stop.
+    pub marks: Marks,
     /// The mouse draws the chosen turn along the time bar, as the bar lay when the button was pressed.
     pub scrubbing: Option<Ruler>,
     /// What lies over the panes; the last has the keys.

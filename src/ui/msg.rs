@@ -1,5 +1,6 @@
 //! What reaches the update, and what the update wants from the outside.
 
+use super::mark::Marks;
 use super::model::Cursor;
 use super::overlay::{Answer, Draft};
 use crate::domain::LessonId;
@@ -49,6 +50,8 @@ pub enum Request {
     Export,
     /// Move all panes to this moment.
     Go(Cursor),
+    /// Stop at these marks from now on.
+    Marks(Marks),
     /// Do an action of the main screen by its name, as the palette does.
     Do(crate::ui::keymap::Action),
     /// Keep what was typed for a lesson and not saved, or forget it.

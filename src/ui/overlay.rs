@@ -12,6 +12,7 @@ pub(crate) mod field;
 pub(crate) mod fuzzy;
 mod help;
 mod line_box;
+mod marks;
 mod palette;
 mod preview;
 mod prompt;
@@ -28,13 +29,14 @@ pub use end_card::EndCard;
 pub(crate) use end_card::task_left;
 pub use help::Help;
 pub use line_box::{LineBox, Purpose};
+pub use marks::MarkList;
 pub use palette::Palette;
 pub use prompt::PromptView;
 pub use runs::Runs;
 pub use search::Search;
 pub use step::StepView;
 
-pub(crate) use super::update::{after, after_step};
+pub(crate) use super::update::{after, place};
 
 use super::canvas::Canvas;
 use super::find::{Hit, Progress};
@@ -174,6 +176,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::Preview => Box::new(PromptView::new(model.templates.clone()).ahead()),
         Action::Tasks => Box::new(Runs::at(look)),
+        Action::Marks => Box::new(MarkList::new(model.marks)),
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
             let ended = head.episode.as_ref().is_some_and(|e| e.outcome.is_some());

@@ -175,6 +175,7 @@ mod keys;
 mod mended;
 mod mentor;
 mod overlays;
+mod past;
 mod pictures;
 mod safety;
 mod told;

@@ -8,7 +8,7 @@ mod refusal;
 mod scroll;
 mod turn;
 
-pub(crate) use cursor::{after, after_step};
+pub(crate) use cursor::{after, place};
 pub(crate) use lesson::{chosen as chosen_lesson, kind as chosen_kind};
 
 use self::refusal::{acts_on_the_present, only_read, wants_a_driver};
@@ -65,6 +65,7 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
     for request in requests {
         match request {
             Request::Go(cursor) => cursor::go(model, look, cursor),
+            Request::Marks(marks) => model.marks = marks,
             Request::Say(text) => model.say(text, Tone::Told, look.now),
             // What an action wants in turn is settled as well; an action never wants another action.
             Request::Do(action) => {
@@ -225,6 +226,8 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::Forward => cursor::step(model, look, 1),
         Action::PreviousMark => cursor::mark(model, look, -1),
         Action::NextMark => cursor::mark(model, look, 1),
+        Action::PreviousEpisode => cursor::episode(model, look, -1),
+        Action::NextEpisode => cursor::episode(model, look, 1),
         Action::First => cursor::first(model, look),
         Action::Live => {
             cursor::go(model, look, Cursor::Live);

@@ -86,7 +86,7 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
         say("noted", role, &format!("{}: {}", note.detector.replace('_', " "), note.evidence));
     }
     for index in &step.reflections {
-        let Some(reflection) = look.moment.head.reflections.get(*index as usize) else { continue };
+        let Some(reflection) = look.state_of(step.number).reflections.get(*index as usize) else { continue };
         let name = reflection.question().name();
         for (place, item) in reflection.items.iter().enumerate() {
             let solution = item.text.solution.as_ref().map(|s| format!(" {} {s}", look.glyphs.instead));
