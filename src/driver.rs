@@ -5,6 +5,7 @@
 //! holds the other up.
 
 mod ask;
+mod branch;
 mod commit;
 mod host;
 mod keeper;
@@ -15,8 +16,9 @@ mod runner;
 mod store;
 pub mod worlds;
 
+pub use branch::Fork;
 pub use commit::{HALTED_ADVICE, now};
-pub use launch::{Driver, DriverError, Launch, Resumed, open_read_only};
+pub use launch::{Driver, DriverError, Launch, Outfit, Resumed, open_read_only};
 pub use outfit::{Recording, TYPING};
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
 

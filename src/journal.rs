@@ -1,10 +1,12 @@
 //! Sessions on disk: a folder with `meta.toml`, one append-only file a branch, and an index that can be rebuilt.
 //! The format is written down in `docs/JOURNAL.md`.
 
+mod branch;
 mod checkpoints;
 mod events;
 mod follow;
 mod index;
+mod label;
 mod name;
 mod open;
 mod reader;
@@ -12,10 +14,13 @@ mod session;
 mod stream;
 mod writer;
 
+pub use branch::Branch;
 pub use checkpoints::{Checkpoints, kept_states};
 pub use events::EventFile;
 pub use follow::Follower;
 pub use index::{Listed, Standing, Summary, list, summarise};
+use label::LABELS;
+pub use label::{Label, LabelChange};
 pub use name::{session_name, slug};
 pub use open::{OpenBranch, Use, open_branch};
 pub use reader::{BranchHeader, ReadBranch, Torn, fold, read_branch, read_bytes};
@@ -57,6 +62,16 @@ pub enum JournalError {
     Locked {
         /// The branch file.
         path: PathBuf,
+    },
+    /// The session has no such branch.
+    #[error(
+        "{path}: this session has no branch {branch}; `retrospect sessions` says how many it has, `branches/` holds them"
+    )]
+    NoBranch {
+        /// The session's folder.
+        path: PathBuf,
+        /// The branch.
+        branch: crate::domain::BranchId,
     },
     /// There is no session there.
     #[error(

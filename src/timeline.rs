@@ -38,6 +38,35 @@ pub struct Stored {
     pub recall: Recall,
 }
 
+impl Stored {
+    /// Those of a branch up to the event it shares with another one, and then that one's own.
+    pub fn then(self, at: Seq, own: Self) -> Self {
+        let mut places: Vec<Seq> = self.at.into_iter().filter(|seq| *seq <= at).collect();
+        places.extend(&own.at);
+        let recall = move |seq: Seq| {
+            let late = if seq > at { (own.recall)(seq) } else { None };
+            late.or_else(|| (self.recall)(seq.min(at)))
+        };
+        Self { at: places, recall: Arc::new(recall) }
+    }
+
+    /// None at all.
+    pub fn none() -> Self {
+        Self { at: Vec::new(), recall: Arc::new(|_| None) }
+    }
+}
+
+/// Fetches what a branch shares with another up to an event from there, and what comes after from its own file.
+pub fn fetch_then(shared: Fetch, at: Seq, own: Fetch) -> Fetch {
+    Arc::new(move |after, to| {
+        let mut events = if after < at { shared(after, to.min(at))? } else { Vec::new() };
+        if to > at {
+            events.extend(own(after.max(at), to)?);
+        }
+        Ok(events)
+    })
+}
+
 /// The events of a branch, and the way back to every state it had.
 pub struct Timeline {
     /// Events up to this one are not held.
@@ -83,6 +112,30 @@ impl Timeline {
             stored: Some(stored),
             ..Self::default()
         }
+    }
+
+    /// The line up to an event, to go on from there as another one whose own events `own` fetches. `head` is the state after
+    /// that event.
+    pub fn fork(&self, head: Arc<State>, own: Fetch) -> Self {
+        let at = head.head;
+        let before = |s: &&Arc<State>| s.head < at;
+        let checkpoints = self.checkpoints.iter().filter(before).chain([&head]).cloned().collect();
+        let fetch = self.fetch.clone().map_or(own.clone(), |shared| fetch_then(shared, at, own));
+        Self {
+            base: self.base.min(at.0),
+            recent: self.held(Seq(0), at).collect(),
+            checkpoints,
+            stride: self.stride,
+            head,
+            fetch: Some(fetch),
+            stored: self.stored.clone().map(|shared| shared.then(at, Stored::none())),
+            walked: Arc::default(),
+        }
+    }
+
+    /// How old events are fetched.
+    pub fn fetch(&self) -> Option<&Fetch> {
+        self.fetch.as_ref()
     }
 
     /// From now on these states are known to be kept elsewhere.

@@ -147,7 +147,7 @@ fn walk(rng: &mut Rng, timeline: &Timeline) {
     for record in timeline.since(Seq(0)).iter().filter_map(record_of) {
         let _ = retrospect::prompt::render(head, record);
     }
-    let _ = retrospect::journal::summarise(head, 0);
+    let _ = retrospect::journal::summarise(head, &BranchId::trunk(), 0);
     taken_up(head);
 }
 

@@ -119,7 +119,9 @@ impl From<JournalError> for Fault {
                 "the file was changed or damaged outside of this program; restore it from a copy"
             }
             JournalError::Locked { .. } => "wait for the other program, or end it",
-            JournalError::NoSession { .. } => "`retrospect sessions` lists what there is",
+            JournalError::NoSession { .. } | JournalError::NoBranch { .. } => {
+                "`retrospect sessions` lists what there is"
+            }
         };
         Self::new(FaultKind::Session, error.to_string(), hint)
     }

@@ -258,6 +258,16 @@ pub(super) fn launch(
     worlds: &WorldOptions,
     typing: Duration,
 ) -> Result<Launch, Fault> {
+    let mut launch = outfit(spec, config, worlds, typing)?;
+    let again = (config.clone(), worlds.clone());
+    launch.outfit = Some(Arc::new(move |spec| {
+        self::launch(spec, &again.0, &again.1, typing)
+            .map_err(|fault| DriverError::Refused(fault.message, fault.hint))
+    }));
+    Ok(launch)
+}
+
+fn outfit(spec: &RunSpec, config: &Config, worlds: &WorldOptions, typing: Duration) -> Result<Launch, Fault> {
     let templates = Arc::new(templates(config)?);
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));

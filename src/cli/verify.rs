@@ -187,7 +187,7 @@ impl Check {
             Event::TextDefined { hash, text } if crate::prompt::text_hash(text) != *hash => {
                 wrong.push(format!("the stored text has another hash than {hash}"));
             }
-            Event::RunStarted { spec, .. } => self.drawn.begin(spec),
+            Event::RunStarted { spec, .. } | Event::RunChanged { spec } => self.drawn.begin(spec),
             Event::EpisodeStarted { task, .. } => {
                 found.episodes += 1;
                 (self.sent, self.reply) = (None, None);

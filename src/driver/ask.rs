@@ -27,7 +27,7 @@ impl Driver {
             }
         };
         // The driver holds a sender itself, so its inbox is open.
-        let _ = inbox.send(Message::Reply(Reply::Failed { call, failure }));
+        let _ = inbox.send(Message::Reply(self.line, Reply::Failed { call, failure }));
     }
 
     /// What is never cut (task, lessons, examples, the newest step) does not fit into the budget: nothing is sent that a

@@ -18,7 +18,10 @@ impl Driver {
     /// Takes one message from the inbox.
     pub(super) fn take(&mut self, message: Message) {
         match message {
-            Message::Delta(call, delta) => self.delta(call, delta),
+            Message::Delta(line, call, delta) if line == self.line => self.delta(call, delta),
+            // Of a line that was left.
+            Message::Delta(..) => {}
+            Message::Reply(line, _) if line != self.line => {}
             Message::Admissible(tell) => self.list(tell),
             Message::Hint(tell) => self.hint(tell),
             Message::World(told) => self.heard(told),
@@ -30,7 +33,9 @@ impl Driver {
                 }
                 self.quit = true;
             }
-            held if !self.unwritten.is_empty() => self.waiting.push_back(held),
+            held if !self.unwritten.is_empty() || self.must_wait(&held) => self.waiting.push_back(held),
+            Message::Fork(fork, tell) => self.answer(tell, |driver| driver.fork(&fork)),
+            Message::Switch(to, tell) => self.answer(tell, |driver| driver.switch(&to)),
             Message::Wish(command, tell) => {
                 let answer = self.command(&command);
                 match (tell, answer) {
@@ -42,7 +47,7 @@ impl Driver {
             }
             Message::Rebuilt(rebuilt) => self.rebuilt(rebuilt),
             Message::Late(tick) => self.late(tick),
-            Message::Reply(reply) => {
+            Message::Reply(_, reply) => {
                 self.settle_live(&reply);
                 if let Ok(events) = self.engine.decide(&Input::Reply(reply)) {
                     self.commit(events);
@@ -50,11 +55,15 @@ impl Driver {
                 }
             }
         }
+        self.go_on();
     }
 
     /// Carries a command out; the number of the last event when it returns.
     pub(super) fn command(&mut self, command: &Command) -> Result<Seq, Refusal> {
         let events = self.engine.decide(&Input::Command(command.clone()))?;
+        if let Command::ChangeRun(spec) = command {
+            self.outfitted = Some(self.outfit(spec)?);
+        }
         self.commit(events);
         self.advance();
         if !self.unwritten.is_empty() {
@@ -69,7 +78,7 @@ impl Driver {
         Ok(self.engine.state.head)
     }
 
-    fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         while self.unwritten.is_empty() {
             let events = self.engine.advance();
             if events.is_empty() {
@@ -80,7 +89,7 @@ impl Driver {
     }
 
     /// Writes a batch; when the write has returned, applies, shows and acts on it.
-    fn commit(&mut self, events: Vec<(Cause, Event)>) {
+    pub(super) fn commit(&mut self, events: Vec<(Cause, Event)>) {
         if events.is_empty() {
             return;
         }
@@ -120,10 +129,6 @@ impl Driver {
                 self.store.edit_live(|live| live.health = Health::Running);
                 self.acknowledge(&batch);
                 self.advance();
-                while self.unwritten.is_empty() {
-                    let Some(held) = self.waiting.pop_front() else { break };
-                    self.take(held);
-                }
             }
             Err(error) => self.store.edit_live(|live| {
                 live.health =
@@ -136,6 +141,12 @@ impl Driver {
         let mut must_sync = false;
         for envelope in batch {
             self.engine.state.apply(envelope);
+            if let Event::RunChanged { .. } = envelope.event
+                && let Some(launch) = self.outfitted.take()
+            {
+                self.engine.policy = launch.policy.clone();
+                self.launch = launch;
+            }
             must_sync |= envelope.cause == Cause::Person
                 || matches!(
                     envelope.event,
@@ -234,10 +245,10 @@ impl Driver {
         let at = now();
         let Some((episode, left)) = self.engine.state.time_left(at) else { return };
         let spent = self.engine.state.clock.spent_at(at).saturating_add(left);
-        let inbox = self.handle.inbox();
+        let (inbox, line) = (self.handle.inbox(), self.line);
         self.timer = Some(tokio::spawn(async move {
             tokio::time::sleep(left).await;
-            let _ = inbox.send(Message::Reply(Reply::TimeUp { episode, spent }));
+            let _ = inbox.send(Message::Reply(line, Reply::TimeUp { episode, spent }));
         }));
     }
 

@@ -1,5 +1,6 @@
 //! Keeps states beside the journal while a session runs, on a thread of its own: no step waits for it.
 
+use crate::domain::Seq;
 use crate::engine::State;
 use crate::journal::{Checkpoints, EventFile};
 use std::sync::Arc;
@@ -37,15 +38,33 @@ impl Keeper {
         }
     }
 
+    /// The same for a fork of this branch, whose file is this one.
+    pub(super) fn for_fork(&self, file: &std::path::Path, at: Seq, events: Arc<EventFile>) -> Self {
+        Self::new(self.known.for_fork(file, &self.places, at), events)
+    }
+
+    /// The branch is put down for another one: its last state is kept where a good deal has come since the last one.
+    pub(super) fn rest(&mut self, state: &State, offset: u64) {
+        self.end();
+        if self.known.worth(state, offset) {
+            self.known.keep_newest(state, offset, &self.places, true);
+        }
+    }
+
     /// Keeps the last state, when the branch is long enough for that to be worth it.
     pub(super) fn finish(&mut self, state: &State, offset: u64) {
-        if let Some((send, thread)) = self.thread.take() {
-            drop(send);
-            let Ok(known) = thread.join() else { return };
-            self.known = known;
-        }
+        self.end();
         if self.known.worth_at_end(state, offset) {
             self.known.keep_newest(state, offset, &self.places, true);
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some((send, thread)) = self.thread.take() {
+            drop(send);
+            if let Ok(known) = thread.join() {
+                self.known = known;
+            }
         }
     }
 

@@ -4,8 +4,8 @@ use super::host::Host;
 use super::keeper::Keeper;
 use super::orders::Orders;
 use super::runner::Runner;
-use super::{Handle, Health, Message, OpenWorld, Render, Signal, Store};
-use crate::domain::RunSpec;
+use super::{Handle, Health, Message, OpenWorld, Render, Store};
+use crate::domain::{BranchId, RunSpec};
 use crate::engine::{Command, Engine, LessonWish, Policy, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
 use crate::provider::Provider;
@@ -30,7 +30,12 @@ pub struct Launch {
     pub open: OpenWorld,
     /// How long a world may take for one answer before it is left behind.
     pub deadline: std::time::Duration,
+    /// Outfits another run of the same session; without it a run cannot be changed on its way.
+    pub outfit: Option<Outfit>,
 }
+
+/// Makes what a run needs beside its session, from the words of its spec.
+pub type Outfit = Arc<dyn Fn(&RunSpec) -> Result<Launch, DriverError> + Send + Sync>;
 
 /// Why a driver could not start.
 #[derive(Debug, thiserror::Error)]
@@ -71,12 +76,20 @@ pub struct Driver {
     pub(super) handle: Handle,
     pub(super) host: Host,
     pub(super) runner: Runner,
-    /// Inputs that wait while a write has failed.
+    /// Inputs that wait while a write has failed, or while the world of a fork is brought back.
     pub(super) waiting: VecDeque<Message>,
+    /// They are being taken, one after the other.
+    pub(super) emptying: bool,
     /// Events whose write failed.
     pub(super) unwritten: Vec<Arc<crate::engine::Envelope>>,
     pub(super) last_sync: std::time::Instant,
     pub(super) timer: Option<tokio::task::JoinHandle<()>>,
+    /// How often another branch was taken up: what was asked for before is not heard any more.
+    pub(super) line: u64,
+    /// What is to be done on a branch as soon as its world stands.
+    pub(super) then: VecDeque<Command>,
+    /// The outfit of a changed run, until its event is acknowledged.
+    pub(super) outfitted: Option<Launch>,
     /// What the world was told and has not answered.
     pub(super) orders: Orders,
     pub(super) quit: bool,
@@ -115,18 +128,33 @@ impl Driver {
         Self::spawn(engine, writer, keeper, session, launch, store, &begin)
     }
 
-    /// Takes a session up again: folds its journal, cuts a torn end, rebuilds the world and makes the calls in flight again.
+    /// Takes a session up again on the branch that was written last, as [`Driver::resume_at`].
     ///
     /// # Errors
-    /// [`DriverError`] when the session is broken or another program writes it. `launch` is made from the run's spec.
+    /// As [`Driver::resume_at`].
     pub fn resume(
         dir: &Path,
         launch: impl FnOnce(&RunSpec) -> Result<Launch, DriverError>,
     ) -> Result<Resumed, DriverError> {
+        let branch = Session::open(dir)?.last_written();
+        Self::resume_at(dir, &branch, launch)
+    }
+
+    /// Takes a branch up again: folds its journal, cuts a torn end, rebuilds the world and makes the calls in flight again.
+    ///
+    /// # Errors
+    /// [`DriverError`] when the session is broken, has no such branch, or another program writes it. `launch` is made from the
+    /// run's spec.
+    pub fn resume_at(
+        dir: &Path,
+        branch: &BranchId,
+        launch: impl FnOnce(&RunSpec) -> Result<Launch, DriverError>,
+    ) -> Result<Resumed, DriverError> {
         let session = Session::open(dir)?;
-        let writer = Writer::lock(&session.trunk())?;
+        let file = session.branch_there(branch)?;
+        let writer = Writer::lock(&file)?;
         let OpenBranch { header, timeline, whole, torn, places, checkpoints, .. } =
-            open_branch(&session.trunk(), Use::GoOn)?;
+            open_branch(&file, Use::GoOn)?;
         let writer = writer.cut_to(whole, places)?;
         let state = timeline.head().clone();
         let Some(run) = state.run.clone() else {
@@ -137,7 +165,7 @@ impl Driver {
         };
         let launch = launch(&run)?;
         let store = Arc::new(Store::default());
-        *store.timeline() = timeline;
+        store.begin(timeline, header.id.clone());
         let engine = Engine::resume((*state).clone(), launch.policy.clone(), header.id);
         let keeper = Keeper::new(checkpoints, writer.events().clone());
         let (handle, thread) =
@@ -168,9 +196,13 @@ impl Driver {
             host,
             runner: Runner::default(),
             waiting: VecDeque::new(),
+            emptying: false,
             unwritten: Vec::new(),
             last_sync: std::time::Instant::now(),
             timer: None,
+            line: 0,
+            then: VecDeque::new(),
+            outfitted: None,
             orders: Orders::default(),
             quit: false,
         };
@@ -242,12 +274,7 @@ impl Driver {
         self.orders.stop_clock();
         self.sync();
         self.keeper.finish(&self.engine.state, self.writer.whole());
-        let bytes = std::fs::metadata(self.session.trunk()).map_or(0, |m| m.len());
-        if let Err(error) = crate::journal::summarise(&self.engine.state, bytes).save(&self.session.dir) {
-            self.store.signal(Signal::Said(format!(
-                "the session is whole, but its index was not written: {error}"
-            )));
-        }
+        self.summarise();
     }
 }
 
@@ -265,7 +292,7 @@ impl Drop for EndTold {
     }
 }
 
-/// A session to look at only: its timeline, and what was cut off its end.
+/// A session to look at only: the timeline of the branch that was written last, and what was cut off its end.
 ///
 /// # Errors
 /// [`JournalError`] when it cannot be read.
@@ -273,6 +300,7 @@ pub fn open_read_only(
     dir: &Path,
 ) -> Result<(Session, crate::timeline::Timeline, Option<String>), JournalError> {
     let session = Session::open(dir)?;
-    let branch = open_branch(&session.trunk(), Use::Look)?;
+    let file = session.branch_there(&session.last_written())?;
+    let branch = open_branch(&file, Use::Look)?;
     Ok((session, branch.timeline, branch.torn.map(|t| t.what)))
 }

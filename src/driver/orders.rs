@@ -33,6 +33,8 @@ pub(super) enum Awaited {
     Listing(oneshot::Sender<Vec<String>>),
     /// A hint for a person. Dropping the sender answers with none.
     Hint(oneshot::Sender<Option<String>>),
+    /// Something of a line that was left: whatever is answered concerns nobody.
+    Past,
 }
 
 /// The orders under way in the world that is listened to.
@@ -59,6 +61,14 @@ impl Orders {
         if let Some(clock) = self.clock.take() {
             clock.abort();
         }
+    }
+
+    /// Another line is driven: what was ordered for this one is awaited, for the world obeys in order, and not heard.
+    pub(super) fn begin_line(&mut self) {
+        for awaited in &mut self.awaited {
+            *awaited = Awaited::Past;
+        }
+        (self.rebuilding, self.lost) = (false, false);
     }
 }
 
@@ -100,13 +110,18 @@ impl Driver {
             return;
         }
         let answer = match (self.orders.awaited.front_mut(), told.answer) {
+            (Some(Awaited::Past), Answer::Taking(_)) => return self.start_clock(),
+            (Some(Awaited::Past), _) => {
+                self.orders.awaited.pop_front();
+                return self.start_clock();
+            }
             (Some(Awaited::Rebuild { step, .. }), Answer::Taking(now)) => {
                 *step = now;
                 self.start_clock();
                 return;
             }
             (Some(Awaited::Call(awaited)), Answer::Reply(call, reply)) if *awaited == call => {
-                Some(Message::Reply(reply))
+                Some(Message::Reply(self.line, reply))
             }
             (Some(Awaited::Rebuild { number, .. }), Answer::Rebuilt(rebuilt))
                 if *number == rebuilt.number =>
@@ -155,7 +170,7 @@ impl Driver {
         let late = EnvError::TimedOut { millis: self.launch.deadline.as_millis() as u64 };
         match behind.pop_front() {
             Some(Awaited::Call(call)) if self.engine.state.calls.contains_key(&call) => {
-                self.take(Message::Reply(failed(call, &late)));
+                self.take(Message::Reply(self.line, failed(call, &late)));
                 if self.orders.rebuilding {
                     self.rebuild();
                 }
@@ -221,7 +236,7 @@ impl Driver {
         self.orders.rebuilding = false;
         self.orders.lost = !rebuilt.stands;
         if let Some(difference) = rebuilt.difference {
-            self.take(Message::Reply(difference));
+            self.take(Message::Reply(self.line, difference));
         }
         // A difference of an episode that has ended meanwhile concerns nobody.
         if self.engine.state.divergence.is_none() {

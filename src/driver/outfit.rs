@@ -1,7 +1,7 @@
 //! From the words of a run to what its driver needs.
 
 use super::orders::DEADLINE;
-use super::{DriverError, Launch, OpenWorld, open_read_only};
+use super::{DriverError, Launch, OpenWorld, Outfit, open_read_only};
 use crate::domain::{Asked, RunSpec};
 use crate::method;
 use crate::prompt::{self, Desk, Templates};
@@ -37,16 +37,19 @@ impl Launch {
         open: OpenWorld,
         typing: Duration,
     ) -> Result<Self, DriverError> {
+        let again = (templates.clone(), open.clone());
+        let outfit: Outfit = Arc::new(move |spec| Self::of(spec, again.0.clone(), again.1.clone(), typing));
         let find = |folder: &str| {
             let (session, timeline, _) = open_read_only(Path::new(folder))?;
             Ok((session.meta.session, timeline))
         };
-        Self::with(spec, templates, open, typing, find, |_, model| {
+        let launch = Self::with(spec, templates, open, typing, find, |_, model| {
             Err(DriverError::Refused(
                 format!("openai:{model}: no model server was named"),
                 "give the address of one".to_owned(),
             ))
-        })
+        });
+        launch.map(|launch| Self { outfit: Some(outfit), ..launch })
     }
 
     /// As [`Launch::of`], where `find` finds the session that `recorded:` names, and `serve` makes the provider of a role's
@@ -84,7 +87,7 @@ impl Launch {
             },
         };
         let render = Arc::new(move |state: &_, record: &_| desk.render(state, record));
-        Ok(Self { policy, render, actor, mentor, open, deadline: DEADLINE })
+        Ok(Self { policy, render, actor, mentor, open, deadline: DEADLINE, outfit: None })
     }
 }
 

@@ -16,6 +16,8 @@ use tokio::task::JoinHandle;
 #[derive(Default)]
 pub(super) struct Runner {
     calls: HashMap<CallId, JoinHandle<()>>,
+    /// The line they are made on: answers to calls of another one are stale, whatever their numbers.
+    line: u64,
 }
 
 impl Runner {
@@ -54,8 +56,10 @@ impl Runner {
             stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
             wish: warmer(record.rung),
         };
+        let line = self.line;
         let task = tokio::spawn(async move {
-            let reply = match collect(provider.as_ref(), request, &inbox, estimate).await {
+            let tell = |delta| drop(inbox.send(Message::Delta(line, call, delta)));
+            let reply = match collect(provider.as_ref(), request, &tell, estimate).await {
                 Ok((text, reasoning, mut usage)) => {
                     usage.millis = began.elapsed().as_millis() as u64;
                     Reply::Model { call, text, reasoning, usage }
@@ -63,7 +67,7 @@ impl Runner {
                 Err(error) => Reply::Failed { call, failure: failure(&error, provider.name()) },
             };
             // A driver that has ended wants no reply.
-            let _ = inbox.send(Message::Reply(reply));
+            let _ = inbox.send(Message::Reply(line, reply));
         });
         self.calls.insert(call, task);
     }
@@ -73,6 +77,12 @@ impl Runner {
         if let Some(task) = self.calls.remove(&call) {
             task.abort();
         }
+    }
+
+    /// Breaks everything off; calls from now on are of another line.
+    pub(super) fn begin_line(&mut self, line: u64) {
+        self.cancel_all();
+        self.line = line;
     }
 
     /// Breaks everything off.
@@ -96,10 +106,9 @@ fn warmer(rung: u32) -> SamplingWish {
 async fn collect(
     provider: &dyn Provider,
     request: Request,
-    inbox: &UnboundedSender<Message>,
+    tell: &(dyn Fn(Delta) + Sync),
     estimate: u64,
 ) -> Result<(String, String, Usage), ProviderError> {
-    let call = request.call;
     let mut stream = provider.stream(request);
     let (mut text, mut reasoning, mut usage) = (String::new(), String::new(), None);
     while let Some(delta) = stream.next().await {
@@ -112,7 +121,7 @@ async fn collect(
             Delta::WasReasoning => reasoning.push_str(&std::mem::take(&mut text)),
             Delta::Phase(_) | Delta::Notice(_) => {}
         }
-        let _ = inbox.send(Message::Delta(call, delta));
+        tell(delta);
     }
     let usage = usage.unwrap_or(Usage {
         prompt_tokens: estimate,

@@ -1,7 +1,8 @@
 //! What the driver shares with everybody who only looks: an append-only store, what is being written just now, and a
 //! way to send wishes. A slow reader never blocks the driver.
 
-use crate::domain::{Asked, CallId, Seq};
+use super::Fork;
+use crate::domain::{Asked, BranchId, CallId, Seq};
 use crate::engine::{Command, Envelope, Refusal, State};
 use crate::provider::Phase;
 use crate::timeline::Timeline;
@@ -65,6 +66,8 @@ pub struct Live {
 /// The shared store.
 pub struct Store {
     timeline: Mutex<Timeline>,
+    /// The branch that the timeline is of, and how often it was another one.
+    line: Mutex<(BranchId, u64)>,
     live: Mutex<Live>,
     news: watch::Sender<u64>,
     /// The news are held back, and whether there are any.
@@ -83,16 +86,20 @@ pub enum Message {
     RetryWrite,
     /// Close the session and end.
     Quit,
-    /// An answer from the outside; only the driver's own runners send it.
-    Reply(crate::engine::Reply),
+    /// Go on from the past of a branch as a new one.
+    Fork(Fork, Option<oneshot::Sender<Result<BranchId, Refusal>>>),
+    /// Go on with another branch of the session.
+    Switch(BranchId, Option<oneshot::Sender<Result<(), Refusal>>>),
+    /// An answer from the outside to a call of the line with this number; only the driver's own runners send it.
+    Reply(u64, crate::engine::Reply),
     /// A world was brought back; only the driver sends it to itself.
     Rebuilt(super::host::Rebuilt),
     /// What a world's thread says; only the driver's own host sends it.
     World(super::host::Told),
     /// A world has not obeyed its order in time, by the clock with this number; only the driver's own clock sends it.
     Late(u64),
-    /// A piece of an answer under way.
-    Delta(CallId, crate::provider::Delta),
+    /// A piece of an answer under way on the line with this number.
+    Delta(u64, CallId, crate::provider::Delta),
 }
 
 /// The way to a running session: look at the store, send wishes.
@@ -107,6 +114,7 @@ impl Default for Store {
     fn default() -> Self {
         Self {
             timeline: Mutex::default(),
+            line: Mutex::new((BranchId::trunk(), 0)),
             live: Mutex::default(),
             news: watch::Sender::new(0),
             held: Mutex::default(),
@@ -118,6 +126,37 @@ impl Store {
     /// The timeline, locked; hold it for a moment only.
     pub fn timeline(&self) -> MutexGuard<'_, Timeline> {
         self.timeline.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The branch that is looked at.
+    pub fn branch(&self) -> BranchId {
+        self.lock_line().0.clone()
+    }
+
+    /// Goes up whenever another branch is looked at: numbers of events that were kept are of another line then.
+    pub fn line(&self) -> u64 {
+        self.lock_line().1
+    }
+
+    /// Puts another branch in the place of the one that was looked at.
+    pub fn swap(&self, timeline: Timeline, branch: BranchId) {
+        {
+            let mut here = self.timeline();
+            let mut line = self.lock_line();
+            *here = timeline;
+            *line = (branch, line.1 + 1);
+        }
+        self.tell();
+    }
+
+    /// Says which branch the timeline is of from the beginning.
+    pub fn begin(&self, timeline: Timeline, branch: BranchId) {
+        *self.timeline() = timeline;
+        self.lock_line().0 = branch;
+    }
+
+    fn lock_line(&self) -> MutexGuard<'_, (BranchId, u64)> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The state after the last event.

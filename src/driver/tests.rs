@@ -16,7 +16,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+mod fork;
 mod late;
+mod other;
 
 /// Counts up; wins at `goal`. It answers with its count, so a wrongly rebuilt world is seen at once.
 struct Counter {
@@ -102,6 +104,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
         mentor: None,
         open,
         deadline: Duration::from_secs(60),
+        outfit: None,
     }
 }
 

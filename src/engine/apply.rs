@@ -1,15 +1,14 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
+mod hand;
 mod parts;
 mod time;
 
 use parts::{seen_of, touches_episode};
 
-use super::state::{Episode, Grant, NoteTally, Pace, State, UndoEntry};
+use super::state::{Episode, Grant, NoteTally, Pace, State};
 use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
-use crate::domain::{
-    Asked, Author, CallId, EpisodeRole, Executed, LessonOp, Origin, PromptRecord, Seq, Stage, Step,
-};
+use crate::domain::{Asked, CallId, EpisodeRole, Executed, Origin, PromptRecord, Seq, Stage, Step};
 use std::sync::Arc;
 
 impl State {
@@ -222,36 +221,9 @@ impl State {
                 self.edit_step(seq, |s| s.reflections.push(index));
                 self.spend_stage();
             }
-            Event::LessonChanged { op, by } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, *by);
-                if *by == Author::Mentor && self.prompted_by_person() {
-                    self.pool.by_person(op.id());
-                }
-                if *by == Author::Person && !matches!(**op, LessonOp::Recur { .. }) {
-                    self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
-                    self.redo.clear();
-                }
-            }
-            Event::Undone { of, op } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, Author::Person);
-                if let Some(place) = self.undo.iter().rposition(|u| u.of == *of) {
-                    let entry = self.undo.remove(place);
-                    self.redo.push(entry);
-                }
-            }
-            Event::Redone { of, op } => {
-                let at = self.moment();
-                self.draft = None;
-                self.pool.apply(op, seq, at, Author::Person);
-                if let Some(place) = self.redo.iter().rposition(|u| u.of == *of) {
-                    self.redo.remove(place);
-                    self.undo.push(UndoEntry { of: seq, op: (**op).clone() });
-                }
-            }
+            Event::LessonChanged { op, by } => self.change_lesson(seq, op, *by),
+            Event::Undone { of, op } => self.undo_lesson(seq, *of, op),
+            Event::Redone { of, op } => self.redo_lesson(seq, *of, op),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();
@@ -268,6 +240,10 @@ impl State {
             Event::SettingChanged { name, value } => {
                 self.draft = None;
                 self.set(name, value);
+            }
+            Event::RunChanged { spec } => {
+                self.draft = None;
+                self.run = Some(Arc::new((**spec).clone()));
             }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
             Event::Resumed => {
@@ -343,12 +319,6 @@ impl State {
             }
         }
         self.set_clock(envelope.at);
-    }
-
-    /// Episode and step of now, for the source of a lesson.
-    /// Episode and turn as the screen counts them: an open step is a turn.
-    fn moment(&self) -> (u32, u32) {
-        self.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32))
     }
 
     fn spend_stage(&mut self) {

@@ -82,6 +82,8 @@ pub enum Command {
         /// Its value.
         value: Value,
     },
+    /// Go on as another run: another method, actor, mentor, interface or settings. The driver outfits it first.
+    ChangeRun(Box<RunSpec>),
     /// Begin an episode of this task now; allowed where no episode is open.
     Begin(Box<Task>),
     /// End the open episode.

@@ -283,6 +283,11 @@ pub enum Event {
         /// Its value.
         value: Value,
     },
+    /// From here on the run is another one: method, actor, mentor or settings. What is folded so far stays.
+    RunChanged {
+        /// The whole run as it is from now on.
+        spec: Box<RunSpec>,
+    },
     /// Another one decides.
     AutonomySet {
         /// Who.

@@ -3,6 +3,7 @@
 mod cases;
 mod ends;
 mod fixture;
+mod hand;
 mod mentor;
 mod properties;
 mod time;

@@ -48,10 +48,37 @@ pub struct Checkpoints {
     dir: Option<PathBuf>,
     /// The older ones.
     older: Vec<Older>,
+    /// What the branch grew from: its first state goes back to these files as they were.
+    under: Under,
     /// The event and the byte up to which the newest one goes, and the last one of any sort.
     newest: (Seq, u64),
     last: (Seq, u64),
     spacing: Spacing,
+}
+
+/// What a branch grew from: the event it begins after, and the files of its line of parents with the byte up to which each
+/// is part of it. Nothing for a trunk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Under {
+    pub(super) at: Seq,
+    pub(super) files: Vec<(PathBuf, u64)>,
+}
+
+impl Under {
+    /// What binds to these files as they are now.
+    fn bounds(&self) -> Option<Vec<Bound>> {
+        let bound = |(path, offset): &(PathBuf, u64)| Bound::to(&File::open(path).ok()?, *offset, false);
+        self.files.iter().map(bound).collect()
+    }
+
+    /// Something when these files still are what they were bound to.
+    fn hold(&self, bounds: &[Bound]) -> Option<()> {
+        (bounds.len() == self.files.len()).then_some(())?;
+        self.files.iter().zip(bounds).try_for_each(|((path, offset), bound)| {
+            (bound.offset == *offset).then_some(())?;
+            bound.holds(&File::open(path).ok()?)
+        })
+    }
 }
 
 /// A checkpoint that was found sound.
@@ -72,11 +99,36 @@ impl Checkpoints {
         Self { branch: branch.to_owned(), dir, ..Self::default() }
     }
 
+    /// Says what the branch grew from.
+    pub(super) fn grown_from(&mut self, under: Under) {
+        (self.newest, self.last) = ((under.at, 0), (under.at, 0));
+        self.under = under;
+    }
+
+    /// The checkpoints of a fork that goes on from an event of this branch, whose places these are. Where the event stands
+    /// below this branch there are none: whoever opens the fork next makes them.
+    pub fn for_fork(&self, fork: &Path, places: &EventFile, at: Seq) -> Self {
+        let offset = if at > self.under.at { places.behind(at) } else { None };
+        let Some(offset) = offset.filter(|_| self.dir.is_some()) else { return Self::default() };
+        let mut files = self.under.files.clone();
+        files.push((self.branch.clone(), offset));
+        let mut kept = Self::of(fork);
+        kept.grown_from(Under { at, files });
+        kept
+    }
+
+    /// The files of the line of parents.
+    pub(super) fn under_files(&self) -> &[(PathBuf, u64)] {
+        &self.under.files
+    }
+
     /// The newest checkpoint, when it is sound and speaks of this file.
     pub(super) fn newest(&mut self, file: &File) -> Option<Found> {
-        let len = file.metadata().ok()?.len();
-        let page = Page::read(self.dir.as_deref()?, len)?;
+        let shared: u64 = self.under.files.iter().map(|(_, bytes)| bytes).sum();
+        let len = file.metadata().ok()?.len().saturating_add(shared);
+        let page = Page::read(self.dir.as_deref()?, len, self.under.at)?;
         page.bound.holds(file)?;
+        self.under.hold(&page.under)?;
         self.newest = (page.state.head, page.bound.offset);
         self.last = self.newest;
         self.older = page.older;
@@ -100,7 +152,7 @@ impl Checkpoints {
 
     /// A branch that is put down with this state is long enough for a checkpoint at its very end.
     pub fn worth_at_end(&self, state: &State, offset: u64) -> bool {
-        far((state.head.0, offset), self.spacing.worth)
+        far(since((self.under.at, 0), state, offset), self.spacing.worth)
     }
 
     /// Keeps an older state. Whether it could be written is found out by who wants it back.
@@ -119,15 +171,16 @@ impl Checkpoints {
         (self.newest, self.last) = ((state.head, offset), (state.head, offset));
         let Some(dir) = &self.dir else { return };
         let bound = File::open(&self.branch).ok().and_then(|file| Bound::to(&file, offset, rest));
-        if let Some(bound) = bound {
-            let _ = page::write_newest(dir, state, &bound, &self.older, &places.noted_up_to(state.head));
+        if let Some((bound, under)) = bound.zip(self.under.bounds()) {
+            let bound = (&bound, under.as_slice());
+            let _ = page::write_newest(dir, state, bound, &self.older, &places.noted_up_to(state.head));
         }
     }
 
     /// Forgets all that is kept; `anew` says that it will be made anew, and so is removed from the disk.
     pub(super) fn forget(&mut self, anew: bool) {
         self.older.clear();
-        (self.newest, self.last) = ((Seq(0), 0), (Seq(0), 0));
+        (self.newest, self.last) = ((self.under.at, 0), (self.under.at, 0));
         if let Some(dir) = self.dir.as_deref().filter(|_| anew) {
             page::clear(dir);
         }
@@ -163,8 +216,8 @@ fn far(since: (u64, u64), than: (u64, u64)) -> bool {
 /// Every state that is kept beside a branch file and believed, the newest too: for whoever folds all events anyway and
 /// can say whether they are right.
 pub fn kept_states(branch: &Path) -> Stored {
-    let mut checkpoints = Checkpoints::of(branch);
-    let newest = super::stream::open_regular(branch).ok().and_then(|(file, _)| checkpoints.newest(&file));
+    let opened = super::open::open_checkpoints(branch);
+    let (checkpoints, newest) = opened.unwrap_or_default();
     let Some(newest) = newest.map(|found| Arc::new(found.state)) else {
         return Stored { at: Vec::new(), recall: Arc::new(|_| None) };
     };

@@ -98,6 +98,27 @@ impl EventFile {
         })
     }
 
+    /// The byte behind an event; none where it cannot be found.
+    pub(super) fn behind(&self, seq: Seq) -> Option<u64> {
+        let (offset, before) = self.before(Seq(seq.0.checked_sub(1)?))?;
+        let mut file = BufReader::new(File::open(&self.path).ok()?);
+        file.seek(SeekFrom::Start(offset)).ok()?;
+        let mut line = Vec::new();
+        let mut at = offset;
+        for _ in before.0..seq.0 {
+            line.clear();
+            at += file.read_until(b'\n', &mut line).ok()? as u64;
+        }
+        (line.last() == Some(&b'\n')).then_some(at)
+    }
+
+    /// The noted place at or before the event behind this one: its byte, and the number before the event that begins there.
+    pub(super) fn before(&self, seq: Seq) -> Option<(u64, Seq)> {
+        let place = seq.0.saturating_sub(self.before) / SPACING;
+        let offset = *self.places().get(usize::try_from(place).ok()?)?;
+        Some((offset, Seq(self.before + place * SPACING)))
+    }
+
     /// The places noted for the events up to one: byte offsets of the first event and of every [`SPACING`]th after it.
     pub(super) fn noted_up_to(&self, seq: Seq) -> Vec<u64> {
         let places = self.places();

@@ -26,7 +26,12 @@ pub enum Standing {
 /// What can be said of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Bytes of the trunk that this speaks of; when the file has grown, it is made anew.
+    /// The branch that this speaks of.
+    pub branch: BranchId,
+    /// How many branches the session has; 1: the trunk alone.
+    #[serde(skip)]
+    pub branches: u32,
+    /// Bytes of its file that this speaks of; when the file has grown, it is made anew.
     pub bytes: u64,
     /// A hash over the last bytes of that, so that a journal changed by hand is noticed; empty before it is kept.
     #[serde(default)]
@@ -43,6 +48,10 @@ pub struct Summary {
     pub progress: f64,
     /// Steps of the open or last episode.
     pub steps: u32,
+    /// The last episode has ended: `last` is what `steps` and `progress` are about.
+    pub ended: bool,
+    /// Tokens of all calls to models so far.
+    pub tokens: u64,
     /// Lessons in the pool.
     pub lessons: u32,
     /// The run is over.
@@ -53,10 +62,12 @@ pub struct Summary {
     pub last: Option<EpisodeSummary>,
 }
 
-/// What can be said of a state.
-pub fn summarise(state: &State, bytes: u64) -> Summary {
+/// What can be said of a state, the last one of a branch.
+pub fn summarise(state: &State, branch: &BranchId, bytes: u64) -> Summary {
     let episode = state.episode.as_deref();
     Summary {
+        branch: branch.clone(),
+        branches: 1,
         bytes,
         tail: String::new(),
         head: state.head,
@@ -65,6 +76,8 @@ pub fn summarise(state: &State, bytes: u64) -> Summary {
         won: state.past.iter().filter(|p| p.won).count() as u32,
         progress: episode.map_or(0.0, |e| e.progress),
         steps: episode.map_or(0, crate::engine::Episode::answered),
+        ended: episode.is_some_and(|e| e.outcome.is_some()),
+        tokens: state.spent.actor_tokens.saturating_add(state.spent.mentor_tokens),
         lessons: state.pool.all().filter(|l| l.in_force()).count() as u32,
         over: state.over,
         closed: state.closed,
@@ -73,53 +86,70 @@ pub fn summarise(state: &State, bytes: u64) -> Summary {
 }
 
 impl Summary {
-    /// Keeps it beside the journal, with the hash of the trunk's end.
+    /// Its file in a session's folder.
+    fn path(dir: &Path, branch: &BranchId) -> PathBuf {
+        let name = if *branch == BranchId::trunk() {
+            "summary.json".to_owned()
+        } else {
+            format!("summary-{branch}.json")
+        };
+        dir.join("index").join(name)
+    }
+
+    /// Keeps it beside the journal, with the hash of the branch file's end.
     ///
     /// # Errors
     /// [`JournalError::Io`].
     pub fn save(&self, dir: &Path) -> Result<(), JournalError> {
         let index = dir.join("index");
         fs::create_dir_all(&index).map_err(JournalError::io(&index, "could not be made"))?;
-        let trunk = branch_path(dir, &BranchId::trunk());
-        let tail = tail_of(&trunk, self.bytes).map_err(JournalError::io(&trunk, "could not be read"))?;
+        let file = branch_path(dir, &self.branch);
+        let tail = tail_of(&file, self.bytes).map_err(JournalError::io(&file, "could not be read"))?;
         let bytes = serde_json::to_vec(&Self { tail, ..self.clone() }).unwrap_or_default();
-        write_private(&index.join("summary.json"), &bytes)
+        write_private(&Self::path(dir, &self.branch), &bytes)
     }
 
-    /// The kept summary when it still speaks of the whole trunk, else one made from the journal. It is kept only where
+    /// What can be said of the branch that was written last.
+    ///
+    /// # Errors
+    /// As [`Summary::of_branch`].
+    pub fn of(session: &Session) -> Result<Self, JournalError> {
+        let summary = Self::of_branch(session, &session.last_written())?;
+        Ok(Self { branches: session.branch_count(), ..summary })
+    }
+
+    /// The kept summary when it still speaks of the whole branch file, else one made from the journal. It is kept only where
     /// there is an index already: reading makes no folder in a session that was shipped or archived without one.
     ///
     /// # Errors
     /// [`JournalError`] when the journal cannot be read.
-    pub fn of(session: &Session) -> Result<Self, JournalError> {
-        let trunk = session.trunk();
-        super::stream::must_be_regular(&trunk)?;
-        let len = fs::metadata(&trunk).map_err(JournalError::io(&trunk, "could not be measured"))?.len();
-        let tail = tail_of(&trunk, len).map_err(JournalError::io(&trunk, "could not be read"))?;
-        let index = session.dir.join("index");
-        let kept = read_small(&index.join("summary.json")).ok();
+    pub fn of_branch(session: &Session, branch: &BranchId) -> Result<Self, JournalError> {
+        let file = session.branch_file(branch);
+        super::stream::must_be_regular(&file)?;
+        let len = fs::metadata(&file).map_err(JournalError::io(&file, "could not be measured"))?.len();
+        let tail = tail_of(&file, len).map_err(JournalError::io(&file, "could not be read"))?;
+        let kept = read_small(&Self::path(&session.dir, branch)).ok();
         if let Some(kept) = kept.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok())
+            && kept.branch == *branch
             && kept.bytes == len
             && kept.tail == tail
         {
             return Ok(kept);
         }
-        let branch = open_branch(&trunk, Use::Look)?;
-        let summary = Self { tail, ..summarise(branch.timeline.head(), len) };
-        if index.is_dir() {
+        let opened = open_branch(&file, Use::Look)?;
+        let summary = Self { tail, ..summarise(opened.timeline.head(), branch, len) };
+        if session.dir.join("index").is_dir() {
             // A session that may not be written is read anew each time.
             let _ = summary.save(&session.dir);
         }
         Ok(summary)
     }
 
-    /// How the session stands now.
+    /// How the branch stands now.
     pub fn standing(&self, session: &Session) -> Standing {
-        if self.closed {
-            return Standing::Closed;
-        }
-        match File::open(session.trunk()).map(|f| f.try_lock_shared()) {
+        match File::open(session.branch_file(&self.branch)).map(|f| f.try_lock_shared()) {
             Ok(Err(fs::TryLockError::WouldBlock)) => Standing::Live,
+            _ if self.closed => Standing::Closed,
             _ => Standing::Crashed,
         }
     }

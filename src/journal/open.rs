@@ -1,10 +1,16 @@
-//! Opens a branch file: the newest checkpoint that is sound, and what comes after it folded onto it.
+//! Opens a branch file: the newest checkpoint that is sound, and what comes after it folded onto it. A fork reads as its
+//! parent up to the event it begins after, and then itself.
 
+mod line;
+
+use super::checkpoints::Found;
 use super::stream::{Lines, open_regular};
 use super::{BranchHeader, Checkpoints, EventFile, JournalError, Torn};
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
-use crate::timeline::Timeline;
+use crate::timeline::{Stored, Timeline, fetch_then};
+pub(super) use line::is_name;
+use line::{Base, base_of};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +33,7 @@ pub enum Use {
 pub struct OpenBranch {
     /// The branch's header.
     pub header: BranchHeader,
-    /// Its states; events are read from the file when they are wanted.
+    /// Its states; events are read from the files when they are wanted.
     pub timeline: Timeline,
     /// Bytes of header and whole batches.
     pub whole: u64,
@@ -44,73 +50,151 @@ pub struct OpenBranch {
 /// Opens a branch file. Its size matters only where there is no sound checkpoint; memory does not grow with it.
 ///
 /// # Errors
-/// [`JournalError`] with file, line and reason. Checkpoints are never a reason.
+/// [`JournalError`] with file, line and reason, also of the branches it grew from. Checkpoints are never a reason.
 pub fn open_branch(path: &Path, how: Use) -> Result<OpenBranch, JournalError> {
     let checkpoints = if how == Use::Check { Checkpoints::default() } else { Checkpoints::of(path) };
     open_with(path, how, checkpoints)
 }
 
 /// Opens a branch file with these checkpoints.
-pub(super) fn open_with(
-    path: &Path,
+pub(super) fn open_with(path: &Path, how: Use, checkpoints: Checkpoints) -> Result<OpenBranch, JournalError> {
+    let mut opening = Opening::begin(path, how, checkpoints, &mut Vec::new())?;
+    let found = opening.checkpoints.newest(&opening.file);
+    opening.open(found, None)
+}
+
+/// The checkpoints of a branch file and the newest state among them.
+pub(super) fn open_checkpoints(path: &Path) -> Option<(Checkpoints, Option<Found>)> {
+    let mut opening = Opening::begin(path, Use::Look, Checkpoints::of(path), &mut Vec::new()).ok()?;
+    let newest = opening.checkpoints.newest(&opening.file);
+    Some((opening.checkpoints, newest))
+}
+
+/// A branch file on its way to being open.
+struct Opening<'p> {
+    path: &'p Path,
     how: Use,
-    mut checkpoints: Checkpoints,
-) -> Result<OpenBranch, JournalError> {
-    let (file, _) = open_regular(path)?;
-    let look = file.try_clone().map_err(JournalError::io(path, "could not be opened"))?;
-    let found = checkpoints.newest(&look);
-    let jumped = found.is_some();
-    match unfold(path, &file, found, &mut checkpoints, how) {
-        // A journal that goes on otherwise than its checkpoint says is read from its beginning, and then has the word.
-        Err(_) if jumped => unfold(path, &file, None, &mut checkpoints, how),
-        opened => opened,
+    file: File,
+    header: BranchHeader,
+    checkpoints: Checkpoints,
+    /// What it grew from.
+    base: Option<Base>,
+}
+
+impl<'p> Opening<'p> {
+    /// Opens the file and the line of its parents; `line` has the branches that grew from it.
+    fn begin(
+        path: &'p Path,
+        how: Use,
+        mut checkpoints: Checkpoints,
+        line: &mut Vec<String>,
+    ) -> Result<Self, JournalError> {
+        let (file, _) = open_regular(path)?;
+        let (header, _) = Lines::of_file(path, again(path, &file)?)?;
+        let base = base_of(path, &header, how, line)?;
+        if let Some(base) = &base {
+            checkpoints.grown_from(base.under.clone());
+        }
+        Ok(Self { path, how, file, header, checkpoints, base })
+    }
+
+    /// Goes on from a checkpoint, where one was found, to the end or up to and with an event.
+    fn open(&mut self, found: Option<Found>, upto: Option<Seq>) -> Result<OpenBranch, JournalError> {
+        let jumped = found.is_some();
+        match self.unfold(found, upto) {
+            // A journal that goes on otherwise than its checkpoint says is read from its beginning, and then has the word.
+            Err(_) if jumped => self.unfold(None, upto),
+            opened => opened,
+        }
+    }
+
+    fn unfold(&mut self, found: Option<Found>, upto: Option<Seq>) -> Result<OpenBranch, JournalError> {
+        use std::io::Seek as _;
+        let mut from = again(self.path, &self.file)?;
+        from.rewind().map_err(JournalError::io(self.path, "could not be read"))?;
+        let (header, mut lines) = Lines::of_file(self.path, from)?;
+        let begins = header.at_seq;
+        let places = Arc::new(EventFile::new(self.path, begins));
+        let keeps =
+            self.how != Use::Check && upto.is_none() && (self.how == Use::GoOn || unwritten(&self.file));
+        let fetch = match &self.base {
+            Some(base) => fetch_then(base.fetch.clone(), begins, places.fetch()),
+            None => places.fetch(),
+        };
+        let mut known = Seq(0);
+        let start = found.and_then(|found| self.near(found, upto, &places));
+        let (state, timeline) = if let Some((state, offset, before)) = start {
+            known = state.head;
+            lines.jump(offset, before.0, begins.0)?;
+            (State::clone(&state), Timeline::going_on(state.clone(), fetch, self.stored(&state)))
+        } else {
+            if upto.is_none() {
+                self.checkpoints.forget(keeps);
+            }
+            match &self.base {
+                Some(base) => {
+                    let stored = base.stored.clone().then(begins, Stored::none());
+                    (State::clone(&base.state), Timeline::going_on(base.state.clone(), fetch, stored))
+                }
+                None => (State::default(), Timeline::fetching(fetch)),
+            }
+        };
+        let mut unfolding = Unfolding { state, timeline, batch: Vec::new(), folded: 0 };
+        let mut whole = lines.at;
+        while upto.is_none_or(|upto| lines.expected <= upto.0)
+            && let Some((envelope, at)) = lines.event()?
+        {
+            places.note(envelope.seq, at);
+            if envelope.seq > known && unfolding.take(envelope) {
+                whole = lines.at;
+                if keeps && self.checkpoints.due(&unfolding.state, whole) {
+                    self.checkpoints.keep_older(&unfolding.state, whole);
+                }
+            } else {
+                whole = if unfolding.batch.is_empty() { lines.at } else { whole };
+            }
+        }
+        let cut = unfolding.batch.len() - unfolding.folded;
+        let torn = if upto.is_none() { lines.torn(whole, cut) } else { None };
+        let mut timeline = unfolding.end();
+        let head = timeline.head().clone();
+        if upto.is_none() {
+            places.forget_after(head.head.max(begins));
+        }
+        if keeps && self.checkpoints.worth(&head, whole) {
+            self.checkpoints.keep_newest(&head, whole, &places, self.how == Use::Look && torn.is_none());
+        }
+        timeline.recall_with(self.stored(&head));
+        let checkpoints = self.checkpoints.clone();
+        Ok(OpenBranch { header, timeline, whole, torn, places, checkpoints, known })
+    }
+
+    /// The state to begin with: the newest one, or the last before the event that is wanted; with the byte at which the
+    /// reading begins, and the event before that byte.
+    fn near(&self, found: Found, upto: Option<Seq>, places: &EventFile) -> Option<(Arc<State>, u64, Seq)> {
+        let newest = Arc::new(found.state);
+        places.take_over(found.places);
+        let Some(upto) = upto.filter(|upto| *upto < newest.head) else {
+            let head = newest.head;
+            return Some((newest, found.offset, head));
+        };
+        let older = (self.checkpoints.stored(&newest).recall)(upto)?;
+        let (offset, before) = places.before(older.head)?;
+        Some((Arc::new(older), offset, before))
+    }
+
+    /// All states that are kept for a timeline with this head: those of the parents, and its own.
+    fn stored(&self, head: &Arc<State>) -> Stored {
+        let own = self.checkpoints.stored(head);
+        match &self.base {
+            Some(base) => base.stored.clone().then(self.header.at_seq, own),
+            None => own,
+        }
     }
 }
 
-fn unfold(
-    path: &Path,
-    file: &File,
-    found: Option<super::checkpoints::Found>,
-    checkpoints: &mut Checkpoints,
-    how: Use,
-) -> Result<OpenBranch, JournalError> {
-    use std::io::Seek as _;
-    let mut from = file.try_clone().map_err(JournalError::io(path, "could not be opened"))?;
-    from.rewind().map_err(JournalError::io(path, "could not be read"))?;
-    let (header, mut lines) = Lines::of_file(path, from)?;
-    let places = Arc::new(EventFile::new(path, header.at_seq));
-    // A fork is not folded from nothing; its checkpoints come with its parents.
-    let keeps = how != Use::Check && header.at_seq == Seq(0) && (how == Use::GoOn || unwritten(file));
-    let known = found.as_ref().map_or(Seq(0), |f| f.state.head);
-    let (state, timeline) = if let Some(found) = found {
-        lines.jump(found.offset, known.0, header.at_seq.0)?;
-        places.take_over(found.places);
-        let head = Arc::new(found.state);
-        (State::clone(&head), Timeline::going_on(head.clone(), places.fetch(), checkpoints.stored(&head)))
-    } else {
-        checkpoints.forget(keeps);
-        (State::default(), Timeline::fetching(places.fetch()))
-    };
-    let mut unfolding = Unfolding { state, timeline, batch: Vec::new(), folded: 0 };
-    let mut whole = lines.at;
-    while let Some((envelope, begins)) = lines.event()? {
-        places.note(envelope.seq, begins);
-        if unfolding.take(envelope) {
-            whole = lines.at;
-            if keeps && checkpoints.due(&unfolding.state, whole) {
-                checkpoints.keep_older(&unfolding.state, whole);
-            }
-        }
-    }
-    let torn = lines.torn(whole, unfolding.batch.len() - unfolding.folded);
-    let mut timeline = unfolding.end();
-    let head = timeline.head().clone();
-    places.forget_after(head.head.max(header.at_seq));
-    if keeps && checkpoints.worth(&head, whole) {
-        checkpoints.keep_newest(&head, whole, &places, how == Use::Look && torn.is_none());
-    }
-    timeline.recall_with(checkpoints.stored(&head));
-    Ok(OpenBranch { header, timeline, whole, torn, places, checkpoints: checkpoints.clone(), known })
+fn again(path: &Path, file: &File) -> Result<File, JournalError> {
+    file.try_clone().map_err(JournalError::io(path, "could not be opened"))
 }
 
 /// Nobody writes the file now. Somebody who begins just after this makes the same checkpoints of the same events.

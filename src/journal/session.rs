@@ -153,7 +153,7 @@ pub(super) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), JournalErro
 }
 
 /// Brings a folder's entries to the disk; some systems do not let folders be opened, and keep them by themselves.
-fn sync_folder(folder: &Path) {
+pub(super) fn sync_folder(folder: &Path) {
     if let Ok(open) = fs::File::open(folder) {
         let _ = open.sync_all();
     }

@@ -144,6 +144,14 @@ impl Transcript {
             Event::SettingChanged { name, value } => {
                 line(out, "      ", &format!("setting {name} = {value}"));
             }
+            Event::RunChanged { spec } => {
+                let (method, actor, mentor) = (&spec.method, &spec.actor, &spec.mentor);
+                line(
+                    out,
+                    "      ",
+                    &format!("the run goes on with: {method}, actor {actor}, mentor {mentor}"),
+                );
+            }
             Event::CallFailed { call, failure } => {
                 let failed = after.troubles().find(|(effect, _)| effect.call() == *call);
                 let question = failed.and_then(|(effect, _)| effect.question());

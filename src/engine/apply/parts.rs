@@ -205,6 +205,7 @@ pub(super) fn touches_episode(event: &Event) -> bool {
                 | Event::AskedAgain { .. }
                 | Event::CallCancelled { .. }
                 | Event::SettingChanged { .. }
+                | Event::RunChanged { .. }
                 | Event::LessonChanged { .. }
                 | Event::Undone { .. }
                 | Event::Redone { .. }

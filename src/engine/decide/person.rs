@@ -64,6 +64,7 @@ impl Engine {
             Command::Set { name, value } => {
                 Ok(vec![Event::SettingChanged { name: name.clone(), value: value.clone() }])
             }
+            Command::ChangeRun(spec) => self.change_run(spec),
             Command::Begin(task) => self.begin(task),
             Command::EndEpisode(reason) => {
                 if state.open_episode().is_none() {

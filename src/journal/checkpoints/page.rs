@@ -37,6 +37,7 @@ pub(super) struct Page {
     pub(super) bound: Bound,
     pub(super) older: Vec<Older>,
     pub(super) places: Vec<u64>,
+    pub(super) under: Vec<Bound>,
 }
 
 /// What the newest state is about.
@@ -46,6 +47,9 @@ struct Head {
     seq: Seq,
     bound: Bound,
     older: Vec<Older>,
+    /// What binds it to the files that the branch grew from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    under: Vec<Bound>,
 }
 
 /// What an older state is about, and how much of the newest state's lists it has.
@@ -58,8 +62,9 @@ struct OlderHead {
 }
 
 impl Page {
-    /// Reads the newest state; none where it is not there, not whole, or another program's. `len` is the branch file's.
-    pub(super) fn read(dir: &Path, len: u64) -> Option<Self> {
+    /// Reads the newest state; none where it is not there, not whole, or another program's. `len` is the branch file's and
+    /// what of others is part of the branch; the branch begins after `begins`.
+    pub(super) fn read(dir: &Path, len: u64, begins: Seq) -> Option<Self> {
         let (_, bytes) = read(&dir.join(NEWEST), len.saturating_mul(TIMES).saturating_add(SPARE))?;
         let mut parts = bytes.split(|b| *b == b'\n').skip(1);
         let mut part = || parts.next();
@@ -78,9 +83,9 @@ impl Page {
                 Some(at)
             })
             .collect::<Option<Vec<_>>>()?;
-        let all = places.len() == EventFile::spaces_of(head.seq.0);
+        let all = places.len() == EventFile::spaces_of(head.seq.0.checked_sub(begins.0)?);
         (state.head == head.seq && at < head.bound.offset && all).then_some(())?;
-        Some(Self { state, bound: head.bound, older: head.older, places })
+        Some(Self { state, bound: head.bound, older: head.older, places, under: head.under })
     }
 }
 
@@ -88,11 +93,12 @@ impl Page {
 pub(super) fn write_newest(
     dir: &Path,
     state: &State,
-    bound: &Bound,
+    (bound, under): (&Bound, &[Bound]),
     older: &[Older],
     places: &[u64],
 ) -> io::Result<()> {
-    let head = Head { print: print(), seq: state.head, bound: bound.clone(), older: older.to_vec() };
+    let (bound, under) = (bound.clone(), under.to_vec());
+    let head = Head { print: print(), seq: state.head, bound, older: older.to_vec(), under };
     let mut before = 0;
     let steps: Vec<u64> = places.iter().map(|at| at - std::mem::replace(&mut before, *at)).collect();
     let mut bytes = room();

@@ -3,6 +3,7 @@
 /// The sources of the fold and of what it is made of.
 const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/apply.rs"),
+    include_bytes!("../../engine/apply/hand.rs"),
     include_bytes!("../../engine/apply/parts.rs"),
     include_bytes!("../../engine/apply/time.rs"),
     include_bytes!("../../engine/effect.rs"),

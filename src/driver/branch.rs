@@ -1,0 +1,331 @@
+//! Going on from the past, and with another branch: the line that is driven is put down in order, and another one taken up
+//! in its place. Whoever looks sees the store's line change; whoever was asked for the old line is not heard any more.
+
+use super::keeper::Keeper;
+use super::{Driver, DriverError, Handle, Health, Launch, Message, Signal, now};
+use crate::domain::{BranchId, RunSpec, Seq};
+use crate::engine::{Cause, Command, Engine, Envelope, Event, Input, Refusal, State};
+use crate::journal::{BranchHeader, OpenBranch, Use, Writer, open_branch, summarise};
+use crate::timeline::Timeline;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// A wish to go on from an event of the past.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fork {
+    /// The branch whose past is meant; none: the one that is driven.
+    pub from: Option<BranchId>,
+    /// The last event that stays. Inside a batch it is moved to the end of the batch before.
+    pub at: Seq,
+    /// Why, in words; empty: the place is named.
+    pub reason: String,
+    /// What is done there first, as soon as the world stands.
+    pub then: Vec<Command>,
+}
+
+/// A line that can be driven.
+struct Line {
+    timeline: Timeline,
+    writer: Writer,
+    keeper: Keeper,
+    branch: BranchId,
+    launch: Launch,
+}
+
+impl Driver {
+    /// Goes on from the past as a new branch. All that can be refused is refused before anything is made or put down.
+    pub(super) fn fork(&mut self, fork: &Fork) -> Result<BranchId, Refusal> {
+        let other = fork.from.as_ref().filter(|from| **from != self.engine.branch);
+        let opened = other.map(|from| self.look_at(from)).transpose()?;
+        let from = opened.as_ref().map_or(&self.engine.branch, |o| &o.header.id).clone();
+        let (at, state) = match &opened {
+            Some(opened) => {
+                let at = whole_batch(&opened.timeline, fork.at);
+                (at, opened.timeline.state_at(at))
+            }
+            None => {
+                let at = whole_batch(&self.store.timeline(), fork.at);
+                (at, self.store.state_at(at))
+            }
+        };
+        if state.head != at {
+            return Err(Refusal::new(
+                format!("the events up to {at} of branch {from} cannot be read any more"),
+                "look at the session with `retrospect verify`",
+            ));
+        }
+        let Some(run) = state.run.clone() else {
+            return Err(Refusal::new("no run has begun there", "go on from a later event"));
+        };
+        let launch = self.launch_of(&run)?;
+        self.rehearse(&state, &launch, &fork.then)?;
+        let reason =
+            if fork.reason.trim().is_empty() { place(&state) } else { fork.reason.trim().to_owned() };
+        let disk = |error: &dyn std::fmt::Display| {
+            Refusal::new(format!("no branch could be made: {error}"), "free some space, then try again")
+        };
+        // What the new branch stands on must be on the disk before it.
+        self.writer.sync().map_err(|e| disk(&e))?;
+        let (header, writer) = self.session.fork(&from, at, &reason, now()).map_err(|e| disk(&e))?;
+        let events = writer.events().clone();
+        let file = self.session.branch_file(&header.id);
+        let (timeline, keeper) = match opened {
+            Some(opened) => {
+                let keeper = Keeper::new(opened.checkpoints, opened.places);
+                (opened.timeline.fork(state, events.fetch()), keeper.for_fork(&file, at, events))
+            }
+            None => {
+                let timeline = self.store.timeline().fork(state, events.fetch());
+                (timeline, self.keeper.for_fork(&file, at, events))
+            }
+        };
+        let BranchHeader { id, .. } = header;
+        self.put_down();
+        self.take_over(
+            Line { timeline, writer, keeper, branch: id.clone(), launch },
+            fork.then.clone().into(),
+        );
+        Ok(id)
+    }
+
+    /// Goes on with another branch where it was left.
+    pub(super) fn switch(&mut self, to: &BranchId) -> Result<(), Refusal> {
+        if *to == self.engine.branch {
+            return Err(Refusal::new(format!("branch {to} is the one at work"), "choose another one"));
+        }
+        let refused = |e: crate::journal::JournalError| Refusal::new(e.to_string(), "choose another branch");
+        let file = self.session.branch_there(to).map_err(refused)?;
+        let writer = Writer::lock(&file).map_err(refused)?;
+        let OpenBranch { header, timeline, whole, places, checkpoints, .. } =
+            open_branch(&file, Use::GoOn).map_err(refused)?;
+        let Some(run) = timeline.head().run.clone() else {
+            return Err(Refusal::new("no run has begun there", "choose another branch"));
+        };
+        let launch = self.launch_of(&run)?;
+        let writer = writer.cut_to(whole, places).map_err(refused)?;
+        let keeper = Keeper::new(checkpoints, writer.events().clone());
+        self.put_down();
+        self.take_over(Line { timeline, writer, keeper, branch: header.id, launch }, VecDeque::new());
+        Ok(())
+    }
+
+    fn look_at(&self, branch: &BranchId) -> Result<OpenBranch, Refusal> {
+        let opened = self.session.branch_there(branch).and_then(|file| open_branch(&file, Use::Look));
+        opened.map_err(|e| Refusal::new(e.to_string(), "choose another branch"))
+    }
+
+    /// Whether every wish would be granted there, one after the other. Nothing is written.
+    fn rehearse(&self, state: &State, launch: &Launch, then: &[Command]) -> Result<(), Refusal> {
+        let policy = launch.policy.clone();
+        let mut engine = Engine::resume(state.clone(), policy, self.engine.branch.clone());
+        let at = now();
+        let fold = |engine: &mut Engine, events: Vec<(Cause, Event)>| {
+            for (cause, event) in events {
+                let seq = Seq(engine.state.head.0 + 1);
+                engine.state.apply(&Envelope { seq, at, cause, more: false, event });
+            }
+        };
+        fold(&mut engine, vec![(Cause::Policy, Event::Reopened)]);
+        for command in then {
+            loop {
+                let events = engine.advance();
+                if events.is_empty() {
+                    break;
+                }
+                fold(&mut engine, events);
+            }
+            let events = engine.decide(&Input::Command(command.clone()))?;
+            if let Command::ChangeRun(spec) = command {
+                engine.policy = self.outfit(spec)?.policy;
+            }
+            fold(&mut engine, events);
+        }
+        Ok(())
+    }
+
+    /// Puts the branch at work down in order. Where even that cannot be written it is left as after a crash, and goes on there
+    /// some other time.
+    fn put_down(&mut self) {
+        self.line += 1;
+        self.runner.begin_line(self.line);
+        if let Some(timer) = self.timer.take() {
+            timer.abort();
+        }
+        if !self.engine.state.closed {
+            let closing = self.engine.decide(&Input::Command(Command::Close)).unwrap_or_default();
+            self.commit(closing);
+        }
+        if self.unwritten.is_empty() {
+            self.sync();
+        } else {
+            self.unwritten.clear();
+            self.store.edit_live(|live| live.health = Health::Running);
+            let left =
+                format!("branch {} could not be closed in order; nothing of it is lost", self.engine.branch);
+            self.store.signal(Signal::Said(left));
+        }
+        self.keeper.rest(&self.engine.state, self.writer.whole());
+        self.summarise();
+    }
+
+    /// Drives another line from its last state on: its world is brought back, and what is to be done there follows.
+    fn take_over(&mut self, line: Line, then: VecDeque<Command>) {
+        let Line { timeline, writer, keeper, branch, launch } = line;
+        let state = State::clone(timeline.head());
+        self.engine = Engine::resume(state, launch.policy.clone(), branch.clone());
+        (self.writer, self.keeper, self.launch) = (writer, keeper, launch);
+        self.outfitted = None;
+        self.orders.begin_line();
+        for held in std::mem::take(&mut self.waiting) {
+            if let Message::Wish(_, Some(tell)) = held {
+                let left = Refusal::new("another branch was taken up before it", "say it again there");
+                let _ = tell.send(Err(left));
+            }
+        }
+        self.store.swap(timeline, branch);
+        self.store.edit_live(|live| live.calls.clear());
+        self.then = then;
+        // A failed write halts the session here as anywhere; the world is brought back meanwhile.
+        let _ = self.command(&Command::Reopen);
+        self.take_up_again();
+    }
+
+    /// Wishes wait while the world of a fork is brought back: what was wished with the fork comes first.
+    pub(super) fn must_wait(&self, message: &Message) -> bool {
+        matches!(message, Message::Wish(..)) && self.orders.rebuilding && !self.then.is_empty()
+    }
+
+    /// Does what was wished with a fork as soon as its world stands, and then what waited.
+    pub(super) fn go_on(&mut self) {
+        if self.orders.rebuilding || self.quit {
+            return;
+        }
+        while self.unwritten.is_empty() && self.engine.state.divergence.is_none() {
+            let Some(command) = self.then.pop_front() else { break };
+            if let Err(refusal) = self.command(&command)
+                && self.unwritten.is_empty()
+            {
+                self.then.clear();
+                self.store.signal(Signal::Refused(refusal));
+            }
+        }
+        // What is taken here comes back here: only the first goes through the queue.
+        if std::mem::replace(&mut self.emptying, true) {
+            return;
+        }
+        while self.unwritten.is_empty()
+            && !self.orders.rebuilding
+            && let Some(held) = self.waiting.pop_front()
+        {
+            self.take(held);
+        }
+        self.emptying = false;
+    }
+
+    /// Carries a wish out and says how it went.
+    pub(super) fn answer<T>(
+        &mut self,
+        tell: Option<oneshot::Sender<Result<T, Refusal>>>,
+        wish: impl FnOnce(&mut Self) -> Result<T, Refusal>,
+    ) {
+        match (tell, wish(self)) {
+            // Whoever asked may have gone.
+            (Some(tell), answer) => drop(tell.send(answer)),
+            (None, Err(refusal)) => self.store.signal(Signal::Refused(refusal)),
+            (None, Ok(_)) => {}
+        }
+    }
+
+    /// Keeps what lists say of the branch at work.
+    pub(super) fn summarise(&self) {
+        let branch = &self.engine.branch;
+        let bytes = std::fs::metadata(self.session.branch_file(branch)).map_or(0, |m| m.len());
+        if let Err(error) = summarise(&self.engine.state, branch, bytes).save(&self.session.dir) {
+            self.store.signal(Signal::Said(format!(
+                "the session is whole, but its index was not written: {error}"
+            )));
+        }
+    }
+
+    /// What a run of this session needs: what is there, where it is the same run, else it is made.
+    fn launch_of(&self, run: &RunSpec) -> Result<Launch, Refusal> {
+        let here = self.engine.state.run.as_deref();
+        let same = |here: &RunSpec| {
+            (&here.method, &here.actor, &here.mentor) == (&run.method, &run.actor, &run.mentor)
+        };
+        match (&self.launch.outfit, here) {
+            (_, Some(here)) if here == run => Ok(self.launch.clone()),
+            (None, Some(here)) if same(here) => Ok(self.launch.clone()),
+            _ => self.outfit(run),
+        }
+    }
+
+    /// What another run of this session needs, or why it cannot be had; nothing has happened then.
+    pub(super) fn outfit(&self, spec: &RunSpec) -> Result<Launch, Refusal> {
+        let Some(outfit) = &self.launch.outfit else {
+            return Err(Refusal::new(
+                "this session was not given the means to outfit another run",
+                "start a session of its own for it",
+            ));
+        };
+        match outfit(spec) {
+            Ok(launch) => Ok(launch),
+            Err(DriverError::Refused(why, next)) => Err(Refusal::new(why, next)),
+            Err(error) => Err(Refusal::new(error.to_string(), "change something else, or mend that first")),
+        }
+    }
+}
+
+/// The last event at or before this one that ends a batch.
+fn whole_batch(timeline: &Timeline, at: Seq) -> Seq {
+    let mut at = at.min(Seq(timeline.len()));
+    while timeline.event(at).is_some_and(|e: Arc<Envelope>| e.more) {
+        at = Seq(at.0 - 1);
+    }
+    at
+}
+
+/// Where a state stands, in words.
+fn place(state: &State) -> String {
+    match &state.episode {
+        None => "from the beginning".to_owned(),
+        Some(e) => format!("from step {} of episode {}", e.steps.len(), e.number),
+    }
+}
+
+impl Handle {
+    /// Goes on from the past as a new branch, and waits for its name.
+    ///
+    /// # Errors
+    /// The refusal in words; nothing has been made then. Also when the session has ended.
+    pub async fn fork(&self, fork: Fork) -> Result<BranchId, Refusal> {
+        let (tell, told) = oneshot::channel();
+        self.inbox().send(Message::Fork(fork, Some(tell))).map_err(|_| ended())?;
+        told.await.map_err(|_| ended())?
+    }
+
+    /// The same without waiting; a refusal comes back as a [`Signal`].
+    pub fn send_fork(&self, fork: Fork) {
+        let _ = self.inbox().send(Message::Fork(fork, None));
+    }
+
+    /// Goes on with another branch of the session.
+    ///
+    /// # Errors
+    /// The refusal in words: there is none of this name, or it cannot be read or is written by another program.
+    pub async fn switch(&self, to: BranchId) -> Result<(), Refusal> {
+        let (tell, told) = oneshot::channel();
+        self.inbox().send(Message::Switch(to, Some(tell))).map_err(|_| ended())?;
+        told.await.map_err(|_| ended())?
+    }
+
+    /// The same without waiting; a refusal comes back as a [`Signal`].
+    pub fn send_switch(&self, to: BranchId) {
+        let _ = self.inbox().send(Message::Switch(to, None));
+    }
+}
+
+fn ended() -> Refusal {
+    Refusal::new("the session has ended", "take it up again with `retrospect resume`")
+}

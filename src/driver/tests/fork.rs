@@ -1,0 +1,378 @@
+//! Forks and switches on a toy world: what is refused, what is written, what is brought back, and what is heard no more.
+
+use super::{Counter, launch, meta, spec, start, until};
+use crate::domain::{BranchId, Fate, Seq, ShownAs, Stage, Turn};
+use crate::driver::{Driver, Fork, Handle, Health, Launch};
+use crate::engine::{Command, Event, Refusal};
+use crate::env::{EnvError, Environment};
+use crate::journal::{LabelChange, Session, Standing, Use, open_branch, read_branch};
+use crate::provider::{Delta, Provider, ProviderError, Request};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
+}
+
+fn b(n: u32) -> BranchId {
+    BranchId(format!("b{n}"))
+}
+
+fn step_to(handle: &Handle, number: u32) {
+    while handle.store.head().awaiting().is_none_or(|s| s.number < number) {
+        handle.send(Command::Step);
+        let before = handle.store.head().awaiting().map_or(0, |s| s.number);
+        until(handle, |h| {
+            h.store.head().awaiting().is_some_and(|s| s.number > before) && h.store.head().waits()
+        });
+    }
+}
+
+/// The event that proposed a step on the branch at work.
+fn proposal_of(handle: &Handle, number: u32) -> Seq {
+    let events = handle.store.timeline().since(Seq(0));
+    let proposed = |e: &Event| matches!(e, Event::Proposed { step, .. } if *step == number);
+    events.iter().find(|e| proposed(&e.event)).unwrap().seq
+}
+
+fn instead(action: &str) -> Vec<Command> {
+    vec![Command::Override { action: action.to_owned(), shown_as: ShownAs::Own, fate: Fate::Kept }]
+}
+
+fn at(seq: Seq, then: Vec<Command>) -> Fork {
+    Fork { at: seq, then, ..Fork::default() }
+}
+
+fn observation(handle: &Handle, step: u32) -> String {
+    let head = handle.store.head();
+    head.episode.as_ref().unwrap().step(step).unwrap().answer.as_ref().unwrap().raw.clone()
+}
+
+/// What is on the disk folds to what is shown.
+fn same_as_on_disk(session: &Session, handle: &Handle) {
+    let file = session.branch_file(&handle.store.branch());
+    let opened = open_branch(&file, Use::Check).unwrap();
+    assert_eq!(**opened.timeline.head(), *handle.store.head());
+    for seq in (0..=opened.timeline.len()).step_by(3) {
+        assert_eq!(opened.timeline.state_at(Seq(seq)), handle.store.state_at(Seq(seq)), "event {seq}");
+    }
+}
+
+#[test]
+fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    step_to(&handle, 5);
+    let before = std::fs::read(session.trunk()).unwrap();
+    let third = proposal_of(&handle, 3);
+    let line = handle.store.line();
+    assert_eq!(wait(handle.fork(at(third, instead("wait")))), Ok(b(1)));
+    assert_eq!((handle.store.branch(), handle.store.line()), (b(1), line + 1));
+    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    assert_eq!(observation(&handle, 2), "It is 2.");
+    assert_eq!(observation(&handle, 3), "It is 2.", "the world had been taken back, and did not count");
+    assert_eq!(handle.store.head().divergence, None);
+    same_as_on_disk(&session, &handle);
+    let after = std::fs::read(session.trunk()).unwrap();
+    assert!(after.starts_with(&before), "no event was changed or removed");
+    assert!(read_branch(&session.trunk()).unwrap().events.last().unwrap().event == Event::Closed);
+    // Back on the trunk everything is as it was left; and forth again.
+    wait(handle.switch(BranchId::trunk())).unwrap();
+    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 5));
+    step_to(&handle, 6);
+    assert_eq!(observation(&handle, 5), "It is 5.");
+    same_as_on_disk(&session, &handle);
+    wait(handle.switch(b(1))).unwrap();
+    step_to(&handle, 6);
+    assert_eq!(observation(&handle, 5), "It is 4.");
+    // A fork of the fork, from a step they share: it grows from the trunk.
+    let second = proposal_of(&handle, 2);
+    assert_eq!(wait(handle.fork(at(second, instead("wait")))), Ok(b(2)));
+    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 3));
+    same_as_on_disk(&session, &handle);
+    let third = proposal_of(&handle, 3);
+    assert_eq!(wait(handle.fork(at(third, Vec::new()))), Ok(b(3)), "nothing has to be done there");
+    until(&handle, |h| h.store.head().awaiting().is_some());
+    step_to(&handle, 4);
+    same_as_on_disk(&session, &handle);
+    session.label(&b(2), LabelChange::Name(Some(" patient ".to_owned()))).unwrap();
+    session.label(&b(2), LabelChange::Archived(true)).unwrap();
+    let branches = session.branches().unwrap();
+    let told: Vec<_> = branches
+        .iter()
+        .map(|b| (b.header.id.0.as_str(), b.header.parent.as_ref().map(|p| p.0.as_str()), b.root.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("trunk", None, "start"),
+            ("b1", Some("trunk"), "override: wait"),
+            ("b2", Some("trunk"), "override: wait"),
+            ("b3", Some("b2"), "from step 3 of episode 1"),
+        ]
+    );
+    assert_eq!((branches[2].label.name.as_deref(), branches[2].label.archived), (Some("patient"), true));
+    assert_eq!(branches[3].standing, Standing::Live);
+    assert_eq!((branches[1].standing, branches[1].steps), (Standing::Closed, 5));
+    handle.quit();
+    thread.join().unwrap();
+    // The branch that was written last is the one that is taken up.
+    let resumed = Driver::resume(&session.dir, |_| Ok(launch(9, false))).unwrap();
+    assert_eq!(resumed.handle.store.branch(), b(3));
+    step_to(&resumed.handle, 5);
+    same_as_on_disk(&session, &resumed.handle);
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+}
+
+#[test]
+fn what_is_refused_makes_no_file_and_leaves_the_line_at_work() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    step_to(&handle, 3);
+    let second = proposal_of(&handle, 2);
+    let before = handle.store.head();
+    let refused = |fork: Fork| -> Refusal { wait(handle.fork(fork)).unwrap_err() };
+    assert!(refused(at(Seq(0), Vec::new())).why.contains("no run has begun"));
+    assert!(refused(at(second, vec![Command::Redo])).why.contains("nothing to redo"));
+    let twice = [instead("wait"), instead("wait")].concat();
+    assert!(refused(at(second, twice)).why.contains("no proposal"), "the second wish would come too early");
+    let nowhere = Fork { from: Some(b(7)), at: second, ..Fork::default() };
+    assert!(refused(nowhere).why.contains("no branch b7"));
+    assert!(wait(handle.switch(BranchId("../x".to_owned()))).unwrap_err().why.contains("no branch"));
+    assert!(wait(handle.switch(BranchId::trunk())).is_err());
+    assert_eq!(handle.store.head(), before);
+    assert_eq!((session.branch_count(), handle.store.line()), (1, 0));
+    handle.quit();
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_fork_inside_a_batch_begins_after_the_batch_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    step_to(&handle, 2);
+    let proposed = proposal_of(&handle, 2);
+    let inside = Seq(proposed.0 - 1);
+    assert!(handle.store.timeline().event(inside).unwrap().more, "reply and proposal are one batch");
+    wait(handle.fork(at(inside, Vec::new()))).unwrap();
+    let header = read_branch(&session.branch_file(&b(1))).unwrap().header;
+    assert_eq!(header.at_seq, Seq(inside.0 - 1));
+    // The call that was in flight there is made again.
+    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 2));
+    same_as_on_disk(&session, &handle);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+/// Counts so many times, and then never answers; how often it was asked.
+struct Stuck(u32, Arc<AtomicU32>);
+
+impl Provider for Stuck {
+    fn name(&self) -> String {
+        "stuck".to_owned()
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        if self.1.fetch_add(1, Ordering::Relaxed) < self.0 {
+            stream::iter([Ok(Delta::Text("count".to_owned()))]).boxed()
+        } else {
+            stream::pending().boxed()
+        }
+    }
+}
+
+#[test]
+fn a_reply_to_the_old_line_is_inert_though_its_call_is_in_flight_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let asked = Arc::new(AtomicU32::new(0));
+    let launch = Launch { actor: Arc::new(Stuck(2, asked.clone())), ..launch(9, false) };
+    let (handle, thread, session) = start(dir.path(), 1, launch);
+    step_to(&handle, 2);
+    handle.send(Command::Step);
+    until(&handle, |_| asked.load(Ordering::Relaxed) == 3);
+    let head = handle.store.head();
+    let call = *head.calls.keys().next().unwrap();
+    wait(handle.fork(at(head.head, Vec::new()))).unwrap();
+    until(&handle, |_| asked.load(Ordering::Relaxed) == 4);
+    assert_eq!(handle.store.head().calls.keys().next(), Some(&call), "it is asked again on the new line");
+    let stale = crate::engine::Reply::Model {
+        call,
+        text: "stale".to_owned(),
+        reasoning: String::new(),
+        usage: crate::domain::Usage::default(),
+    };
+    let before = handle.store.head();
+    handle.inbox().send(crate::driver::Message::Reply(0, stale)).unwrap();
+    wait(handle.ask(Command::Remark { step: 1, text: "behind it".to_owned() })).unwrap();
+    assert_eq!(handle.store.head().head.0, before.head.0 + 1, "nothing but the remark");
+    same_as_on_disk(&session, &handle);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+/// Counts as [`Counter`], but from the second time on its third answer is another one.
+struct Fickle(Counter, u32);
+
+impl Environment for Fickle {
+    fn info(&self) -> crate::domain::EnvInfo {
+        crate::domain::EnvInfo { deterministic: false, ..self.0.info() }
+    }
+
+    fn reset(&mut self) -> Result<Turn, EnvError> {
+        self.0.reset()
+    }
+
+    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+        let mut turn = self.0.step(action)?;
+        if self.0.count == 3 && self.1 > 0 {
+            turn.observation.push_str(" Or so.");
+        }
+        Ok(turn)
+    }
+
+    fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
+        self.0.admissible()
+    }
+}
+
+#[test]
+fn a_world_that_answers_otherwise_is_caught_at_the_first_difference_and_a_person_decides() {
+    let dir = tempfile::tempdir().unwrap();
+    let opened = AtomicU32::new(0);
+    let mut launch = launch(9, false);
+    launch.open = Arc::new(move |_| {
+        let n = opened.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(Fickle(Counter { count: 0, goal: 9, lies: false }, n)))
+    });
+    let (handle, thread, session) = start(dir.path(), 1, launch);
+    step_to(&handle, 6);
+    let fifth = proposal_of(&handle, 5);
+    wait(handle.fork(at(fifth, instead("wait")))).unwrap();
+    until(&handle, |h| h.store.head().divergence.is_some());
+    let head = handle.store.head();
+    assert_eq!(head.divergence, Some((1, 3, "It is 3.".to_owned(), "It is 3. Or so.".to_owned())));
+    assert_eq!(head.awaiting().unwrap().number, 5, "nothing is done before somebody decides");
+    assert!(head.awaiting().unwrap().executed.is_none());
+    same_as_on_disk(&session, &handle);
+    wait(handle.ask(Command::Retry)).unwrap();
+    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 6));
+    assert_eq!(observation(&handle, 5), "It is 4.", "then what was wished with the fork is done");
+    same_as_on_disk(&session, &handle);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_line_that_cannot_be_closed_is_left_as_after_a_crash() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, writer) = Session::create(dir.path(), meta("s")).unwrap();
+    let failing = writer.failing.clone();
+    let (handle, thread) =
+        Driver::over(session.clone(), writer, spec(1), Vec::new(), launch(9, false)).unwrap();
+    step_to(&handle, 3);
+    failing.store(1, Ordering::Relaxed);
+    let second = proposal_of(&handle, 2);
+    wait(handle.fork(at(second, instead("wait")))).unwrap();
+    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 3));
+    assert_eq!(handle.store.live().health, Health::Running);
+    let trunk = read_branch(&session.trunk()).unwrap();
+    assert_eq!(trunk.torn, None, "nothing of the failed write is left in the file");
+    assert!(trunk.events.last().unwrap().event != Event::Closed);
+    wait(handle.switch(BranchId::trunk())).unwrap();
+    until(&handle, |h| {
+        h.store.head().awaiting().is_some_and(|s| s.number == 3 && s.stage == Stage::Decision)
+    });
+    same_as_on_disk(&session, &handle);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+#[test]
+fn what_is_wished_while_a_forks_world_is_brought_back_comes_after_the_forks_own_wishes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, _session) = start(dir.path(), 1, launch(9, false));
+    step_to(&handle, 5);
+    let third = proposal_of(&handle, 3);
+    handle.send_fork(at(third, instead("wait")));
+    handle.send(Command::Remark { step: 3, text: "after it".to_owned() });
+    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 4) && h.store.line() == 1);
+    until(&handle, |h| {
+        h.store.timeline().since(third).iter().any(|e| matches!(e.event, Event::Remarked { .. }))
+    });
+    let events = handle.store.timeline().since(third);
+    let place = |test: fn(&Event) -> bool| events.iter().position(|e| test(&e.event)).unwrap();
+    assert!(
+        place(|e| matches!(e, Event::ActionOverridden { .. }))
+            < place(|e| matches!(e, Event::Remarked { .. }))
+    );
+    handle.quit();
+    thread.join().unwrap();
+}
+
+/// A file that is not as its forks need it is named, with what to do.
+#[test]
+fn a_branch_whose_line_is_broken_says_which_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    step_to(&handle, 4);
+    wait(handle.fork(at(proposal_of(&handle, 3), instead("wait")))).unwrap();
+    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    handle.quit();
+    thread.join().unwrap();
+    let fault = |session: &Session| {
+        std::fs::remove_dir_all(session.dir.join("index")).ok();
+        open_branch(&session.branch_file(&b(1)), Use::Look).map(|_| ()).unwrap_err().to_string()
+    };
+    let trunk = std::fs::read_to_string(session.trunk()).unwrap();
+    let fork = std::fs::read_to_string(session.branch_file(&b(1))).unwrap();
+    let put = |trunk: Option<&str>, fork: &str| {
+        std::fs::remove_file(session.trunk()).ok();
+        if let Some(trunk) = trunk {
+            std::fs::write(session.trunk(), trunk).unwrap();
+        }
+        std::fs::write(session.branch_file(&b(1)), fork).unwrap();
+        fault(&session)
+    };
+    let cut: String = trunk.lines().take(9).map(|l| format!("{l}\n")).collect();
+    let said = put(Some(&cut), &fork);
+    assert!(said.contains("trunk.jsonl:9") && said.contains("branch b1 goes on from event"), "{said}");
+    let said = put(None, &fork);
+    assert!(said.contains("b1.jsonl:1") && said.contains("trunk.jsonl is not there"), "{said}");
+    let said = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"b1\"", 1));
+    assert!(said.contains("comes back to itself"), "{said}");
+    let said = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"../trunk\"", 1));
+    assert!(said.contains("no name of a branch"), "{said}");
+    let said = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":null", 1));
+    assert!(said.contains("names no parent"), "{said}");
+    let said = put(Some(&trunk), &fork.replacen("\"id\":\"b1\"", "\"id\":\"b4\"", 1));
+    assert!(said.contains("header is that of branch \"b4\""), "{said}");
+    // A fork that a power cut left without a header was never made; the next one takes another name.
+    std::fs::write(session.trunk(), &trunk).unwrap();
+    std::fs::write(session.branch_file(&b(1)), "").unwrap();
+    assert_eq!(session.branches().unwrap().len(), 1);
+    assert_eq!(session.last_written(), BranchId::trunk());
+    let (header, _) = session.fork(&BranchId::trunk(), Seq(1), "x", jiff::Timestamp::UNIX_EPOCH).unwrap();
+    assert_eq!(header.id, b(2));
+}
+
+/// Two programs that fork at once make two branches.
+#[test]
+fn forks_made_at_once_have_names_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, _writer) = Session::create(dir.path(), meta("s")).unwrap();
+    let made: Vec<BranchId> = std::thread::scope(|scope| {
+        let fork =
+            || session.fork(&BranchId::trunk(), Seq(0), "x", jiff::Timestamp::UNIX_EPOCH).unwrap().0.id;
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(fork)).collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    let mut names = made.clone();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 8, "{made:?}");
+    assert!(Path::new(&session.dir).join("branches/b8.jsonl").is_file());
+}

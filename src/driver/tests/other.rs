@@ -1,0 +1,80 @@
+//! A run that goes on as another one.
+
+use super::{Counter, launch, play_out, spec, start, until};
+use crate::domain::RunSpec;
+use crate::driver::{Driver, DriverError, Launch, Outfit};
+use crate::engine::{Command, Event, Refusal};
+use crate::journal::read_branch;
+use crate::provider::{ProviderError, Scripted};
+use std::sync::Arc;
+
+/// Outfits by the actor's name: `mute` never answers, `script` counts; others are not to be had.
+fn outfit() -> Outfit {
+    Arc::new(|spec: &RunSpec| {
+        let actor = match spec.actor.as_str() {
+            "mute" => Scripted::new(|_| Err(ProviderError::new("no one answers", "retry"))),
+            "script" => Scripted::new(|_| Ok("count".to_owned())),
+            other => {
+                return Err(DriverError::Refused(format!("no actor {other:?}"), "take script".to_owned()));
+            }
+        };
+        let open = Arc::new(|_: &_| Ok(Box::new(Counter { count: 0, goal: 2, lies: false }) as Box<_>));
+        Ok(Launch { actor: Arc::new(actor), open, outfit: Some(outfit()), ..launch(2, false) })
+    })
+}
+
+fn asked(handle: &crate::driver::Handle, command: Command) -> Result<(), Refusal> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(handle.ask(command)).map(drop)
+}
+
+fn with_actor(actor: &str) -> RunSpec {
+    RunSpec { actor: actor.to_owned(), ..spec(1) }
+}
+
+#[test]
+fn a_failed_call_is_tried_again_with_another_model() {
+    let dir = tempfile::tempdir().unwrap();
+    let mute = outfit()(&with_actor("mute")).unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, mute);
+    handle.send(Command::Run);
+    until(&handle, |h| h.store.head().trouble.is_some());
+    let refused = asked(&handle, Command::ChangeRun(Box::new(with_actor("nobody")))).unwrap_err();
+    assert_eq!((refused.why.as_str(), refused.next.as_str()), ("no actor \"nobody\"", "take script"));
+    let mut other = with_actor("script");
+    other.method = "twice".to_owned();
+    asked(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap();
+    let refused = asked(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap_err();
+    assert!(refused.why.contains("the run as it is"));
+    asked(&handle, Command::Retry).unwrap();
+    play_out(&handle, thread);
+    let events = read_branch(&session.trunk()).unwrap().events;
+    let changes: Vec<&Event> = events
+        .iter()
+        .map(|e| &e.event)
+        .filter(|e| matches!(e, Event::RunChanged { .. } | Event::MemorySet { .. }))
+        .collect();
+    assert!(
+        matches!(changes.as_slice(), [Event::RunChanged { spec }, Event::MemorySet { value }]
+            if **spec == other && value.is_null()),
+        "what was refused is not written, and a new method begins with an empty memory: {changes:?}"
+    );
+    // Taken up again, the session is outfitted as it was put down.
+    let resumed = Driver::resume(&session.dir, |spec| {
+        assert_eq!(*spec, other);
+        outfit()(spec)
+    });
+    let resumed = resumed.unwrap();
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+}
+
+#[test]
+fn a_run_is_not_changed_without_the_means_to_outfit_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, _session) = start(dir.path(), 1, launch(2, false));
+    let refused = asked(&handle, Command::ChangeRun(Box::new(with_actor("other")))).unwrap_err();
+    assert!(refused.why.contains("means to outfit"), "{refused:?}");
+    handle.quit();
+    thread.join().unwrap();
+}

@@ -1,0 +1,320 @@
+//! The branches of a session: the set of their headers is the tree.
+
+use super::index::Summary;
+use super::open::is_name;
+use super::session::{branch_path, sync_folder};
+use super::stream::{Lines, open_regular};
+use super::{BranchHeader, JournalError, Label, Session, Standing, VERSION, Writer};
+use crate::domain::{BranchId, EndReason, LessonOp, LessonStatus, Seq};
+use crate::engine::{Cause, Event};
+use jiff::Timestamp;
+use std::fs;
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
+
+/// A branch with what can be said of it without opening it on a screen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Branch {
+    /// Its header.
+    pub header: BranchHeader,
+    /// What people call it.
+    pub label: Label,
+    /// What changed at its root, in words: the first thing a person did there; else the reason it was made for.
+    pub root: String,
+    /// Its last event.
+    pub head: Seq,
+    /// How it stands: closed, being written, crashed.
+    pub standing: Standing,
+    /// How its last episode ended, or where its open one is, in words.
+    pub outcome: String,
+    /// Ended episodes, and how many of them were won.
+    pub episodes: u32,
+    /// Of them, the won ones.
+    pub won: u32,
+    /// Steps of the open or last episode.
+    pub steps: u32,
+    /// Tokens of all calls to models on its line.
+    pub tokens: u64,
+    /// Why it cannot be read, where that is so; the numbers are 0 then.
+    pub fault: Option<String>,
+}
+
+impl Session {
+    /// The file of a branch.
+    pub fn branch_file(&self, branch: &BranchId) -> PathBuf {
+        branch_path(&self.dir, branch)
+    }
+
+    /// The file of a branch that is there.
+    ///
+    /// # Errors
+    /// [`JournalError::NoBranch`].
+    pub fn branch_there(&self, branch: &BranchId) -> Result<PathBuf, JournalError> {
+        let file = self.branch_file(branch);
+        // A trunk that is missing is an error of its own, which names the file.
+        if *branch == BranchId::trunk() || (is_name(branch) && file.exists()) {
+            return Ok(file);
+        }
+        Err(JournalError::NoBranch { path: self.dir.clone(), branch: branch.clone() })
+    }
+
+    /// The headers of all branches: the trunk first, then in the order in which they were made. A file whose header was never
+    /// whole is a fork that was never made, and left out.
+    ///
+    /// # Errors
+    /// [`JournalError`] when the folder or a header cannot be read.
+    pub fn headers(&self) -> Result<Vec<BranchHeader>, JournalError> {
+        let mut headers = Vec::new();
+        for id in self.branch_ids()? {
+            let path = self.branch_file(&id);
+            let (file, _) = open_regular(&path)?;
+            match Lines::of_file(&path, file) {
+                Ok((header, _)) if header.id == id => headers.push(header),
+                Ok((header, _)) => {
+                    return Err(JournalError::Malformed {
+                        path,
+                        line: 1,
+                        reason: format!(
+                            "the header is that of branch {:?}; give the file its name again",
+                            header.id.0
+                        ),
+                    });
+                }
+                Err(_) if id != BranchId::trunk() && never_made(&path) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        headers.sort_by(|a, b| {
+            let key = |h: &BranchHeader| (h.id != BranchId::trunk(), h.created, number(&h.id));
+            key(a).cmp(&key(b))
+        });
+        Ok(headers)
+    }
+
+    /// The names of the files in `branches/` that can be branches.
+    fn branch_ids(&self) -> Result<Vec<BranchId>, JournalError> {
+        let folder = self.dir.join("branches");
+        let entries = fs::read_dir(&folder).map_err(JournalError::io(&folder, "could not be read"))?;
+        let mut ids: Vec<BranchId> = entries
+            .flatten()
+            .filter_map(|e| Some(BranchId(e.file_name().to_str()?.strip_suffix(".jsonl")?.to_owned())))
+            .filter(is_name)
+            .collect();
+        ids.sort_by_key(number);
+        Ok(ids)
+    }
+
+    /// The branches with what can be said of them: the trunk first, then in the order in which they were made. One that
+    /// cannot be read says why in its place.
+    ///
+    /// # Errors
+    /// [`JournalError`] when the folder, a header or the labels cannot be read.
+    pub fn branches(&self) -> Result<Vec<Branch>, JournalError> {
+        let mut labels = self.labels()?;
+        let branch = |header: BranchHeader| {
+            let (summary, fault) = match Summary::of_branch(self, &header.id) {
+                Ok(summary) => (Some(summary), None),
+                Err(error) => (None, Some(error.to_string())),
+            };
+            let head = summary.as_ref().map_or(header.at_seq, |s| s.head);
+            let standing = summary.as_ref().map_or(Standing::Crashed, |s| s.standing(self));
+            Branch {
+                label: labels.remove(&header.id).unwrap_or_default(),
+                root: self.root_of(&header),
+                head,
+                standing,
+                outcome: summary.as_ref().map_or_else(|| "cannot be read".to_owned(), outcome),
+                episodes: summary.as_ref().map_or(0, |s| s.episodes),
+                won: summary.as_ref().map_or(0, |s| s.won),
+                steps: summary.as_ref().map_or(0, |s| s.steps),
+                tokens: summary.as_ref().map_or(0, |s| s.tokens),
+                fault,
+                header,
+            }
+        };
+        Ok(self.headers()?.into_iter().map(branch).collect())
+    }
+
+    /// How many branches there are.
+    pub fn branch_count(&self) -> u32 {
+        self.branch_ids().map_or(1, |ids| ids.len() as u32)
+    }
+
+    /// The branch whose last event is the newest.
+    pub fn last_written(&self) -> BranchId {
+        let ids = self.branch_ids().unwrap_or_default();
+        if ids.len() < 2 {
+            return BranchId::trunk();
+        }
+        let headers = self.headers().unwrap_or_default();
+        let newest = headers.into_iter().max_by_key(|h| {
+            let stamp = last_stamp(&self.branch_file(&h.id)).unwrap_or(h.created);
+            (stamp, h.created, number(&h.id))
+        });
+        newest.map_or_else(BranchId::trunk, |h| h.id)
+    }
+
+    /// Makes a branch that goes on from an event: its header is on the disk, with all that stands before it, when this returns.
+    /// `at` must end a batch. Where the event stands on a branch below `parent`, the new one grows from that.
+    ///
+    /// # Errors
+    /// [`JournalError`]; nothing has been made then.
+    pub fn fork(
+        &self,
+        parent: &BranchId,
+        at: Seq,
+        reason: &str,
+        created: Timestamp,
+    ) -> Result<(BranchHeader, Writer), JournalError> {
+        let parent = self.owner(parent, at)?;
+        // A power cut must not leave a branch whose parent ends before it begins.
+        let below = self.branch_file(&parent);
+        let synced = fs::File::open(&below).and_then(|f| f.sync_all());
+        synced.map_err(JournalError::io(&below, "could not be synced"))?;
+        let mut next = self.branch_ids()?.iter().map(number).max().unwrap_or(0) + 1;
+        loop {
+            let id = BranchId(format!("b{next}"));
+            let header = BranchHeader {
+                v: VERSION,
+                kind: "branch".to_owned(),
+                id: id.clone(),
+                parent: Some(parent.clone()),
+                at_seq: at,
+                reason: reason.to_owned(),
+                created,
+            };
+            match Writer::create(&self.branch_file(&id), &header) {
+                Ok(writer) => {
+                    sync_folder(&self.dir.join("branches"));
+                    return Ok((header, writer));
+                }
+                // Another program was quicker.
+                Err(JournalError::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {
+                    next += 1
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The branch in whose own file an event of a branch's line stands.
+    fn owner(&self, branch: &BranchId, at: Seq) -> Result<BranchId, JournalError> {
+        let mut id = branch.clone();
+        // A line of parents that is no line was refused by whoever opened the branch.
+        for _ in 0..=self.branch_count() {
+            let path = self.branch_file(&id);
+            let (file, _) = open_regular(&path)?;
+            let (header, _) = Lines::of_file(&path, file)?;
+            match header.parent {
+                Some(parent) if at <= header.at_seq => id = parent,
+                _ => break,
+            }
+        }
+        Ok(id)
+    }
+
+    /// What the first events of a branch say that a person did there.
+    fn root_of(&self, header: &BranchHeader) -> String {
+        if header.parent.is_none() {
+            return header.reason.clone();
+        }
+        let path = self.branch_file(&header.id);
+        let lines = open_regular(&path).and_then(|(file, _)| Lines::of_file(&path, file));
+        let Ok((_, mut lines)) = lines else { return header.reason.clone() };
+        for _ in 0..FIRST {
+            let Ok(Some((envelope, _))) = lines.event() else { break };
+            if envelope.cause == Cause::Person
+                && let Some(words) = deed(&envelope.event)
+            {
+                return words;
+            }
+        }
+        header.reason.clone()
+    }
+}
+
+/// Events that are looked at for what a person did at the root of a branch.
+const FIRST: usize = 32;
+
+/// The number of a branch that was made by a fork; 0 for the trunk.
+fn number(id: &BranchId) -> u64 {
+    id.0.strip_prefix('b').and_then(|n| n.parse().ok()).unwrap_or(0)
+}
+
+/// The file has no whole first line: the program was killed, or the power cut, before the fork was made.
+fn never_made(path: &std::path::Path) -> bool {
+    fs::metadata(path).is_ok_and(|m| m.len() < 4096)
+        && fs::read(path).is_ok_and(|bytes| !bytes.contains(&b'\n'))
+}
+
+/// When the last event of a file was written.
+fn last_stamp(path: &std::path::Path) -> Option<Timestamp> {
+    #[derive(serde::Deserialize)]
+    struct Stamp {
+        at: Timestamp,
+    }
+    const END: u64 = 64 << 10;
+    let (mut file, metadata) = open_regular(path).ok()?;
+    let mut most = END;
+    loop {
+        let from = metadata.len().saturating_sub(most);
+        file.seek(SeekFrom::Start(from)).ok()?;
+        let mut bytes = Vec::new();
+        (&file).take(most).read_to_end(&mut bytes).ok()?;
+        let stamp = bytes.split(|b| *b == b'\n').rev().find_map(|l| serde_json::from_slice::<Stamp>(l).ok());
+        if stamp.is_some() || from == 0 {
+            return stamp.map(|s| s.at);
+        }
+        most = most.saturating_mul(8);
+    }
+}
+
+fn outcome(summary: &Summary) -> String {
+    let Some(last) = &summary.last else { return format!("open at step {}", summary.steps) };
+    if !summary.ended {
+        return format!("episode {} open at step {}", summary.episodes + 1, summary.steps);
+    }
+    let why = match last.reason {
+        EndReason::Won => return "won".to_owned(),
+        EndReason::Done => "the world ended it",
+        EndReason::StepLimit => "step limit",
+        EndReason::MoveLimit => "move limit",
+        EndReason::TimeLimit => "time limit",
+        EndReason::Loop => "loop",
+        EndReason::Person => "ended by a person",
+        EndReason::Error => "given up after an error",
+    };
+    if last.won { format!("won ({why})") } else { format!("not won: {why}") }
+}
+
+/// What a person did, in a few words; none for what only moves things on.
+fn deed(event: &Event) -> Option<String> {
+    let lesson = |op: &LessonOp| match op {
+        LessonOp::Add { text, .. } => format!("lesson added: {}", text.text),
+        LessonOp::Edit { text, .. } => format!("lesson edited: {}", text.text),
+        LessonOp::Status { status, .. } => match status {
+            LessonStatus::On => "lesson switched on".to_owned(),
+            LessonStatus::Off => "lesson switched off".to_owned(),
+            LessonStatus::Pinned => "lesson pinned".to_owned(),
+            LessonStatus::Retired => "lesson deleted".to_owned(),
+        },
+        LessonOp::Rescope { .. } => "lesson given another scope".to_owned(),
+        LessonOp::Move { .. } => "lesson moved".to_owned(),
+        LessonOp::Recur { .. } => "lesson drawn again".to_owned(),
+    };
+    Some(match event {
+        Event::ActionOverridden { action, .. } => format!("override: {action}"),
+        Event::ProposalRejected { was, .. } => format!("rejected: {was}"),
+        Event::AskedAgain { .. } => "asked again".to_owned(),
+        Event::LessonChanged { op, .. } => lesson(op),
+        Event::Undone { op, .. } => format!("undone; {}", lesson(op)),
+        Event::Redone { op, .. } => format!("made again; {}", lesson(op)),
+        Event::SettingChanged { name, value } => format!("setting {name} = {value}"),
+        Event::RunChanged { spec } => {
+            format!("{}, actor {}, mentor {}", spec.method, spec.actor, spec.mentor)
+        }
+        Event::PromptDrafted { prompt } if prompt.edited => "prompt edited".to_owned(),
+        Event::EpisodeEnded { .. } => "episode ended by a person".to_owned(),
+        _ => return None,
+    })
+}
