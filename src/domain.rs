@@ -1,5 +1,6 @@
 //! The nouns of the field, one name for one idea. Nothing here reads a file, a clock or a socket.
 
+mod hand;
 mod id;
 mod lesson;
 mod note;
@@ -10,6 +11,7 @@ mod step;
 mod task;
 mod turn;
 
+pub use hand::HandChange;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};
 pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, Scope};
 pub use note::{Note, NoteKind};

@@ -27,7 +27,7 @@ pub use policy::{
 };
 pub use pool::Pool;
 pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};
-pub use state::{Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
+pub use state::{Deed, Episode, Grant, NoteTally, Pace, Spent, State, UndoEntry};
 
 mod reply;
 pub use reply::Reply;

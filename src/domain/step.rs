@@ -96,6 +96,9 @@ pub struct Seen {
     pub won: bool,
     /// The world accepted the action.
     pub valid: bool,
+    /// A person has written `seen`; the world said `raw`, and is as `raw` says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edited: bool,
 }
 
 /// A step of a trajectory; the first is number 1.
@@ -108,6 +111,9 @@ pub struct Step {
     /// What the actor thought, without the label.
     #[serde(default)]
     pub thought: Option<String>,
+    /// A person has written the thought.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub thought_edited: bool,
     /// The action the actor proposed; none when it only thought.
     #[serde(default)]
     pub proposed: Option<String>,
@@ -163,6 +169,9 @@ pub struct Step {
     /// What the reply cost.
     #[serde(default)]
     pub usage: Usage,
+    /// The event of the answer.
+    #[serde(default)]
+    pub answered_seq: Seq,
     /// First event of the step.
     #[serde(default)]
     pub first_seq: Seq,
@@ -194,6 +203,11 @@ impl Step {
     /// The observation as the agent sees it.
     pub fn observation(&self) -> Option<&str> {
         self.answer.as_ref().map(|a| a.seen.as_deref().unwrap_or(&a.raw))
+    }
+
+    /// A person changed the observation.
+    pub fn observation_edited(&self) -> bool {
+        self.answer.as_ref().is_some_and(|a| a.edited)
     }
 
     /// A person changed what this step did.

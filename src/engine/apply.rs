@@ -8,7 +8,9 @@ use parts::{seen_of, touches_episode};
 
 use super::state::{Episode, Grant, NoteTally, Pace, State};
 use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
-use crate::domain::{Asked, CallId, EpisodeRole, Executed, Origin, PromptRecord, Seq, Stage, Step};
+use crate::domain::{
+    Asked, CallId, EpisodeRole, Executed, HandChange, Origin, PromptRecord, Seq, Stage, Step,
+};
 use std::sync::Arc;
 
 impl State {
@@ -27,6 +29,7 @@ impl State {
         if envelope.cause == Cause::Person && touches_episode(&envelope.event) {
             self.edit_episode(|e| e.assisted |= e.outcome.is_none());
         }
+        self.note_deed(seq, envelope.cause, &envelope.event);
         match &envelope.event {
             Event::RunStarted { session, spec } => {
                 self.session.clone_from(session);
@@ -194,6 +197,7 @@ impl State {
                 }
                 self.edit_step(seq, |s| {
                     s.answer = Some(seen_of(turn, seen.as_ref()));
+                    s.answered_seq = seq;
                     s.stage = Stage::Reflection;
                 });
                 self.edit_episode(|e| e.absorb(turn));
@@ -224,6 +228,22 @@ impl State {
             Event::LessonChanged { op, by } => self.change_lesson(seq, op, *by),
             Event::Undone { of, op } => self.undo_lesson(seq, *of, op),
             Event::Redone { of, op } => self.redo_lesson(seq, *of, op),
+            Event::ThoughtEdited { step, was, text } => {
+                let (was, text) = (was.clone(), text.clone());
+                self.make(&HandChange::Thought { step: *step, was, was_edited: false, text, edited: true });
+            }
+            Event::ObservationEdited { step, was, text } => {
+                let (was, text) = (was.clone(), Some(text.clone()));
+                self.make(&HandChange::Observation {
+                    step: *step,
+                    was,
+                    was_edited: false,
+                    text,
+                    edited: true,
+                });
+            }
+            Event::TakenBack { of, change } => self.make_again(seq, *of, change, true),
+            Event::MadeAgain { of, change } => self.make_again(seq, *of, change, false),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();

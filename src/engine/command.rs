@@ -58,6 +58,20 @@ pub enum Command {
         /// The words.
         text: String,
     },
+    /// Give the thought of the open proposal, or of the last answered step, other words; none where they are blank.
+    EditThought {
+        /// The step.
+        step: u32,
+        /// The words.
+        text: String,
+    },
+    /// Let the agent see other words of the world in the last answered step. The world is not changed.
+    EditObservation {
+        /// The step.
+        step: u32,
+        /// The words.
+        text: String,
+    },
     /// Say who decides.
     SetAutonomy(Autonomy),
     /// Change the lesson pool.

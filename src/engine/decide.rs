@@ -5,6 +5,7 @@ mod other;
 mod person;
 mod question;
 mod reply;
+mod undo;
 
 use super::{Cause, Command, Engine, Event, Input, Refusal};
 

@@ -1,8 +1,8 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
 use crate::domain::{
-    Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, LessonOp, Note, PromptRecord,
-    Reflection, RunSpec, Seq, ShownAs, Task, Turn, Usage,
+    Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, HandChange, LessonOp, Note,
+    PromptRecord, Reflection, RunSpec, Seq, ShownAs, Task, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -263,6 +263,41 @@ pub enum Event {
         /// The change.
         #[serde(flatten)]
         op: Box<LessonOp>,
+    },
+    /// A person gave a thought other words.
+    ThoughtEdited {
+        /// The step.
+        step: u32,
+        /// The words before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<String>,
+        /// The words from now on; none: no thought.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
+    /// A person lets the agent see other words of the world. The world is not changed.
+    ObservationEdited {
+        /// The step.
+        step: u32,
+        /// The view before, where the interface or a person had made one of the world's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<String>,
+        /// The words that prompts show.
+        text: String,
+    },
+    /// A person's change of something else than the lessons was taken back.
+    TakenBack {
+        /// The event that is taken back.
+        of: Seq,
+        /// The change that does it.
+        change: Box<HandChange>,
+    },
+    /// A change that was taken back was made again.
+    MadeAgain {
+        /// The event that is made again.
+        of: Seq,
+        /// The change.
+        change: Box<HandChange>,
     },
     /// The method's own memory was replaced.
     MemorySet {

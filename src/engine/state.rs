@@ -2,8 +2,8 @@
 
 use super::{Clock, Effect, Failure, PauseReason, Pool};
 use crate::domain::{
-    Asked, Autonomy, CallId, EpisodeRole, EpisodeSummary, Kind, LessonOp, Note, PromptRecord, Question,
-    Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
+    Asked, Autonomy, CallId, EpisodeRole, EpisodeSummary, HandChange, Kind, LessonOp, Note, PromptRecord,
+    Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
 };
 use rpds::{HashTrieMapSync, VectorSync};
 use serde::{Deserialize, Serialize};
@@ -45,13 +45,25 @@ pub struct NoteTally {
     pub last: Note,
 }
 
-/// A change of the pool by a person that can be taken back.
+/// What a person did that can be taken back, or would have been.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deed {
+    /// A change of the pool.
+    Lesson(LessonOp),
+    /// Another change.
+    Hand(HandChange),
+    /// An override that has run, or a rejection that the agent was told: only going back takes it back.
+    Ran,
+}
+
+/// A deed and its event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UndoEntry {
     /// The event that made it.
     pub of: Seq,
-    /// The change.
-    pub op: LessonOp,
+    /// What was done.
+    pub what: Deed,
 }
 
 /// Calls to models and their tokens, by role.

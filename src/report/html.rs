@@ -173,6 +173,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     }
     if let Some(thought) = &step.thought {
         let (note, rewritten) = match step.executed.as_ref().map(|e| &e.fate) {
+            _ if step.thought_edited => (" <span class=\"soft\">(edited by a person)</span>", None),
             Some(Fate::Dropped) => (" <span class=\"soft\">(dropped from later prompts)</span>", None),
             Some(Fate::Rewritten(words)) => {
                 (" <span class=\"soft\">(later prompts have the next line)</span>", Some(words))
@@ -223,6 +224,10 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         );
     }
     if let Some(answer) = &step.answer {
+        if answer.edited {
+            let raw = escape(&answer.raw);
+            let _ = writeln!(out, "<p class=\"soft\">edited by a person; the world said: {raw}</p>");
+        }
         let _ = writeln!(
             out,
             "<div class=\"obs\">{}</div>",

@@ -58,6 +58,8 @@ struct FailureJson<'a> {
 struct StepJson<'a> {
     step: u32,
     thought: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    thought_edited: bool,
     proposed: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped_by: Option<u32>,
@@ -135,6 +137,7 @@ fn step(s: &Step) -> StepJson<'_> {
     StepJson {
         step: s.number,
         thought: s.thought.as_deref(),
+        thought_edited: s.thought_edited,
         // What a person put something in the place of, a mere thought too.
         proposed: if s.by_person() { s.wanted() } else { s.proposed.as_deref().map(Cow::Borrowed) },
         dropped_by: s.dropped_by,

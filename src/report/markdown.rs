@@ -97,6 +97,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     if let Some(thought) = &step.thought {
         let fate = step.executed.as_ref().map(|e| &e.fate);
         let note = match fate {
+            _ if step.thought_edited => " (edited by a person)",
             Some(Fate::Dropped) => " (dropped from later prompts)",
             Some(Fate::Rewritten(_)) => " (rewritten in later prompts)",
             _ if step.dropped_by.is_some() => " (dropped from later prompts)",
@@ -128,6 +129,12 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     }
     out.push('\n');
     if let Some(answer) = &step.answer {
+        if answer.edited {
+            let _ =
+                writeln!(out, "The observation was edited by a person; the world is not. The world said:\n");
+            fence(out, "", &answer.raw);
+            let _ = writeln!(out, "The agent sees:\n");
+        }
         fence(out, "", answer.seen.as_deref().unwrap_or(&answer.raw));
         if (answer.progress - *progress).abs() > f64::EPSILON {
             let _ = writeln!(out, "Progress {:.2} → {:.2}\n", progress, answer.progress);

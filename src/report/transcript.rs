@@ -140,6 +140,15 @@ impl Transcript {
             Event::LessonChanged { op, by } => lesson(out, op, *by, after),
             Event::Undone { .. } => line(out, "      ", "the last change of the lessons was taken back"),
             Event::Redone { .. } => line(out, "      ", "the change of the lessons was made again"),
+            Event::ThoughtEdited { step, text, .. } => {
+                let words = text.as_deref().unwrap_or("(none)");
+                line(out, &format!("{step:>3} thought, edited by a person  "), words);
+            }
+            Event::ObservationEdited { step, text, .. } => {
+                line(out, &format!("{step:>3} observation, edited by a person; the world is not  "), text);
+            }
+            Event::TakenBack { change, .. } => line(out, "      taken back: ", &change.words()),
+            Event::MadeAgain { change, .. } => line(out, "      made again: ", &change.words()),
             Event::Remarked { step, text } => line(out, &format!("{step:>3} remark  "), text),
             Event::SettingChanged { name, value } => {
                 line(out, "      ", &format!("setting {name} = {value}"));

@@ -1,7 +1,12 @@
-//! Changes that can be taken back: those of the pool.
+//! Changes of a person that can be taken back: those of the pool, and those of what the agent sees and is asked.
 
-use crate::domain::{Author, LessonOp, Seq};
-use crate::engine::{State, UndoEntry};
+use crate::domain::{Author, Executed, Fate, HandChange, LessonOp, Seq, Setting, SettingOrigin};
+use crate::engine::{Cause, Deed, Event, State, UndoEntry};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Changes that are kept to be taken back.
+const KEPT: usize = 256;
 
 impl State {
     pub(super) fn change_lesson(&mut self, seq: Seq, op: &LessonOp, by: Author) {
@@ -12,8 +17,7 @@ impl State {
             self.pool.by_person(op.id());
         }
         if by == Author::Person && !matches!(op, LessonOp::Recur { .. }) {
-            self.undo.push(UndoEntry { of: seq, op: op.clone() });
-            self.redo.clear();
+            self.done(seq, Deed::Lesson(op.clone()));
         }
     }
 
@@ -21,19 +25,190 @@ impl State {
         let at = self.moment();
         self.draft = None;
         self.pool.apply(op, seq, at, Author::Person);
-        if let Some(place) = self.undo.iter().rposition(|u| u.of == of) {
-            let entry = self.undo.remove(place);
-            self.redo.push(entry);
-        }
+        self.undone(of);
     }
 
     pub(super) fn redo_lesson(&mut self, seq: Seq, of: Seq, op: &LessonOp) {
         let at = self.moment();
         self.draft = None;
         self.pool.apply(op, seq, at, Author::Person);
+        self.redone(seq, of, Deed::Lesson(op.clone()));
+    }
+
+    /// Notes what a person is about to change, with what it was. The state is the one before the event.
+    pub(super) fn note_deed(&mut self, seq: Seq, cause: Cause, event: &Event) {
+        if cause != Cause::Person {
+            return;
+        }
+        let deed = match event {
+            // What has run, or was refused to the agent's face, is taken back by going back alone.
+            Event::ActionOverridden { .. } | Event::ProposalRejected { .. } => {
+                // Nothing before it can be taken back any more, so nothing before it need be kept.
+                self.undo.clear();
+                Deed::Ran
+            }
+            Event::SettingChanged { name, value } if name != "templates" => {
+                let setting = Some(Setting { value: value.clone(), origin: SettingOrigin::Person });
+                Deed::Hand(HandChange::Setting { name: name.clone(), was: self.setting(name), setting })
+            }
+            Event::AutonomySet { autonomy } => {
+                Deed::Hand(HandChange::Autonomy { was: self.autonomy, autonomy: *autonomy })
+            }
+            Event::Remarked { step, text } => {
+                let episode = self.episode.as_ref().map_or(0, |e| e.number);
+                let (step, text) = (*step, text.clone());
+                Deed::Hand(HandChange::Remark { episode, step, text, gone: false })
+            }
+            Event::PromptDrafted { prompt } if prompt.edited => {
+                let Some(was) = self.draft.clone() else { return };
+                Deed::Hand(HandChange::Prompt { was, prompt: prompt.clone() })
+            }
+            Event::ThoughtEdited { step, was, text } => {
+                let was_edited = self.step(*step).is_some_and(|s| s.thought_edited);
+                let (was, text) = (was.clone(), text.clone());
+                Deed::Hand(HandChange::Thought { step: *step, was, was_edited, text, edited: true })
+            }
+            Event::ObservationEdited { step, was, text } => {
+                let answer = self.step(*step).and_then(|s| s.answer.as_ref());
+                let was_edited = answer.is_some_and(|a| a.edited);
+                let (was, text) = (was.clone(), Some(text.clone()));
+                Deed::Hand(HandChange::Observation { step: *step, was, was_edited, text, edited: true })
+            }
+            _ => return,
+        };
+        self.done(seq, deed);
+    }
+
+    /// Makes a change.
+    pub(super) fn make(&mut self, change: &HandChange) {
+        if change.touches_episode() && !matches!(change, HandChange::Prompt { .. }) {
+            self.draft = None;
+        }
+        match change {
+            HandChange::Thought { step, text, edited, .. } => {
+                self.set_thought(*step, text.as_deref(), *edited)
+            }
+            HandChange::Observation { step, text, edited, .. } => self.edit_episode(|e| {
+                e.edit_numbered(*step, |s| {
+                    if let Some(answer) = &mut s.answer {
+                        answer.seen.clone_from(text);
+                        answer.edited = *edited;
+                    }
+                });
+            }),
+            HandChange::Setting { name, setting, .. } => {
+                self.set(name, setting.as_ref().map_or(&Value::Null, |s| &s.value));
+                let own = !matches!(name.as_str(), "max_steps");
+                if let Some(run) = self.run.as_mut().map(Arc::make_mut).filter(|_| own) {
+                    match setting {
+                        Some(setting) => run.settings.0.insert(name.clone(), setting.clone()),
+                        None => run.settings.0.remove(name),
+                    };
+                }
+            }
+            HandChange::Autonomy { autonomy, .. } => self.autonomy = *autonomy,
+            HandChange::Remark { episode, step, text, gone } => {
+                self.remark(*episode, *step, text, *gone);
+            }
+            HandChange::Prompt { prompt, .. } => self.draft = Some(prompt.clone()),
+        }
+    }
+
+    /// Takes a change back, or makes it again.
+    pub(super) fn make_again(&mut self, seq: Seq, of: Seq, change: &HandChange, back: bool) {
+        self.make(change);
+        if back {
+            self.undone(of);
+        } else {
+            self.redone(seq, of, Deed::Hand(change.clone()));
+        }
+    }
+
+    fn set_thought(&mut self, step: u32, text: Option<&str>, edited: bool) {
+        self.edit_episode(|e| {
+            e.edit_numbered(step, |s| {
+                s.thought = text.map(str::to_owned);
+                s.thought_edited = edited;
+                match (&mut s.executed, text) {
+                    // The step was that thought; the world was told the words as they were, and is told them again.
+                    (Some(Executed { action, sent, .. }), Some(text))
+                        if action.trim_start().starts_with("think:") =>
+                    {
+                        let told = std::mem::replace(action, format!("think: {text}"));
+                        sent.get_or_insert(told);
+                    }
+                    (Some(Executed { fate: Fate::Rewritten(words), .. }), Some(text)) => {
+                        text.clone_into(words);
+                    }
+                    _ => {}
+                }
+            });
+        });
+    }
+
+    fn remark(&mut self, episode: u32, step: u32, text: &str, gone: bool) {
+        let here = self.episode.as_ref().map_or(0, |e| e.number) == episode;
+        match (step, gone) {
+            (0, false) => self.remarks.push((episode, text.to_owned())),
+            (0, true) => {
+                if let Some(place) = self.remarks.iter().rposition(|(e, t)| *e == episode && t == text) {
+                    self.remarks.remove(place);
+                }
+            }
+            // A step of an episode that is not held any more has no remarks to change.
+            _ if !here => {}
+            (step, false) => {
+                self.edit_episode(|e| e.edit_numbered(step, |s| s.remarks.push(text.to_owned())));
+            }
+            (step, true) => self.edit_episode(|e| {
+                e.edit_numbered(step, |s| {
+                    if let Some(place) = s.remarks.iter().rposition(|t| t == text) {
+                        s.remarks.remove(place);
+                    }
+                });
+            }),
+        }
+    }
+
+    /// A setting as it is, those that are bounds of the run too.
+    fn setting(&self, name: &str) -> Option<Setting> {
+        let run = self.run.as_deref()?;
+        if name == "max_steps" {
+            return Some(Setting { value: run.limits.steps.into(), origin: SettingOrigin::Ours });
+        }
+        let value = match name {
+            "max_moves" => run.limits.moves.map(Value::from),
+            "wall_seconds" => run.limits.wall_seconds.map(Value::from),
+            "loop_detector" => Some(run.loop_detector.into()),
+            _ => None,
+        };
+        let origin = SettingOrigin::Ours;
+        run.settings.0.get(name).cloned().or(value.map(|value| Setting { value, origin }))
+    }
+
+    fn step(&self, number: u32) -> Option<&crate::domain::Step> {
+        self.episode.as_deref()?.step(number)
+    }
+
+    fn done(&mut self, of: Seq, what: Deed) {
+        self.undo.push(UndoEntry { of, what });
+        if self.undo.len() > KEPT {
+            self.undo.remove(0);
+        }
+        self.redo.clear();
+    }
+
+    fn undone(&mut self, of: Seq) {
+        if let Some(place) = self.undo.iter().rposition(|u| u.of == of) {
+            let entry = self.undo.remove(place);
+            self.redo.push(entry);
+        }
+    }
+
+    fn redone(&mut self, seq: Seq, of: Seq, what: Deed) {
         if let Some(place) = self.redo.iter().rposition(|u| u.of == of) {
             self.redo.remove(place);
-            self.undo.push(UndoEntry { of: seq, op: op.clone() });
+            self.undo.push(UndoEntry { of: seq, what });
         }
     }
 

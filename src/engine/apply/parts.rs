@@ -173,6 +173,7 @@ impl Episode {
 impl Step {
     pub(super) fn clear_proposal(&mut self) {
         self.thought = None;
+        self.thought_edited = false;
         self.proposed = None;
         self.complaints.clear();
         self.approved = false;
@@ -191,6 +192,7 @@ pub(super) fn seen_of(turn: &Turn, seen: Option<&String>) -> Seen {
         done: turn.done,
         won: turn.won,
         valid: turn.valid,
+        edited: false,
     }
 }
 
@@ -198,6 +200,7 @@ pub(super) fn seen_of(turn: &Turn, seen: Option<&String>) -> Seen {
 pub(super) fn touches_episode(event: &Event) -> bool {
     match event {
         Event::EpisodeEnded { summary } => summary.reason == EndReason::Person,
+        Event::TakenBack { change, .. } | Event::MadeAgain { change, .. } => change.touches_episode(),
         _ => matches!(
             event,
             Event::ActionOverridden { .. }
@@ -206,6 +209,8 @@ pub(super) fn touches_episode(event: &Event) -> bool {
                 | Event::CallCancelled { .. }
                 | Event::SettingChanged { .. }
                 | Event::RunChanged { .. }
+                | Event::ThoughtEdited { .. }
+                | Event::ObservationEdited { .. }
                 | Event::LessonChanged { .. }
                 | Event::Undone { .. }
                 | Event::Redone { .. }

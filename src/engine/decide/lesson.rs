@@ -1,7 +1,7 @@
-//! Wishes about the pool, and taking them back.
+//! Wishes about the pool.
 
-use crate::domain::{Author, LessonId, LessonOp, LessonOrigin, LessonStatus, Seq};
-use crate::engine::{Engine, Event, LessonWish, Refusal};
+use crate::domain::{Author, LessonId, LessonOp, LessonOrigin, LessonStatus};
+use crate::engine::{Engine, LessonWish, Refusal};
 use sha2::{Digest, Sha256};
 
 impl Engine {
@@ -99,41 +99,5 @@ impl Engine {
         hash.update(seq.to_le_bytes());
         let digest = hash.finalize();
         LessonId(crate::domain::hex(&digest[..6]).into())
-    }
-
-    pub(super) fn undo(&self) -> Result<Vec<Event>, Refusal> {
-        let Some(entry) = self.state.undo.last() else {
-            return Err(Refusal::new(
-                "there is nothing to undo",
-                "only your own changes of lessons can be undone",
-            ));
-        };
-        self.unused_since(entry.of)?;
-        Ok(vec![Event::Undone { of: entry.of, op: Box::new(entry.op.inverse()) }])
-    }
-
-    pub(super) fn redo(&self) -> Result<Vec<Event>, Refusal> {
-        let Some(entry) = self.state.redo.last() else {
-            return Err(Refusal::new("there is nothing to redo", "undo something first"));
-        };
-        let op = match &entry.op {
-            LessonOp::Add { id, .. } => {
-                LessonOp::Status { id: id.clone(), was: LessonStatus::Retired, status: LessonStatus::On }
-            }
-            op => op.clone(),
-        };
-        Ok(vec![Event::Redone { of: entry.of, op: Box::new(op) }])
-    }
-
-    fn unused_since(&self, of: Seq) -> Result<(), Refusal> {
-        if self.state.pool_used > of {
-            let mut refusal = Refusal::new(
-                "a prompt or an action has already used this change, so it cannot be undone",
-                "edit the lesson or switch it off: that counts from the next prompt",
-            );
-            refusal.about = Some(of);
-            return Err(refusal);
-        }
-        Ok(())
     }
 }

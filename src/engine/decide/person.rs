@@ -47,6 +47,8 @@ impl Engine {
             }
             Command::GiveUp => self.give_up(),
             Command::EditPrompt { segment, text } => self.edit_prompt(*segment, text),
+            Command::EditThought { step, text } => self.edit_thought(*step, text),
+            Command::EditObservation { step, text } => self.edit_observation(*step, text),
             Command::SetAutonomy(autonomy) => Ok(self.autonomy(*autonomy)),
             Command::Lesson(wish) => {
                 let op = Box::new(self.lesson_op(wish, Author::Person, 0)?);

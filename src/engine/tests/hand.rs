@@ -23,3 +23,141 @@ fn a_run_is_changed_between_calls_only() {
     let events = bench.wish(Command::ChangeRun(Box::new(same_method))).unwrap();
     assert!(matches!(events.as_slice(), [Event::RunChanged { .. }]), "its memory stays");
 }
+
+/// A bench whose first step is answered and whose second prompt has not been drafted.
+fn answered() -> Bench {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    bench.says("think: I could look.");
+    bench.wish(Command::StepStage).unwrap();
+    bench.world(turn("OK."));
+    bench
+}
+
+fn thought(step: u32, text: &str) -> Command {
+    Command::EditThought { step, text: text.to_owned() }
+}
+
+fn observation(step: u32, text: &str) -> Command {
+    Command::EditObservation { step, text: text.to_owned() }
+}
+
+#[test]
+fn the_thought_of_a_proposal_is_what_runs_when_it_is_edited() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    bench.says("think: I could look.");
+    assert_eq!(names(&bench.wish(thought(1, " I look. ")).unwrap()), ["thought_edited"]);
+    assert!(bench.wish(thought(1, "I look.")).unwrap().is_empty(), "the same words are no change");
+    assert!(bench.wish(thought(1, "  ")).is_err());
+    assert!(bench.wish(thought(2, "x")).is_err());
+    assert!(bench.wish(observation(1, "x")).unwrap_err().why.contains("not answered yet"));
+    let step = bench.state().last_step().unwrap();
+    assert_eq!((step.thought.as_deref(), step.thought_edited), (Some("I look."), true));
+    assert!(bench.state().episode.as_ref().unwrap().assisted);
+    assert_eq!(names(&bench.wish(Command::Undo).unwrap()), ["taken_back"]);
+    let step = bench.state().last_step().unwrap();
+    assert_eq!((step.thought.as_deref(), step.thought_edited), (Some("I could look."), false));
+    assert_eq!(names(&bench.wish(Command::Redo).unwrap()), ["made_again"]);
+    bench.wish(Command::StepStage).unwrap();
+    let step = bench.state().last_step().unwrap();
+    assert_eq!(step.action(), Some("think: I look."), "the world is told the edited words");
+}
+
+#[test]
+fn an_answered_step_is_edited_until_a_prompt_shows_it_and_the_world_stays_as_it_is() {
+    let mut bench = answered();
+    bench.wish(observation(1, "There is a lamp.")).unwrap();
+    bench.wish(thought(1, "I am careful.")).unwrap();
+    let step = bench.state().last_step().unwrap();
+    assert_eq!((step.observation(), step.observation_edited()), (Some("There is a lamp."), true));
+    assert_eq!(step.answer.as_ref().unwrap().raw, "OK.");
+    let done = step.executed.as_ref().unwrap();
+    assert_eq!(
+        (done.action.as_str(), done.sent.as_deref()),
+        ("think: I am careful.", Some("think: I could look.")),
+        "a rebuilt world is told what it was told"
+    );
+    bench.wish(Command::Undo).unwrap();
+    bench.wish(Command::Undo).unwrap();
+    let step = bench.state().last_step().unwrap();
+    assert_eq!((step.observation(), step.observation_edited()), (Some("OK."), false));
+    assert_eq!(step.action(), Some("think: I could look."));
+    bench.wish(Command::Redo).unwrap();
+    // The next prompt shows it: from then on only a fork from before that prompt can change it.
+    let answered = bench.state().last_step().unwrap().answered_seq;
+    bench.wish(Command::Step).unwrap();
+    for refused in [observation(1, "x"), thought(1, "x")] {
+        let refusal = bench.wish(refused).unwrap_err();
+        assert_eq!(refusal.about.unwrap().0, answered.0 + 1, "{refusal:?}");
+    }
+    assert!(bench.wish(Command::Undo).unwrap_err().about.is_some());
+    assert!(bench.wish(Command::Redo).unwrap_err().about.is_some(), "it would come too late");
+}
+
+#[test]
+fn settings_autonomy_remarks_and_drafts_are_taken_back_one_by_one() {
+    let mut bench = answered();
+    let set = |name: &str, value: serde_json::Value| Command::Set { name: name.to_owned(), value };
+    let before = bench.state().clone();
+    bench.wish(set("max_steps", 9.into())).unwrap();
+    bench.wish(set("max_moves", 3.into())).unwrap();
+    bench.wish(set("own", "x".into())).unwrap();
+    bench.wish(Command::SetAutonomy(crate::domain::Autonomy::Confirm)).unwrap();
+    bench.wish(Command::Remark { step: 1, text: "odd".to_owned() }).unwrap();
+    bench.wish(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+    let changed = bench.state().clone();
+    for _ in 0..6 {
+        assert_eq!(names(&bench.wish(Command::Undo).unwrap()), ["taken_back"]);
+    }
+    assert!(bench.wish(Command::Undo).is_err());
+    let state = bench.state();
+    assert_eq!((&state.run, state.autonomy, &state.remarks), (&before.run, before.autonomy, &before.remarks));
+    assert!(state.last_step().unwrap().remarks.is_empty());
+    for _ in 0..6 {
+        bench.wish(Command::Redo).unwrap();
+    }
+    let state = bench.state();
+    assert_eq!(
+        (&state.run, state.autonomy, &state.remarks),
+        (&changed.run, changed.autonomy, &changed.remarks)
+    );
+    assert_eq!(state.last_step().unwrap().remarks, ["odd"]);
+    // A draft.
+    bench.wish(Command::SetAutonomy(crate::domain::Autonomy::Auto)).unwrap();
+    bench.wish(Command::StepStage).unwrap();
+    let draft = bench.state().draft.clone();
+    assert!(draft.is_some());
+    bench.wish(Command::EditPrompt { segment: 0, text: "other".to_owned() }).unwrap();
+    assert!(bench.state().draft != draft);
+    bench.wish(Command::Undo).unwrap();
+    assert_eq!(bench.state().draft, draft);
+    bench.wish(Command::Redo).unwrap();
+    assert!(bench.state().draft.as_ref().unwrap().edited);
+    // A change of a lesson drafts anew: there is nothing left of the change of the prompt.
+    bench.wish(set("max_steps", 8.into())).unwrap();
+    bench.wish(Command::Undo).unwrap();
+    assert_eq!(names(&bench.wish(Command::Undo).unwrap()), ["taken_back"], "the autonomy before it");
+}
+
+#[test]
+fn what_has_run_is_not_undone_but_gone_back_before() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    bench.says("look");
+    let events = bench
+        .wish(Command::Override {
+            action: "jump".to_owned(),
+            shown_as: crate::domain::ShownAs::Own,
+            fate: crate::domain::Fate::Kept,
+        })
+        .unwrap();
+    assert_eq!(names(&events)[0], "action_overridden");
+    let of = bench.journal.iter().find(|e| matches!(e.event, Event::ActionOverridden { .. })).unwrap().seq;
+    let refusal = bench.wish(Command::Undo).unwrap_err();
+    assert_eq!(refusal.about, Some(of));
+    assert!(refusal.next.contains("go back"));
+}

@@ -10,6 +10,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/event.rs"),
     include_bytes!("../../engine/pool.rs"),
     include_bytes!("../../engine/state.rs"),
+    include_bytes!("../../domain/hand.rs"),
     include_bytes!("../../domain/id.rs"),
     include_bytes!("../../domain/lesson.rs"),
     include_bytes!("../../domain/note.rs"),

@@ -1,0 +1,119 @@
+//! What a person changes by hand beside the lessons, with what it was, so that it can be taken back.
+
+use super::{Autonomy, PromptRecord, Setting};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A change with its way back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum HandChange {
+    /// The thought of a step.
+    Thought {
+        /// The step.
+        step: u32,
+        /// The words before, and whether a person had written them.
+        was: Option<String>,
+        /// See `was`.
+        #[serde(default)]
+        was_edited: bool,
+        /// The words from now on; none: no thought.
+        text: Option<String>,
+        /// Whether a person has written them.
+        #[serde(default)]
+        edited: bool,
+    },
+    /// How the agent sees what the world answered to a step. The world is not changed.
+    Observation {
+        /// The step.
+        step: u32,
+        /// The view before (none: the world's own words), and whether a person had written it.
+        was: Option<String>,
+        /// See `was`.
+        #[serde(default)]
+        was_edited: bool,
+        /// The view from now on.
+        text: Option<String>,
+        /// Whether a person has written it.
+        #[serde(default)]
+        edited: bool,
+    },
+    /// A setting.
+    Setting {
+        /// Its name.
+        name: String,
+        /// Its value before, with its origin; none: it was not set.
+        was: Option<Setting>,
+        /// Its value from now on.
+        setting: Option<Setting>,
+    },
+    /// Who decides.
+    Autonomy {
+        /// Who did.
+        was: Autonomy,
+        /// Who does.
+        autonomy: Autonomy,
+    },
+    /// A remark.
+    Remark {
+        /// The episode.
+        episode: u32,
+        /// The step (0: the episode).
+        step: u32,
+        /// The words.
+        text: String,
+        /// It is taken away.
+        #[serde(default)]
+        gone: bool,
+    },
+    /// The prompt that waits to be sent.
+    Prompt {
+        /// The draft before.
+        was: Arc<PromptRecord>,
+        /// The draft from now on.
+        prompt: Arc<PromptRecord>,
+    },
+}
+
+impl HandChange {
+    /// The change that takes this one back.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        match self.clone() {
+            Self::Thought { step, was, was_edited, text, edited } => {
+                Self::Thought { step, was: text, was_edited: edited, text: was, edited: was_edited }
+            }
+            Self::Observation { step, was, was_edited, text, edited } => {
+                Self::Observation { step, was: text, was_edited: edited, text: was, edited: was_edited }
+            }
+            Self::Setting { name, was, setting } => Self::Setting { name, was: setting, setting: was },
+            Self::Autonomy { was, autonomy } => Self::Autonomy { was: autonomy, autonomy: was },
+            Self::Remark { episode, step, text, gone } => Self::Remark { episode, step, text, gone: !gone },
+            Self::Prompt { was, prompt } => Self::Prompt { was: prompt, prompt: was },
+        }
+    }
+
+    /// It changes what the agent does or sees: the episode is then assisted, and what used it cannot be taken back.
+    pub fn touches_episode(&self) -> bool {
+        !matches!(self, Self::Remark { .. } | Self::Autonomy { .. })
+    }
+
+    /// In a few words.
+    pub fn words(&self) -> String {
+        let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "as it was".to_owned());
+        match self {
+            Self::Thought { step, text, .. } => format!("thought of step {step}: {}", or_none(text)),
+            Self::Observation { step, text, .. } => {
+                format!("observation of step {step}: {}", or_none(text))
+            }
+            Self::Setting { name, setting, .. } => match setting {
+                Some(setting) => format!("setting {name} = {}", setting.value),
+                None => format!("setting {name} taken away"),
+            },
+            Self::Autonomy { autonomy, .. } => format!("autonomy {autonomy:?}").to_lowercase(),
+            Self::Remark { text, gone: true, .. } => format!("remark taken away: {text}"),
+            Self::Remark { text, .. } => format!("remark: {text}"),
+            Self::Prompt { .. } => "prompt as it was drafted".to_owned(),
+        }
+    }
+}

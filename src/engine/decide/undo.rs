@@ -1,0 +1,159 @@
+//! Other words for a thought or an observation, and taking changes back.
+
+use crate::domain::{Fate, HandChange, LessonOp, LessonStatus, Seq, Step};
+use crate::engine::{Deed, Engine, Event, Refusal, UndoEntry};
+
+impl Engine {
+    /// Other words for the thought of the open proposal, or of the last answered step.
+    pub(super) fn edit_thought(&self, number: u32, text: &str) -> Result<Vec<Event>, Refusal> {
+        let step = self.editable(number, true)?;
+        let text = Some(text.trim()).filter(|t| !t.is_empty()).map(str::to_owned);
+        if text.is_none() && step.only_thinks() {
+            return Err(Refusal::new("this step is nothing but its thought", "write other words"));
+        }
+        if step.executed.as_ref().is_some_and(|e| e.fate == Fate::Dropped) {
+            return Err(Refusal::new(
+                "this thought left the prompts with the override of its action",
+                "go back to its proposal and override it again with the thought rewritten",
+            ));
+        }
+        if text == step.thought {
+            return Ok(Vec::new());
+        }
+        Ok(vec![Event::ThoughtEdited { step: number, was: step.thought.clone(), text }])
+    }
+
+    /// Other words for what the world answered, as the agent sees them. The world stays as it is.
+    pub(super) fn edit_observation(&self, number: u32, text: &str) -> Result<Vec<Event>, Refusal> {
+        let step = self.editable(number, false)?;
+        if text.trim().is_empty() {
+            return Err(Refusal::new("an empty observation says nothing", "write what the agent is to see"));
+        }
+        if step.observation() == Some(text) {
+            return Ok(Vec::new());
+        }
+        let was = step.answer.as_ref().and_then(|a| a.seen.clone());
+        Ok(vec![Event::ObservationEdited { step: number, was, text: text.to_owned() }])
+    }
+
+    /// A step whose words no prompt has used yet.
+    fn editable(&self, number: u32, proposal: bool) -> Result<&Step, Refusal> {
+        let state = &self.state;
+        let step = state.open_episode().and_then(|e| e.step(number)).ok_or_else(|| {
+            Refusal::new(
+                format!("the open episode has no step {number}"),
+                "go back to a moment in which its episode is open, and go on from there",
+            )
+        })?;
+        if proposal && state.awaiting().is_some_and(|s| s.number == number) {
+            return match step.call {
+                Some(_) => Ok(step),
+                None => {
+                    Err(Refusal::new("you play: nobody thought here", "type `think: ...` as your action"))
+                }
+            };
+        }
+        if step.answer.is_none() {
+            return Err(Refusal::new(
+                format!("step {number} is not answered yet"),
+                "wait for its observation, then change it before the next prompt (s goes on by one stage)",
+            ));
+        }
+        if state.pool_used > step.answered_seq {
+            let mut refusal = Refusal::new(
+                format!("a prompt has already shown step {number} as it is"),
+                "go on from before that prompt: the change is made there, on a branch of its own",
+            );
+            refusal.about = Some(Seq(step.answered_seq.0 + 1));
+            return Err(refusal);
+        }
+        Ok(step)
+    }
+
+    pub(super) fn undo(&self) -> Result<Vec<Event>, Refusal> {
+        let Some(entry) = self.state.undo.iter().rev().find(|entry| !self.moot(entry)) else {
+            return Err(Refusal::new(
+                "there is nothing to undo",
+                "only what you changed yourself can be undone",
+            ));
+        };
+        match &entry.what {
+            Deed::Ran => Err(used(
+                entry.of,
+                "what you did last has run, so it cannot be undone",
+                "go back to before it and go on from there",
+            )),
+            Deed::Lesson(op) => {
+                self.unused_since(
+                    entry.of,
+                    "edit the lesson or switch it off: that counts from the next prompt",
+                )?;
+                Ok(vec![Event::Undone { of: entry.of, op: Box::new(op.inverse()) }])
+            }
+            Deed::Hand(change) => {
+                if change.touches_episode() {
+                    self.unused_since(entry.of, "change it once more: that counts from the next prompt")?;
+                }
+                Ok(vec![Event::TakenBack { of: entry.of, change: Box::new(change.inverse()) }])
+            }
+        }
+    }
+
+    pub(super) fn redo(&self) -> Result<Vec<Event>, Refusal> {
+        let Some(entry) = self.state.redo.last() else {
+            return Err(Refusal::new("there is nothing to redo", "undo something first"));
+        };
+        Ok(match &entry.what {
+            Deed::Lesson(LessonOp::Add { id, .. }) => {
+                let op =
+                    LessonOp::Status { id: id.clone(), was: LessonStatus::Retired, status: LessonStatus::On };
+                vec![Event::Redone { of: entry.of, op: Box::new(op) }]
+            }
+            Deed::Lesson(op) => vec![Event::Redone { of: entry.of, op: Box::new(op.clone()) }],
+            Deed::Hand(HandChange::Thought { step, .. }) => {
+                self.editable(*step, true)?;
+                self.again(entry)
+            }
+            Deed::Hand(HandChange::Observation { step, .. }) => {
+                self.editable(*step, false)?;
+                self.again(entry)
+            }
+            Deed::Hand(HandChange::Prompt { was, .. }) if self.state.draft.as_ref() != Some(was) => {
+                return Err(Refusal::new("that prompt does not wait any more", "change the one that waits"));
+            }
+            Deed::Hand(_) | Deed::Ran => self.again(entry),
+        })
+    }
+
+    fn again(&self, entry: &UndoEntry) -> Vec<Event> {
+        match &entry.what {
+            Deed::Hand(change) => vec![Event::MadeAgain { of: entry.of, change: Box::new(change.clone()) }],
+            _ => Vec::new(),
+        }
+    }
+
+    /// A changed prompt that was drafted anew since leaves nothing to take back.
+    fn moot(&self, entry: &UndoEntry) -> bool {
+        match &entry.what {
+            Deed::Hand(HandChange::Prompt { prompt, .. }) => {
+                self.state.pool_used <= entry.of && self.state.draft.as_ref() != Some(prompt)
+            }
+            _ => false,
+        }
+    }
+
+    fn unused_since(&self, of: Seq, next: &str) -> Result<(), Refusal> {
+        if self.state.pool_used > of {
+            return Err(used(
+                of,
+                "a prompt or an action has already used this change, so it cannot be undone",
+                next,
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn used(of: Seq, why: &str, next: &str) -> Refusal {
+    Refusal { about: Some(of), ..Refusal::new(why, next) }
+}
