@@ -19,11 +19,10 @@ pub use checkpoints::{Checkpoints, kept_states};
 pub use events::EventFile;
 pub use follow::Follower;
 pub use index::{Listed, Standing, Summary, list, summarise};
-use label::LABELS;
-pub use label::{Label, LabelChange};
+pub use label::{LABELS, Label, LabelChange};
 pub use name::{session_name, slug};
 pub use open::{OpenBranch, Use, open_branch};
-pub use reader::{BranchHeader, ReadBranch, Torn, fold, read_branch, read_bytes};
+pub use reader::{BranchHeader, ReadBranch, Torn, fold, last_of, read_branch, read_bytes, read_line};
 pub use session::{Meta, Session, branch_path};
 pub use writer::Writer;
 

@@ -288,8 +288,8 @@ pub struct Drive {
 
 #[derive(Debug, Args)]
 pub struct Resume {
-    /// A session: its folder, its name, or the end of its name.
-    #[arg(value_name = "PATH", required_unless_present = "last")]
+    /// A session: its folder, its name, or the end of its name; perhaps with @BRANCH. Without it the branch that was written last.
+    #[arg(value_name = "PATH[@BRANCH]", required_unless_present = "last")]
     pub path: Option<String>,
     /// The newest session.
     #[arg(long, conflicts_with = "path")]

@@ -34,14 +34,14 @@ pub(super) fn show(
         out.note(&format!("{}: {torn}", opened.meta.session));
     }
     let follower = opened.dir.as_ref().filter(|_| follow).map(|dir| {
-        let trunk = crate::journal::branch_path(dir, &crate::domain::BranchId::trunk());
-        Follower::behind(&trunk, opened.whole, opened.timeline.head().head)
+        let file = crate::journal::branch_path(dir, &opened.branch.id);
+        Follower::behind(&file, opened.whole, opened.timeline.head().head)
     });
     if !json && !look.plain && terminal() {
         let dir = opened.dir.clone();
         let at = opened.at;
         let store = Arc::new(Store::default());
-        *store.timeline() = opened.timeline;
+        store.begin(opened.timeline, opened.branch.id);
         let (handle, inbox) = Handle::new(store.clone());
         // Nobody takes wishes: the session is only looked at.
         drop(inbox);

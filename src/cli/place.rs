@@ -2,9 +2,9 @@
 
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
-use crate::domain::Seq;
+use crate::domain::{BranchId, Seq};
 use crate::engine::Envelope;
-use crate::journal::{Meta, Session, Use, fold, list, open_branch, read_bytes};
+use crate::journal::{BranchHeader, LABELS, Meta, Session, Use, fold, last_of, list, open_branch, read_line};
 use crate::report::{At, BadAt, carried};
 use crate::timeline::Timeline;
 use etcetera::BaseStrategy as _;
@@ -51,6 +51,8 @@ pub(super) struct Opened {
     /// Its folder; none when it came out of a report.
     pub(super) dir: Option<PathBuf>,
     pub(super) meta: Meta,
+    /// The header of the branch that is looked at.
+    pub(super) branch: BranchHeader,
     /// The files that a report carried.
     carried: BTreeMap<String, String>,
     pub(super) timeline: Timeline,
@@ -77,6 +79,18 @@ impl Opened {
         self.timeline.fault().map_or(Ok(events), |why| Err(lost(why)))
     }
 
+    /// The names of its branches.
+    pub(super) fn branches(&self) -> Result<Vec<BranchId>, Fault> {
+        if let Some(dir) = &self.dir {
+            return Ok(Session::open(dir)?.headers()?.into_iter().map(|h| h.id).collect());
+        }
+        let name = |file: &String| file.strip_prefix("branches/")?.strip_suffix(".jsonl").map(str::to_owned);
+        let mut ids: Vec<BranchId> = self.carried.keys().filter_map(name).map(BranchId).collect();
+        ids.retain(|id| id.0 != LABELS);
+        ids.sort_by_key(|id| (*id != BranchId::trunk(), id.0.len(), id.0.clone()));
+        Ok(ids)
+    }
+
     /// Its files as texts, by their path below the folder.
     pub(super) fn files(&self) -> Result<BTreeMap<String, String>, Fault> {
         self.dir.as_deref().map_or_else(|| Ok(self.carried.clone()), files_of)
@@ -84,7 +98,7 @@ impl Opened {
 }
 
 /// Events that are there no more.
-fn lost(why: String) -> Fault {
+pub(super) fn lost(why: String) -> Fault {
     Fault::new(FaultKind::Session, why, "open the session again, or restore it from a copy")
 }
 
@@ -98,6 +112,51 @@ pub(super) fn split_at(text: &str) -> Result<(&str, Option<At>), Fault> {
         }
         _ => Ok((text, None)),
     }
+}
+
+/// Splits `PATH@BRANCH`.
+pub(super) fn split_branch(text: &str) -> (&str, Option<&str>) {
+    match text.rsplit_once('@') {
+        Some((path, branch)) if !Path::new(text).exists() && !branch.contains('/') => (path, Some(branch)),
+        _ => (text, None),
+    }
+}
+
+/// A branch by its id or by the name a person gave it.
+pub(super) fn branch_of(session: &Session, word: &str) -> Result<BranchId, Fault> {
+    let ids: Vec<BranchId> = session.headers()?.into_iter().map(|h| h.id).collect();
+    if let Some(id) = ids.iter().find(|id| id.0 == word) {
+        return Ok(id.clone());
+    }
+    let labels = session.labels()?;
+    let named: Vec<_> =
+        ids.iter().filter(|id| labels.get(id).is_some_and(|l| l.name.as_deref() == Some(word))).collect();
+    match named.as_slice() {
+        [one] => Ok((*one).clone()),
+        several => Err(Fault::new(
+            FaultKind::Session,
+            match several.len() {
+                0 => format!("{}: there is no branch {word:?}", session.meta.session),
+                n => format!("{}: {n} branches are called {word:?}", session.meta.session),
+            },
+            format!("its branches are {}", ids.iter().map(|id| id.0.as_str()).collect::<Vec<_>>().join(", ")),
+        )),
+    }
+}
+
+/// The folder and the branch that `PATH[@BRANCH]` means; without a branch the one that was written last.
+pub(super) fn session_branch(config: &Config, text: Option<&str>) -> Result<(PathBuf, BranchId), Fault> {
+    let (text, branch) = text.map_or((None, None), |text| {
+        let (path, branch) = split_branch(text);
+        (Some(path), branch)
+    });
+    let dir = session_dir(config, text)?;
+    let session = Session::open(&dir)?;
+    let branch = match branch {
+        Some(word) => branch_of(&session, word)?,
+        None => session.last_written(),
+    };
+    Ok((dir, branch))
 }
 
 /// The folder of the session that is meant: a path, a name, the end of a name; or the newest.
@@ -153,18 +212,19 @@ pub(super) fn open_for(config: &Config, text: Option<&str>, how: Use) -> Result<
         Some(text) => split_at(text).map(|(text, at)| (Some(text), at))?,
         None => (None, None),
     };
-    if let Some(file) =
-        text.map(Path::new).filter(|p| p.is_file() && p.file_name().is_some_and(|n| n != "meta.toml"))
-    {
-        let mut opened = open_report(file)?;
+    let (path, word) = text.map_or(("", None), split_branch);
+    let file = Path::new(path);
+    if file.is_file() && file.file_name().is_some_and(|n| n != "meta.toml") {
+        let mut opened = open_report(file, word)?;
         opened.at = at;
         return Ok(opened);
     }
-    let dir = session_dir(config, text)?;
+    let (dir, id) = session_branch(config, text)?;
     let session = Session::open(&dir)?;
-    let branch = open_branch(&session.trunk(), how)?;
+    let branch = open_branch(&session.branch_file(&id), how)?;
     Ok(Opened {
         dir: Some(dir),
+        branch: branch.header,
         meta: session.meta,
         carried: BTreeMap::new(),
         timeline: branch.timeline,
@@ -194,7 +254,7 @@ pub(super) fn files_of(dir: &Path) -> Result<BTreeMap<String, String>, Fault> {
     Ok(files)
 }
 
-fn open_report(file: &Path) -> Result<Opened, Fault> {
+fn open_report(file: &Path, branch: Option<&str>) -> Result<Opened, Fault> {
     let page = std::fs::read(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
     let page = String::from_utf8_lossy(&page);
     let refused = |what: String| {
@@ -208,18 +268,26 @@ fn open_report(file: &Path) -> Result<Opened, Fault> {
     let meta = carried.files.get("meta.toml").ok_or_else(|| refused("it carries no meta.toml".to_owned()))?;
     let meta: Meta =
         toml::from_str(meta).map_err(|e| refused(format!("meta.toml in it: {}", e.message())))?;
-    let trunk = carried
-        .files
-        .get("branches/trunk.jsonl")
-        .ok_or_else(|| refused("it carries no branches/trunk.jsonl".to_owned()))?;
-    let branch = read_bytes(&file.join("branches/trunk.jsonl"), trunk.as_bytes())?;
+    if !carried.files.contains_key("branches/trunk.jsonl") {
+        return Err(refused("it carries no branches/trunk.jsonl".to_owned()));
+    }
+    let files = |id: &BranchId| carried.files.get(&format!("branches/{id}.jsonl")).map(String::as_bytes);
+    let newest = || {
+        last_of(carried.files.iter().filter_map(|(name, text)| {
+            let id = name.strip_prefix("branches/")?.strip_suffix(".jsonl")?;
+            Some((BranchId(id.to_owned()), text.as_bytes()))
+        }))
+    };
+    let id = branch.map_or_else(newest, |word| BranchId(word.to_owned()));
+    let read = read_line(file, &id, &files)?;
     Ok(Opened {
         dir: None,
         meta,
-        carried: carried.files,
-        whole: branch.whole,
-        timeline: fold(branch.events),
-        torn: branch.torn.map(|t| t.what),
+        branch: read.header,
+        whole: read.whole,
+        timeline: fold(read.events),
+        torn: read.torn.map(|t| t.what),
         at: None,
+        carried: carried.files,
     })
 }

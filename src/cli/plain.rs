@@ -1,6 +1,7 @@
 //! `--plain`: the same session, line by line. Commands are the palette's words, answers are lines of text; the cursor is
 //! never moved, so that screen readers and logs have all of it.
 
+mod lines;
 mod words;
 
 use super::bounded;
@@ -177,6 +178,24 @@ impl Talk {
                 self.line(
                     &words.unwrap_or_else(|| "this world cannot look for a way to its goal".to_owned()),
                 )?;
+                return Ok(Continue(()));
+            }
+            Ok(Said::Fork { step, then }) => {
+                self.told_mode.clear();
+                self.fork(step, then).await?;
+                return Ok(Continue(()));
+            }
+            Ok(Said::Switch(to)) => {
+                self.told_mode.clear();
+                self.switch(&to).await?;
+                return Ok(Continue(()));
+            }
+            Ok(Said::Label(branch, change)) => {
+                self.label(&branch, change)?;
+                return Ok(Continue(()));
+            }
+            Ok(Said::Branches) => {
+                self.branches()?;
                 return Ok(Continue(()));
             }
             Ok(Said::Run) => {

@@ -9,7 +9,7 @@ use super::setup::{launch, same_templates, world_options};
 use super::tell::{Teller, Voice};
 use super::watch::{self, Shown, run_to_end};
 use super::{place, plain, run, screen, terminal};
-use crate::domain::Seq;
+use crate::domain::{BranchId, Seq};
 use crate::driver::{Driver, DriverError, Resumed, TYPING};
 use crate::engine::Command;
 use crate::report::{Tally, summary_line};
@@ -21,13 +21,13 @@ use std::time::Duration;
 /// templates than it was begun with are meant.
 pub(super) fn take_up(
     config: &Config,
-    dir: &Path,
+    (dir, branch): (&Path, &BranchId),
     typing: Duration,
     accepted: bool,
 ) -> Result<Resumed, Fault> {
     let worlds = world_options(config);
     let (mut said, mut changed) = (None, None);
-    let resumed = Driver::resume(dir, |spec| {
+    let resumed = Driver::resume_at(dir, branch, |spec| {
         let launch = same_templates(spec, config, accepted).and_then(|other| {
             changed = other;
             launch(spec, config, &worlds, typing)
@@ -61,12 +61,12 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
         return Err(Fault::usage("--jobs: one session is taken up at a time", "leave --jobs away"));
     }
     let breaks = args.drive.breaks.iter().map(|b| Break::parse(b)).collect::<Result<Vec<_>, _>>()?;
-    let dir = place::session_dir(&config, args.path.as_deref())?;
+    let (dir, branch) = place::session_branch(&config, args.path.as_deref())?;
     let worlds = world_options(&config);
     let alone = args.drive.headless || args.drive.json || args.drive.quiet;
     let on_screen = !alone && !args.screen.plain && terminal();
     let typing = if on_screen { TYPING } else { Duration::ZERO };
-    let resumed = take_up(&config, &dir, typing, args.accept_prompts)?;
+    let resumed = take_up(&config, (&dir, &branch), typing, args.accept_prompts)?;
     if let Some(torn) = &resumed.torn {
         out.note(&format!("{}: {torn}", dir.display()));
     }

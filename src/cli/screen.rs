@@ -108,8 +108,12 @@ fn templates_of(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Te
 /// Pauses the session where a condition holds. Ends only with the screen.
 async fn pause_at(handle: &Handle, breaks: &[Break]) -> std::convert::Infallible {
     let mut news = handle.store.news();
-    let mut told = handle.store.head().head;
+    let (mut told, mut line) = (handle.store.head().head, handle.store.line());
     loop {
+        if std::mem::replace(&mut line, handle.store.line()) != line {
+            // Another branch: only what happens on it counts.
+            told = handle.store.head().head;
+        }
         let fresh = handle.store.timeline().since(told);
         for envelope in &fresh {
             told = envelope.seq;

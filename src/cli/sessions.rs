@@ -22,6 +22,8 @@ struct Row<'a> {
     steps: Option<u32>,
     progress: Option<f64>,
     lessons: Option<u32>,
+    /// How many branches there are; what stands beside it is of the one that was written last.
+    branches: Option<u32>,
     over: Option<bool>,
     error: Option<String>,
 }
@@ -50,6 +52,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) ->
                 steps: Some(summary.steps),
                 progress: Some(summary.progress),
                 lessons: Some(summary.lessons),
+                branches: Some(summary.branches),
                 over: Some(summary.over),
                 error: None,
             },
@@ -67,6 +70,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) ->
                 steps: None,
                 progress: None,
                 lessons: None,
+                branches: None,
                 over: None,
                 error: Some(error.to_string()),
             },
@@ -90,8 +94,9 @@ fn text(row: &Row<'_>) -> String {
         _ if row.over == Some(true) => "finished",
         _ => "stopped, can be resumed",
     };
+    let branches = row.branches.filter(|n| *n > 1).map_or(String::new(), |n| format!(", {n} branches"));
     format!(
-        "{}  {standing}; {}, {} won of {}, progress {:.2}, {} lessons; {}",
+        "{}  {standing}; {}, {} won of {}, progress {:.2}, {} lessons{branches}; {}",
         row.session,
         row.method.unwrap_or(""),
         row.won.unwrap_or(0),

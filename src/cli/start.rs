@@ -57,7 +57,8 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
             Ok(())
         }
         Some(StartChoice::Resume(dir)) => {
-            let resumed = resume::take_up(&config, &dir, crate::driver::TYPING, false)?;
+            let branch = crate::journal::Session::open(&dir)?.last_written();
+            let resumed = resume::take_up(&config, (&dir, &branch), crate::driver::TYPING, false)?;
             let shown = Shown {
                 handle: &resumed.handle,
                 thread: Some(resumed.thread),

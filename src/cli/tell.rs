@@ -38,6 +38,8 @@ pub(super) struct Teller {
     shadow: Shadow,
     /// Shown in the progress line before the step.
     label: String,
+    /// Which line of the driver is told.
+    line: u64,
 }
 
 impl Teller {
@@ -58,6 +60,7 @@ impl Teller {
             lines: Lines { session },
             path: dir.display().to_string(),
             heard: 0,
+            line: 0,
             shadow: Shadow { worlds, world: None, sent: None },
         }
     }
@@ -80,6 +83,27 @@ impl Teller {
                 self.shadow.follow(&envelope);
             }
             after = to;
+        }
+        Ok(())
+    }
+
+    /// Another branch is driven: it is told from where it was taken up.
+    pub(super) fn other_line(&mut self, store: &Store) -> Result<(), Fault> {
+        /// Events among which the one that took the branch up is looked for.
+        const NEAR: u64 = 256;
+        let line = store.line();
+        if std::mem::replace(&mut self.line, line) == line {
+            return Ok(());
+        }
+        let head = store.head().head;
+        let near = store.timeline().since(Seq(head.0.saturating_sub(NEAR)));
+        let taken_up = near.iter().rev().find(|e| matches!(e.event, Event::Reopened));
+        let before = store.state_at(taken_up.map_or(head, |e| Seq(e.seq.0 - 1)));
+        self.go_on_from(&before, |after, to| super::watch::read(store, after, to))?;
+        if self.voice == Voice::Transcript {
+            let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+            let step = before.last_step().map_or(0, |s| s.number);
+            out.line(&format!("Branch {}, from step {step}", store.branch()))?;
         }
         Ok(())
     }

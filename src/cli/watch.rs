@@ -227,6 +227,7 @@ pub(super) fn tell_news(
     breaks: &[Break],
 ) -> Result<Option<Break>, Fault> {
     const PIECE: u64 = 1024;
+    teller.other_line(&handle.store)?;
     let head = handle.store.head().head;
     teller.signals(&handle.store);
     let mut held = None;

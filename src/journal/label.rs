@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write as _};
 
-/// The stem of the file; no branch has this name.
-pub(super) const LABELS: &str = "labels";
+/// The stem of the file of labels; no branch has this name.
+pub const LABELS: &str = "labels";
 
 /// What a person calls a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

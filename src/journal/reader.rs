@@ -31,6 +31,21 @@ pub struct BranchHeader {
     pub created: Timestamp,
 }
 
+impl BranchHeader {
+    /// The header of a trunk.
+    pub fn trunk(created: Timestamp) -> Self {
+        Self {
+            v: super::VERSION,
+            kind: "branch".to_owned(),
+            id: BranchId::trunk(),
+            parent: None,
+            at_seq: Seq(0),
+            reason: "start".to_owned(),
+            created,
+        }
+    }
+}
+
 /// An end of a file that was never acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torn {
@@ -72,6 +87,53 @@ pub fn read_branch(path: &Path) -> Result<ReadBranch, JournalError> {
 pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<ReadBranch, JournalError> {
     let (header, lines) = Lines::begin(path, bytes)?;
     collect(path, header, lines)
+}
+
+/// Reads a branch and the line it grew from out of bytes: `files` has them by branch, `path` is only the folder for errors.
+///
+/// # Errors
+/// [`JournalError`] with file, line and reason.
+pub fn read_line<'b>(
+    path: &Path,
+    branch: &BranchId,
+    files: &dyn Fn(&BranchId) -> Option<&'b [u8]>,
+) -> Result<ReadBranch, JournalError> {
+    const LONGEST: usize = 1000;
+    let missing = |id: &BranchId| JournalError::NoBranch { path: path.to_owned(), branch: id.clone() };
+    let read = |id: &BranchId| {
+        read_bytes(&path.join(format!("branches/{id}.jsonl")), files(id).ok_or_else(|| missing(id))?)
+    };
+    let mut whole = read(branch)?;
+    let mut next = whole.header.parent.clone().map(|parent| (parent, whole.header.at_seq));
+    let mut line = 0;
+    while let Some((id, at)) = next {
+        line += 1;
+        let mut below = read(&id)?;
+        below.events.retain(|e| e.seq <= at);
+        let has = below.events.last().map_or(below.header.at_seq.min(at), |e| e.seq);
+        if has < at || line > LONGEST {
+            return Err(JournalError::Malformed {
+                path: path.join(format!("branches/{id}.jsonl")),
+                line: 1,
+                reason: format!(
+                    "branch {branch} goes on from event {at}, and this one has no more than {has}"
+                ),
+            });
+        }
+        next = below.header.parent.map(|parent| (parent, below.header.at_seq.min(at)));
+        below.events.append(&mut whole.events);
+        whole.events = below.events;
+    }
+    Ok(whole)
+}
+
+/// The branch whose last event is the newest, among files by their branches.
+pub fn last_of<'b>(files: impl Iterator<Item = (BranchId, &'b [u8])>) -> BranchId {
+    let read = files.filter(|(id, _)| id.0 != super::LABELS).filter_map(|(id, bytes)| {
+        let read = read_bytes(Path::new(&id.0), bytes).ok()?;
+        Some((read.events.last().map_or(read.header.created, |e| e.at), read.header.created, id))
+    });
+    read.max().map_or_else(BranchId::trunk, |(.., id)| id)
 }
 
 fn collect<R: BufRead>(

@@ -1,7 +1,7 @@
 //! A session's folder.
 
-use super::{BranchHeader, JournalError, VERSION, Writer};
-use crate::domain::{BranchId, Seq};
+use super::{BranchHeader, JournalError, Writer};
+use crate::domain::BranchId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -59,15 +59,7 @@ impl Session {
         let index = dir.join("index");
         fs::create_dir_all(&index).map_err(JournalError::io(&index, "could not make the session's index"))?;
         write_private(&dir.join("meta.toml"), toml_of(&meta).as_bytes())?;
-        let header = BranchHeader {
-            v: VERSION,
-            kind: "branch".to_owned(),
-            id: BranchId::trunk(),
-            parent: None,
-            at_seq: Seq(0),
-            reason: "start".to_owned(),
-            created: meta.created,
-        };
+        let header = BranchHeader::trunk(meta.created);
         let writer = Writer::create(&branch_path(&dir, &BranchId::trunk()), &header)?;
         // A file is only as lasting as the folder entries that lead to it.
         for folder in [branches.as_path(), dir.as_path(), root] {

@@ -1,6 +1,7 @@
 //! The real program: what it prints, as text and as JSON, and how it ends.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
 
+mod branches;
 mod errors;
 mod lessons;
 mod play;

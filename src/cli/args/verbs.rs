@@ -10,8 +10,8 @@ use std::path::PathBuf;
                   retrospect open report.html#1.14"
 )]
 pub struct Open {
-    /// A session (folder, name, or end of its name) or an exported report, perhaps with #EPISODE.STEP.
-    #[arg(value_name = "PATH[#E.S]", required_unless_present = "last")]
+    /// A session (folder, name, or end of its name) or an exported report, perhaps with @BRANCH and #EPISODE.STEP.
+    #[arg(value_name = "PATH[@BRANCH][#E.S]", required_unless_present = "last")]
     pub path: Option<String>,
     /// The newest session.
     #[arg(long, conflicts_with = "path")]
@@ -181,7 +181,8 @@ pub enum LessonVerb {
                         lessons that the rules of this version draw otherwise."
 )]
 pub struct Verify {
-    /// A session or an exported report.
+    /// A session or an exported report; with @BRANCH only that line, without it every branch.
+    #[arg(value_name = "PATH[@BRANCH]")]
     pub path: String,
     /// Do not take its actions again in its world.
     #[arg(long)]
@@ -195,8 +196,8 @@ pub struct Verify {
 #[command(after_help = "Examples:\n  retrospect export --last --format html --out report.html\n  \
                         retrospect export --last --format svg --at 1.14 --size 120x36 --theme light > screen.svg")]
 pub struct Export {
-    /// A session, or an exported report.
-    #[arg(value_name = "PATH", required_unless_present = "last")]
+    /// A session, or an exported report; perhaps with @BRANCH.
+    #[arg(value_name = "PATH[@BRANCH]", required_unless_present = "last")]
     pub path: Option<String>,
     /// The newest session.
     #[arg(long, conflicts_with = "path")]

@@ -1,5 +1,6 @@
 //! What a line means. Pure: from a line and the state to wishes, or to words.
 
+mod lines;
 mod standing;
 
 pub(super) use standing::mode;
@@ -9,6 +10,7 @@ use crate::domain::{
     Asked, Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs,
 };
 use crate::engine::{Command, LessonWish, Pace, State};
+use crate::journal::LabelChange;
 use crate::prompt::render;
 use std::fmt::Write as _;
 
@@ -27,6 +29,19 @@ pub(super) enum Said {
     Admissible,
     /// A way to the goal.
     Hint,
+    /// Go back to the proposal of a step and on from there, with these wishes first.
+    Fork {
+        /// The step.
+        step: u32,
+        /// The wishes.
+        then: Vec<Command>,
+    },
+    /// Go on with another branch, by its id or name.
+    Switch(String),
+    /// Name a branch, or put it away.
+    Label(String, LabelChange),
+    /// List the branches.
+    Branches,
     /// The list of commands.
     Help,
     /// Leave.
@@ -53,7 +68,11 @@ edit N TEXT             give lesson N new words
 on N, off N, pin N, delete N      switch lesson N on or off, pin it, delete it
 scope N SCOPE           give lesson N another reach: episode, task, task_type, environment
 move N PLACE            put lesson N at another place among its kind
-undo (u), redo (U)      take the last change of lessons back, make it again
+undo (u), redo (U)      take your last change back, make it again
+thought N TEXT, observation N TEXT      other words for step N, until a prompt has shown it
+fork N [ACTION]         go back to the proposal of step N and on from there, on a branch of its own
+branches, switch B      list the branches of this session, go on with branch B
+branch-name B NAME, branch-note B TEXT, archive B, unarchive B
 reflect KIND            reflect now: abstract, error, progress, or a kind of the method (plan, positive ...)
 prompt (p) [KIND]       the last prompt, segment by segment; with KIND that of a question to the mentor
 prompt-edit N TEXT      give part N of a drafted prompt other words before it is sent (`stage` drafts and sends)
@@ -80,6 +99,9 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     let one = |command: Command| Ok(Said::Do(vec![command]));
+    if let Some(said) = lines::understand(word, rest, state) {
+        return said;
+    }
     match word {
         "" => Ok(Said::Nothing),
         "step" | "n" | "next" | "open" => one(Command::Step),

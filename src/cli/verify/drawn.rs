@@ -20,9 +20,15 @@ pub(super) struct Drawn {
     pub(super) compared: usize,
     /// Those of this program's own run that differ, in words.
     pub(super) otherwise: Vec<String>,
+    /// The branch: part of the id of every lesson.
+    branch: Option<BranchId>,
 }
 
 impl Drawn {
+    pub(super) fn on(branch: BranchId) -> Self {
+        Self { branch: Some(branch), ..Self::default() }
+    }
+
     pub(super) fn begin(&mut self, spec: &RunSpec) {
         // A method that this program does not know cannot be asked.
         self.policy = method::policy(spec, Arc::new(Templates::builtin())).ok();
@@ -43,16 +49,23 @@ impl Drawn {
             && let Some((due, recorded)) = self.batch.take()
         {
             self.compared += recorded.len();
-            self.otherwise
-                .extend(difference(&due, &recorded).map(|d| format!("event {}: {d}", envelope.seq)));
+            self.otherwise.extend(
+                difference(&due, &recorded).map(|d| format!("{}event {}: {d}", self.of(), envelope.seq)),
+            );
         }
+    }
+
+    fn of(&self) -> String {
+        let fork = self.branch.as_ref().filter(|b| **b != BranchId::trunk());
+        fork.map_or_else(String::new, |b| format!("branch {b}, "))
     }
 
     fn due(&self, envelope: &Envelope, before: &State) -> Option<Vec<Event>> {
         let of_itself = envelope.cause == Cause::Policy
             && !matches!(envelope.event, Event::RunStarted { .. } | Event::Closed | Event::Reopened);
         let policy = self.policy.clone().filter(|_| of_itself)?;
-        let engine = Engine::resume(before.clone(), policy, BranchId::trunk());
+        let engine =
+            Engine::resume(before.clone(), policy, self.branch.clone().unwrap_or_else(BranchId::trunk));
         Some(engine.advance().into_iter().map(|(_, event)| event).filter(draws).collect())
     }
 }

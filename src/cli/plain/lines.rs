@@ -1,0 +1,75 @@
+//! The branches of a session, line by line.
+
+use super::Talk;
+use crate::cli::fault::Fault;
+use crate::cli::place;
+use crate::driver::Fork;
+use crate::engine::Command;
+use crate::journal::{Branch, LabelChange, Session, Standing};
+
+impl Talk {
+    fn session(&self) -> Result<Session, Fault> {
+        Ok(Session::open(std::path::Path::new(&self.teller.path))?)
+    }
+
+    /// Goes back to the proposal of a step and on from there.
+    pub(super) async fn fork(&mut self, step: u32, then: Vec<Command>) -> Result<(), Fault> {
+        let Some(at) = self.handle.store.proposal_of(step) else {
+            return self.line(&format!("step {step} is not in the episode that is open here"));
+        };
+        match self.handle.fork(Fork { at, then, ..Fork::default() }).await {
+            // The branch is told with its events.
+            Ok(_) => Ok(()),
+            Err(refusal) => self.line(&format!("{}; {}", refusal.why, refusal.next)),
+        }
+    }
+
+    pub(super) async fn switch(&mut self, to: &str) -> Result<(), Fault> {
+        let branch = match place::branch_of(&self.session()?, to) {
+            Ok(branch) => branch,
+            Err(fault) => return self.line(&format!("{}; {}", fault.message, fault.hint)),
+        };
+        match self.handle.switch(branch).await {
+            Ok(()) => Ok(()),
+            Err(refusal) => self.line(&format!("{}; {}", refusal.why, refusal.next)),
+        }
+    }
+
+    pub(super) fn label(&mut self, branch: &str, change: LabelChange) -> Result<(), Fault> {
+        let session = self.session()?;
+        let labelled =
+            place::branch_of(&session, branch).and_then(|b| session.label(&b, change).map_err(Fault::from));
+        match labelled {
+            Ok(()) => self.branches(),
+            Err(fault) => self.line(&format!("{}; {}", fault.message, fault.hint)),
+        }
+    }
+
+    pub(super) fn branches(&mut self) -> Result<(), Fault> {
+        let here = self.handle.store.branch();
+        for branch in self.session()?.branches()? {
+            let mark = if branch.header.id == here { "*" } else { " " };
+            self.line(&format!("{mark} {}", row(&branch)))?;
+        }
+        Ok(())
+    }
+}
+
+/// A branch in one line.
+fn row(branch: &Branch) -> String {
+    let name = branch.label.name.as_deref().map_or(String::new(), |n| format!(" ({n})"));
+    let from = branch.header.parent.as_ref().map_or(String::new(), |parent| {
+        format!(" from {parent} after event {}: {}", branch.header.at_seq, branch.root)
+    });
+    let standing = match branch.standing {
+        Standing::Live => ", being written",
+        Standing::Crashed => ", was not closed in order",
+        Standing::Closed => "",
+    };
+    let note = branch.label.note.as_deref().map_or(String::new(), |n| format!("; {n}"));
+    let archived = if branch.label.archived { " [archived]" } else { "" };
+    format!(
+        "{}{name}{archived}{from}; {}, {} steps, {} tokens{standing}{note}",
+        branch.header.id, branch.outcome, branch.steps, branch.tokens
+    )
+}

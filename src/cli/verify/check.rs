@@ -1,0 +1,275 @@
+//! One branch, event by event: what an event says that those before it, its world or this program gainsay.
+
+use super::Found;
+use super::accepted::Differences;
+use super::differing::difference;
+use super::drawn::Drawn;
+use crate::domain::{Asked, BranchId, PromptRecord, Seq, Task, Turn};
+use crate::driver::worlds::{self, WorldOptions};
+use crate::engine::{Envelope, Event, State, episode_end, request_seed, seeded_episode};
+use crate::env::Environment;
+use crate::prompt::{body_hash, interface, read, render};
+use crate::text::truncate;
+use std::sync::Arc;
+
+pub(super) struct Check {
+    pub(super) state: State,
+    branch: BranchId,
+    options: WorldOptions,
+    with_world: bool,
+    world: Option<Box<dyn Environment>>,
+    sent: Option<String>,
+    /// The actor's reply whose reading comes next.
+    reply: Option<String>,
+    accepted: Differences,
+    pub(super) drawn: Drawn,
+}
+
+impl Check {
+    /// Begins with the state before the events that are looked at.
+    pub(super) fn from(
+        state: State,
+        branch: BranchId,
+        options: WorldOptions,
+        with_world: bool,
+        accepted: Differences,
+    ) -> Self {
+        let mut check = Self {
+            drawn: Drawn::on(branch.clone()),
+            state,
+            branch,
+            options,
+            with_world,
+            world: None,
+            sent: None,
+            reply: None,
+            accepted,
+        };
+        check.redraw();
+        check
+    }
+
+    /// From here on it counts what is drawn.
+    pub(super) fn redraw(&mut self) {
+        self.drawn = Drawn::on(self.branch.clone());
+        if let Some(run) = &self.state.run {
+            self.drawn.begin(run);
+        }
+    }
+
+    pub(super) fn event(&mut self, envelope: &Arc<Envelope>, found: &mut Found) {
+        let mut wrong = self.against_the_state(envelope);
+        wrong.extend(self.view(&envelope.event));
+        self.drawn.event(envelope, &self.state);
+        self.state.apply(envelope);
+        found.events += 1;
+        match &envelope.event {
+            Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => {
+                found.prompts += 1;
+                if body_hash(&render(&self.state, prompt)) != prompt.sha256 {
+                    wrong.push(format!(
+                        "the prompt of step {} of episode {} cannot be rebuilt: its words have another hash",
+                        prompt.step, prompt.episode
+                    ));
+                }
+            }
+            Event::TextDefined { hash, text } if crate::prompt::text_hash(text) != *hash => {
+                wrong.push(format!("the stored text has another hash than {hash}"));
+            }
+            Event::RunStarted { spec, .. } | Event::RunChanged { spec } => self.drawn.begin(spec),
+            Event::EpisodeStarted { task, .. } => {
+                found.episodes += 1;
+                (self.sent, self.reply) = (None, None);
+                self.world = if self.with_world { self.open(task, found) } else { None };
+            }
+            Event::WorldReset { turn, .. } => {
+                let now = self.world.as_mut().map(|w| w.reset());
+                wrong.extend(self.compare(turn, now, envelope.seq, found));
+            }
+            Event::ActionTaken { executed, call: Some(_), list: false, .. } => {
+                self.sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
+            }
+            Event::Observed { turn, .. } => {
+                if let Some(sent) = self.sent.take() {
+                    let now = self.world.as_mut().map(|w| w.step(&sent));
+                    wrong.extend(self.compare(turn, now, envelope.seq, found));
+                }
+            }
+            _ => {}
+        }
+        let place = self.place(envelope.seq);
+        found.problems.extend(wrong.into_iter().map(|what| format!("{place}: {what}")));
+    }
+
+    /// An event in words, with its branch where that is not the trunk.
+    pub(super) fn place(&self, seq: Seq) -> String {
+        if self.branch == BranchId::trunk() {
+            return format!("event {seq}");
+        }
+        format!("branch {}, event {seq}", self.branch)
+    }
+
+    /// What an event says that the events before it gainsay.
+    fn against_the_state(&mut self, envelope: &Envelope) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let steps = self.state.episode.as_ref().map_or(0, |e| e.steps.len() as u32);
+        let here = |what: &str, step: u32, wrong: &mut Vec<String>| {
+            if step != steps {
+                wrong.push(format!("{what} of step {step} in step {steps}: steps are out of order"));
+            }
+        };
+        match &envelope.event {
+            Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => {
+                wrong.extend(self.prompt(prompt, steps));
+            }
+            Event::EpisodeStarted { episode, .. } => {
+                let due = self.state.past.len() as u32 + 1;
+                if *episode != due {
+                    wrong.push(format!("episode {episode} begins where episode {due} is due"));
+                }
+            }
+            Event::StepOpened { step } if *step != steps + 1 => here("the opening", *step, &mut wrong),
+            Event::ReplyReceived { text, .. } if self.state.asking(Asked::Actor) => {
+                self.reply = Some(text.clone());
+            }
+            Event::Proposed { step, thought, action, complaints } => {
+                here("the proposal", *step, &mut wrong);
+                match self.reply.take().map(|text| read(&text)) {
+                    Some(was)
+                        if (&was.thought, &was.action, &was.complaints) == (thought, action, complaints) => {}
+                    Some(was) => wrong.push(format!(
+                        "the reply reads as {:?}, the proposal says {:?}",
+                        (was.thought, was.action),
+                        (thought, action)
+                    )),
+                    None => wrong.push("a proposal without a reply".to_owned()),
+                }
+            }
+            Event::ActionTaken { step, .. } => here("the action", *step, &mut wrong),
+            Event::Observed { step, turn, .. } => {
+                here("the answer", *step, &mut wrong);
+                // Where the world was not asked it stands as it stood.
+                let standing = self.state.standing_turn();
+                if self.sent.is_none() && **turn != standing {
+                    wrong.push(format!("the world was not asked; {}", difference(turn, &standing)));
+                }
+            }
+            Event::Noted { step, .. } => here("a note", *step, &mut wrong),
+            Event::EpisodeEnded { summary } => {
+                if let Event::EpisodeEnded { summary: now } = episode_end(&self.state, summary.reason) {
+                    // Whether a person had a hand in it can be told by the very event that ends it.
+                    let (mut was, mut now) = (summary.clone(), now);
+                    (was.assisted, now.assisted) = (false, false);
+                    (was.span, now.span) = ((0, 0), (0, 0));
+                    if was != now {
+                        wrong.push(format!("the episode comes to {now:?}, its summary says {was:?}"));
+                    }
+                } else {
+                    wrong.push("an end without an episode".to_owned());
+                }
+            }
+            _ => {}
+        }
+        wrong
+    }
+
+    /// Whether goal and view are what the interface makes of the world's words. The state is the one before the event.
+    fn view(&mut self, event: &Event) -> Option<String> {
+        let (seen, now) = match event {
+            Event::WorldReset { turn, seen, goal, .. } => {
+                let read = interface::goal(turn);
+                if read != *goal {
+                    return Some(format!(
+                        "the first observation states the goal {read:?}, recorded is {goal:?}"
+                    ));
+                }
+                (seen, interface::incoming(&self.state, "", turn, &[]))
+            }
+            Event::Observed { call, turn, seen, .. } => {
+                let executed = self.state.last_step()?.executed.as_ref()?;
+                let lists = call.is_some() && self.sent.is_none();
+                let admissible = match &mut self.world {
+                    // The list was in no event: only the world itself can say it again.
+                    None if lists => return None,
+                    Some(world) if lists => world.admissible().ok()?,
+                    _ => Vec::new(),
+                };
+                let now = interface::incoming(&self.state, &executed.action, turn, &admissible);
+                (seen, if call.is_none() { Some(now.unwrap_or_default()) } else { now })
+            }
+            _ => return None,
+        };
+        (*seen != now).then(|| {
+            let words = |text: &Option<String>| {
+                text.as_ref().map_or("the world's words".to_owned(), |t| format!("{t:?}"))
+            };
+            format!("prompts show {}, by its interface it is {}", words(seen), words(&now))
+        })
+    }
+
+    fn prompt(&self, prompt: &PromptRecord, steps: u32) -> Option<String> {
+        let sample = self.state.run.as_ref().map_or(0, |r| r.seed);
+        let counted = seeded_episode(self.state.run.as_deref(), prompt.episode);
+        let seed = request_seed(sample, counted, prompt.step, prompt.asked, prompt.retry);
+        let episode = self.state.episode.as_ref().map_or(0, |e| e.number);
+        let last = self.state.last_step();
+        let due = match last {
+            Some(open) if open.answer.is_none() => open.number,
+            _ => steps + 1,
+        };
+        if prompt.seed != seed {
+            return Some(format!("the request has the seed {}, by its place it has {seed}", prompt.seed));
+        }
+        if prompt.episode != episode {
+            return Some(format!("a prompt of episode {} in episode {episode}", prompt.episode));
+        }
+        (prompt.asked == Asked::Actor && prompt.step != due).then(|| {
+            format!("the prompt of step {} where step {due} is due: steps are out of order", prompt.step)
+        })
+    }
+
+    fn open(&self, task: &Task, found: &mut Found) -> Option<Box<dyn Environment>> {
+        match worlds::open(task, &self.options) {
+            Ok(world) if world.info().deterministic => Some(world),
+            Ok(_) => {
+                found.unopened.push(format!("{} {}: this world is not the same twice", task.env, task.id));
+                None
+            }
+            Err(error) => {
+                found.unopened.push(format!("{} {}: {error}", task.env, task.id));
+                None
+            }
+        }
+    }
+
+    fn compare(
+        &mut self,
+        recorded: &Turn,
+        now: Option<Result<Turn, crate::env::EnvError>>,
+        seq: Seq,
+        found: &mut Found,
+    ) -> Option<String> {
+        let now = now?;
+        found.observations += 1;
+        if let (Ok(turn), Some(episode)) = (&now, &self.state.episode)
+            && turn != recorded
+            && let step = episode.steps.len() as u32
+            && let Some(by) = self.accepted.accept(episode.number, step, seq, recorded, turn)
+        {
+            let what = difference(recorded, turn);
+            found.accepted.push(format!("event {seq}: {what}; a person accepted that in event {by}"));
+            return None;
+        }
+        let what = match now {
+            Ok(turn) if turn == *recorded => return None,
+            Ok(turn) => difference(recorded, &turn),
+            Err(error) => {
+                let was = truncate(&recorded.observation, 200, "...");
+                format!("the world now fails ({error}) where the journal has {was:?}")
+            }
+        };
+        // One difference makes all that follows differ.
+        self.world = None;
+        Some(what)
+    }
+}
