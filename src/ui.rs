@@ -5,6 +5,7 @@
 //! boxes) goes to [`Scratch`], which can be dropped at any time without changing what is shown.
 
 pub mod app;
+pub mod branches;
 pub mod canvas;
 pub mod find;
 pub mod glyphs;

@@ -1,9 +1,11 @@
 //! What the screen asks of the world around it: an editor, a file for what was copied, a report.
 
-use crate::domain::{Seq, hex};
+use crate::domain::{BranchId, Seq, hex};
 use crate::driver::Store;
+use crate::journal::{Branch, LabelChange, Session};
 use crate::report::{Record, html};
 use crate::ui::app::Outside;
+use crate::ui::branches::{Relabel, Twig};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,12 +16,55 @@ use std::sync::Arc;
 /// Writes beside a session, or in the working directory where `dir`, the session's folder, is empty: the session came
 /// out of a report.
 pub(super) fn around(dir: &Path) -> Outside {
-    let (beside, here) = (dir.to_owned(), dir.to_owned());
+    let (beside, here, read, named) = (dir.to_owned(), dir.to_owned(), dir.to_owned(), dir.to_owned());
     Outside {
         edit: Arc::new(edit),
         keep: Arc::new(move |text: &str| keep(&beside, text)),
         export: Arc::new(move |store: &Store| export(&here, store)),
+        branches: Arc::new(move |()| twigs(&read)),
+        relabel: Arc::new(move |(branch, change)| relabel(&named, branch, change)),
     }
+}
+
+/// The branches of a session in its folder; of one that came out of a report there are none.
+pub(super) fn twigs(dir: &Path) -> Result<Arc<[Twig]>, String> {
+    if dir.as_os_str().is_empty() {
+        return Err("what a report carries is one line: it has no branches".to_owned());
+    }
+    let said = |e: crate::journal::JournalError| e.to_string();
+    let branches = Session::open(dir).and_then(|s| s.branches()).map_err(said)?;
+    Ok(branches.into_iter().map(twig).collect())
+}
+
+fn twig(branch: Branch) -> Twig {
+    let Branch { header, label, root, outcome, episodes, steps, tokens, fault, .. } = branch;
+    Twig {
+        id: header.id,
+        parent: header.parent,
+        at: header.at_seq,
+        name: label.name.unwrap_or_default(),
+        note: label.note.unwrap_or_default(),
+        archived: label.archived,
+        // The screen counts turns.
+        outcome: fault.unwrap_or_else(|| outcome.replace("at step ", "at turn ")),
+        episodes,
+        steps,
+        tokens,
+        reason: header.reason,
+        root,
+        created: header.created.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
+    }
+}
+
+/// Calls a branch otherwise; an empty name or note takes the old one away.
+pub(super) fn relabel(dir: &Path, branch: &BranchId, change: &Relabel) -> Result<(), String> {
+    let words = |text: &str| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
+    let change = match change {
+        Relabel::Name(name) => LabelChange::Name(words(name)),
+        Relabel::Note(note) => LabelChange::Note(words(note)),
+        Relabel::Archived(archived) => LabelChange::Archived(*archived),
+    };
+    Session::open(dir).and_then(|s| s.label(branch, change)).map_err(|e| e.to_string())
 }
 
 fn edit(text: &str) -> Result<Option<String>, String> {

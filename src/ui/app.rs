@@ -1,6 +1,8 @@
 //! The loop: keys, news of the store, signals, and a clock that runs only while something moves.
 
-use super::find;
+mod aside;
+
+use super::branches::{Relabel, Twig};
 use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
 use super::look::{Look, Moment};
@@ -12,15 +14,15 @@ use super::terminal::Screen;
 use super::theme::Theme;
 use super::update;
 use super::view::{self, BEAT_MILLIS, Scratch};
+use crate::domain::BranchId;
 use crate::driver::{Handle, Health, Store};
 use crate::prompt::Templates;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
 use std::io;
-use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -44,6 +46,10 @@ pub struct Outside {
     pub keep: Carry<str, String>,
     /// Writes a report of the session and says where.
     pub export: Carry<Store, String>,
+    /// Reads the session's branches.
+    pub branches: Carry<(), Arc<[Twig]>>,
+    /// Calls a branch otherwise.
+    pub relabel: Carry<(BranchId, Relabel), ()>,
 }
 
 /// How the screen is set up.
@@ -157,6 +163,8 @@ impl App {
         for want in self.handled(Msg::News) {
             self.grant(want, &tell)?;
         }
+        // How many branches there are decides whether the screen names them.
+        self.branches(None, tell.clone());
         self.draw()?;
         let mut drawn = Instant::now();
         let mut stale = false;
@@ -269,6 +277,10 @@ impl App {
                     let _ = tell.send(Answer::Hint(handle.hint().await)).await;
                 });
             }
+            Request::Fork(fork) => self.handle.send_fork(fork),
+            Request::Switch(branch) => self.handle.send_switch(branch),
+            Request::Branches => self.branches(None, tell.clone()),
+            Request::Relabel(branch, change) => self.branches(Some((branch, change)), tell.clone()),
             Request::RetryWrite => self.handle.retry_write(),
             Request::Mouse(on) => self.screen.capture_mouse(on)?,
             Request::NextTheme => self.next_theme(),
@@ -284,32 +296,11 @@ impl App {
             | Request::Go(_)
             | Request::Keep { .. }
             | Request::Marks(_)
+            | Request::Teach { .. }
             | Request::Do(_)
             | Request::Say(_) => {}
         }
         Ok(())
-    }
-
-    /// Searches the other episodes on a thread of its own, until they are through or something else is looked for.
-    fn find(&self, words: String, shown: u32, tell: mpsc::Sender<Answer>) {
-        let number = self.search.fetch_add(1, Ordering::Relaxed) + 1;
-        if words.is_empty() {
-            return;
-        }
-        let (wanted, store) = (self.search.clone(), self.handle.store.clone());
-        let search = std::thread::Builder::new().name("search".to_owned());
-        // Where the system gives no thread, the listed episode alone has been searched, and the title goes on saying so.
-        let _ = search.spawn(move || {
-            find::in_others(&store, shown, &words, |hits, progress| {
-                let answer = Answer::Found { words: words.clone(), hits, progress };
-                let stale = wanted.load(Ordering::Relaxed) != number;
-                // A screen that has gone needs no answer.
-                if stale || tell.blocking_send(answer).is_err() {
-                    return ControlFlow::Break(());
-                }
-                ControlFlow::Continue(())
-            });
-        });
     }
 
     /// The theme after the present one in the list, and its name.

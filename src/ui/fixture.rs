@@ -203,6 +203,14 @@ impl Fixture {
         self
     }
 
+    /// A whole step of a person who plays.
+    pub fn played(&mut self, action: &str, observation: &str) -> &mut Self {
+        self.step += 1;
+        let step = self.step;
+        self.write(Cause::Person, Event::StepOpened { step });
+        self.take(action, By::Person, observation, self.progress, Value::Null)
+    }
+
     /// A whole step of the actor.
     pub fn act(&mut self, action: &str, observation: &str, progress: f64, shown: Value) -> &mut Self {
         self.propose(None, Some(action));

@@ -75,6 +75,8 @@ modes! {
     Details = "details", "In the details of a lesson", Some(Mode::Overlay), false;
     /// The list of the run's episodes.
     Runs = "runs", "In the list of the run's episodes", Some(Mode::Overlay), false;
+    /// The tree of branches.
+    Branches = "branches", "In the tree of branches", Some(Mode::Overlay), false;
     /// The kinds of marks.
     Marks = "marks", "In the list of marks", Some(Mode::Overlay), false;
     /// The end card.
@@ -91,6 +93,8 @@ modes! {
     Line = "line", "While typing a reason or a remark", Some(Mode::Global), true;
     /// The lesson editor.
     Editor = "editor", "In the lesson editor", Some(Mode::Global), true;
+    /// A thought or an observation is rewritten.
+    Rewrite = "rewrite", "While rewriting a thought or an observation", Some(Mode::Global), true;
     /// The start screen.
     Start = "start", "On the start screen", Some(Mode::Global), true;
     /// Everywhere.

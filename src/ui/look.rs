@@ -23,6 +23,8 @@ pub struct Moment {
     /// What is going on just now.
     pub live: Arc<Live>,
     at: Option<Seq>,
+    /// The line that all of this is of, by the store's count.
+    line: u64,
     /// How many lanes of the method are shown.
     lanes: usize,
 }
@@ -48,6 +50,12 @@ impl Moment {
     /// Brings the states up to date with the store and the cursor. A moment of the past is folded once.
     pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
         self.live = Arc::new(store.live());
+        // The numbers of events mean others on another line.
+        let line = store.line();
+        if line != self.line {
+            (self.line, self.at) = (line, None);
+            self.story = Arc::default();
+        }
         let head = store.head();
         if !Arc::ptr_eq(&head, &self.head) {
             self.head = head;

@@ -70,7 +70,10 @@ impl MarkKind {
         let noted = |kind| step.notes.iter().any(|n| n.kind == kind);
         match self {
             Self::Reflection => !step.reflections.is_empty(),
-            Self::Override => step.by_person() || !step.rejections.is_empty(),
+            Self::Override => {
+                let edited = step.thought_edited || step.observation_edited();
+                edited || step.by_person() || !step.rejections.is_empty()
+            }
             Self::Error => noted(NoteKind::Mistake),
             Self::Progress => noted(NoteKind::Progress),
             Self::Bookmark => !step.remarks.is_empty(),

@@ -169,6 +169,7 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
 mod ahead;
 mod boxes;
 mod everywhere;
+mod forks;
 mod found;
 mod grids;
 mod keys;
@@ -179,6 +180,7 @@ mod past;
 mod pictures;
 mod safety;
 mod told;
+mod tree;
 mod turns;
 
 /// Writes frames as escape sequences below `target/pictures`, to be looked at in a terminal:

@@ -2,8 +2,11 @@
 
 mod lines;
 mod standing;
+mod telling;
 
 pub(super) use standing::mode;
+pub(super) use telling::moment;
+use telling::{story, world};
 
 use crate::cli::lessons::{kind_of, scope_of};
 use crate::domain::{
@@ -40,6 +43,8 @@ pub(super) enum Said {
     Switch(String),
     /// Name a branch, or put it away.
     Label(String, LabelChange),
+    /// Tell another moment of the episode.
+    Look(super::past::Look),
     /// List the branches.
     Branches,
     /// The list of commands.
@@ -70,6 +75,7 @@ scope N SCOPE           give lesson N another reach: episode, task, task_type, e
 move N PLACE            put lesson N at another place among its kind
 undo (u), redo (U)      take your last change back, make it again
 thought N TEXT, observation N TEXT      other words for step N, until a prompt has shown it
+back [N], forward [N], live      look at the moment N steps back or forward, or at the present again
 fork N [ACTION]         go back to the proposal of step N and on from there, on a branch of its own
 branches, switch B      list the branches of this session, go on with branch B
 branch-name B NAME, branch-note B TEXT, archive B, unarchive B
@@ -188,8 +194,8 @@ fn begin(state: &State) -> Vec<Command> {
 /// What a word of the palette that only moves, paints or opens something on the screen is answered with.
 fn needs_screen(word: &str) -> Option<String> {
     let instead = match word {
-        "back" | "forward" | "previous-mark" | "next-mark" | "first" | "live" | "last-progress"
-        | "search" => "here: story N shows a step",
+        "previous-mark" | "next-mark" | "marks" | "previous-episode" | "next-episode" | "first"
+        | "last-progress" | "search" => "here: story N shows a step",
         "lesson-up" | "lesson-down" => "here: move N PLACE",
         "lesson-from-override" => "here: lesson MISTAKE -> SOLUTION",
         "override-questions" => "here: set override.shown_as own, or human_edit",
@@ -347,61 +353,6 @@ fn edit_prompt(rest: &str) -> Result<Command, String> {
     let segment =
         place.ok_or("prompt-edit N TEXT: `prompt` numbers the parts of a drafted prompt from 1 on")?;
     Ok(Command::EditPrompt { segment, text: text.trim().to_owned() })
-}
-
-fn world(state: &State) -> String {
-    let Some(episode) = state.episode.as_deref() else { return "no episode has begun".to_owned() };
-    let mut out =
-        format!("goal: {}\nprogress {:.2}, {} moves\n", episode.task.goal, episode.progress, episode.moves);
-    if let serde_json::Value::Object(shown) = &*episode.shown {
-        for (name, value) in shown {
-            let _ = writeln!(out, "{name}: {}", told(value));
-        }
-    }
-    out
-}
-
-/// A JSON value as words.
-fn told(value: &serde_json::Value) -> String {
-    use serde_json::Value as V;
-    match value {
-        V::Null => "-".to_owned(),
-        V::String(text) => text.clone(),
-        V::Array(items) => items.iter().map(told).collect::<Vec<_>>().join(", "),
-        V::Object(map) => {
-            map.iter().map(|(k, v)| format!("{k} ({})", told(v))).collect::<Vec<_>>().join("; ")
-        }
-        other => other.to_string(),
-    }
-}
-
-fn story(rest: &str, state: &State) -> Result<String, String> {
-    let Some(episode) = state.episode.as_deref() else { return Ok("no episode has begun".to_owned()) };
-    let last = episode.steps.len() as u32;
-    let (from, to) = match rest {
-        "" => (last.saturating_sub(4).max(1), last),
-        number => {
-            let n: u32 = number
-                .parse()
-                .ok()
-                .filter(|n| (1..=last).contains(n))
-                .ok_or_else(|| format!("there is no step {number:?}; there are 1 to {last}"))?;
-            (n, n)
-        }
-    };
-    let mut out = String::new();
-    for step in (from..=to).filter_map(|n| episode.step(n)) {
-        if let Some(thought) = &step.thought {
-            let _ = writeln!(out, "{:>3} think  {thought}", step.number);
-        }
-        if let Some(action) = step.action() {
-            let _ = writeln!(out, "{:>3} > {action}", step.number);
-        }
-        if let Some(seen) = step.observation() {
-            let _ = writeln!(out, "      {}", seen.trim().replace('\n', "\n      "));
-        }
-    }
-    Ok(if out.is_empty() { "no step yet".to_owned() } else { out })
 }
 
 #[cfg(test)]

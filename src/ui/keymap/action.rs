@@ -75,6 +75,13 @@ actions! {
     First = "first", "to the beginning";
     Live = "live", "to the present, or to the end";
     LastProgress = "last-progress", "to the last turn that made progress";
+    Fork = "fork", "continue from the moment shown on a new branch, with something changed if you like";
+    Branches = "branches", "the branches of the session as a tree: go to one, name it, put it away";
+    BranchBack = "branch-back", "back to the branch that was followed before";
+    RenameBranch = "branch-name", "give the chosen branch a name";
+    AnnotateBranch = "branch-note", "write a note on the chosen branch";
+    ArchiveBranch = "branch-archive", "put the chosen branch away, or take it out again; nothing is deleted";
+    ShowArchived = "branch-all", "show archived branches too, or hide them";
     Up = "up", "up";
     Down = "down", "down";
     PageUp = "page-up", "a page up";
@@ -142,6 +149,11 @@ impl Action {
                 | Self::EditPrompt
                 | Self::OnlyFailed
                 | Self::OnlyThis
+                | Self::BranchBack
+                | Self::RenameBranch
+                | Self::AnnotateBranch
+                | Self::ArchiveBranch
+                | Self::ShowArchived
                 | Self::SortRows
                 | Self::GroupCauses
                 | Self::Palette

@@ -138,17 +138,6 @@ impl Overlay for Details {
         let id = self.id.clone();
         let send = |wish| Reaction::want(Request::Send(Command::Lesson(wish)));
         let status = |status| send(LessonWish::Status { id: id.clone(), status });
-        let changes = matches!(
-            action,
-            Action::RejectOrToggle
-                | Action::PinLesson
-                | Action::ScopeLesson
-                | Action::DeleteLesson
-                | Action::EditLesson
-        );
-        if changes && look.moment.past() {
-            return Reaction::want(Request::Say("this acts on the present; go there first".to_owned()));
-        }
         match action {
             Action::Open => Reaction::close(),
             Action::EditLesson => Reaction::done(Request::Do(Action::EditLesson)),

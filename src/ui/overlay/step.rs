@@ -33,6 +33,9 @@ impl StepView {
     }
 }
 
+/// What stands below words that the agent did not write.
+const BY_PERSON: &str = "edited by a person";
+
 fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut say = |label: &str, role: Role, text: &str| {
@@ -53,6 +56,9 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
     }
     if let Some(thought) = &step.thought {
         say("think", Role::Thought, thought);
+        if step.thought_edited {
+            say("", Role::Person, BY_PERSON);
+        }
     }
     if let Some(proposed) = &step.proposed {
         say("proposed", Role::Proposal, proposed);
@@ -73,6 +79,9 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
         say("world", Role::Observation, &answer.raw);
         if let Some(seen) = &answer.seen {
             say("shown as", Role::Observation, seen);
+        }
+        if answer.edited {
+            say("", Role::Person, "edited by a person: the agent reads this; the world is as it said itself");
         }
         let valid = if answer.valid { "accepted" } else { "not accepted" };
         say("", Role::Dim, &format!("{valid}, reward {}, progress {:.2}", answer.reward, answer.progress));

@@ -1,0 +1,47 @@
+//! What is done on threads of its own, so that no key waits for it.
+
+use super::App;
+use crate::domain::BranchId;
+use crate::ui::branches::Relabel;
+use crate::ui::find;
+use crate::ui::overlay::Answer;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use tokio::sync::mpsc;
+
+impl App {
+    /// Changes what a branch is called, and reads the branches, on a thread of their own: files may be slow.
+    pub(super) fn branches(&self, change: Option<(BranchId, Relabel)>, tell: mpsc::Sender<Answer>) {
+        let Some(outside) = self.options.outside.clone() else { return };
+        let read = move || {
+            let changed = change.as_ref().map_or(Ok(()), |change| (outside.relabel)(change));
+            let told = changed.and_then(|()| (outside.branches)(&()));
+            // A screen that has gone needs no answer.
+            let _ = tell.blocking_send(Answer::Branches(told));
+        };
+        // Where the system gives no thread, the list stays as it was.
+        let _ = std::thread::Builder::new().name("branches".to_owned()).spawn(read);
+    }
+
+    /// Searches the other episodes on a thread of its own, until they are through or something else is looked for.
+    pub(super) fn find(&self, words: String, shown: u32, tell: mpsc::Sender<Answer>) {
+        let number = self.search.fetch_add(1, Ordering::Relaxed) + 1;
+        if words.is_empty() {
+            return;
+        }
+        let (wanted, store) = (self.search.clone(), self.handle.store.clone());
+        let search = std::thread::Builder::new().name("search".to_owned());
+        // Where the system gives no thread, the listed episode alone has been searched, and the title goes on saying so.
+        let _ = search.spawn(move || {
+            find::in_others(&store, shown, &words, |hits, progress| {
+                let answer = Answer::Found { words: words.clone(), hits, progress };
+                let stale = wanted.load(Ordering::Relaxed) != number;
+                // A screen that has gone needs no answer.
+                if stale || tell.blocking_send(answer).is_err() {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            });
+        });
+    }
+}
