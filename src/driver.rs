@@ -14,6 +14,7 @@ mod orders;
 mod outfit;
 mod runner;
 mod store;
+mod trail;
 pub mod worlds;
 
 pub use branch::Fork;

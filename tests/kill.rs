@@ -15,7 +15,7 @@ mod cases;
 
 use cases::Rng;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
-use retrospect::journal::read_branch;
+use retrospect::journal::{Session, read_branch};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -116,6 +116,87 @@ fn a_killed_run_loses_nothing_it_told_and_ends_as_if_it_had_lived() {
         kills / 3,
         unbroken.len()
     );
+}
+
+/// What is typed: back to an earlier turn and on with another action, again and again, and between the branches.
+const FORKS: &str = "step\nstep\nstep\nstep\nfork 3 go to shelf 1\nstep\nstep\nfork 2 look\nlesson look twice\nstep\n\
+                     switch trunk\nstep\nobservation 5 There is nothing.\nfork 4\nstep\nswitch b1\nstep\nfork 5 inventory\nstep\n\
+                     switch b2\nfork 2 go to countertop 1\nstep\nbranch-name b1 first\nswitch b4\nstep\nquit\n";
+
+#[test]
+fn a_kill_during_forks_loses_nothing_that_was_told() {
+    let (kills, seed) = match std::env::var("RETROSPECT_SOAK") {
+        Ok(how) if how == "full" => {
+            (200, std::env::var("RETROSPECT_SOAK_SEED").map_or(0, |s| s.parse().unwrap()))
+        }
+        _ => (3, 0),
+    };
+    let began = Instant::now();
+    let unbroken = tempfile::tempdir().unwrap();
+    let told = forking(unbroken.path(), None);
+    let whole = began.elapsed();
+    let branches = |sessions: &Path| Session::open(&session(sessions).unwrap()).unwrap().branches().unwrap();
+    assert!(branches(unbroken.path()).len() >= 5, "{:?}\n{}", branches(unbroken.path()), told.join("\n"));
+    let mut rng = Rng::new(seed);
+    let (mut made, mut lines) = (0, 0);
+    for n in 0..kills {
+        let dir = tempfile::tempdir().unwrap();
+        let moment = whole.mul_f64(rng.below(1_000) as f64 / 1_000.0);
+        let told = forking(dir.path(), Some(moment));
+        let Some(path) = session(dir.path()).filter(|p| begun(p)) else { continue };
+        let killed = format!("kill {n} of seed {seed} at {moment:?}");
+        let found = branches(dir.path());
+        made += found.len();
+        assert!(found.iter().all(|b| b.fault.is_none()), "{killed}: {found:?}");
+        // Every turn that was told is on a branch, and every branch that was told is there.
+        let texts: Vec<String> = found
+            .iter()
+            .map(|b| {
+                let of = format!("{}@{}", path.display(), b.header.id);
+                let out = program(dir.path()).args(["export", &of, "--format", "text"]).output().unwrap();
+                assert!(out.status.success(), "{killed}: {of}");
+                String::from_utf8(out.stdout).unwrap()
+            })
+            .collect();
+        for line in &told {
+            if let Some(branch) = line.strip_prefix("Branch ").and_then(|l| l.split(',').next()) {
+                assert!(found.iter().any(|b| b.header.id.0 == branch), "{killed}: {line}");
+            }
+            // Observations are told as they are written.
+            if line.starts_with("      You ") {
+                lines += 1;
+                assert!(texts.iter().any(|t| t.contains(line.as_str())), "{killed}: {line}");
+            }
+        }
+        let verified = program(dir.path()).arg("verify").arg(&path).output().unwrap();
+        assert!(verified.status.success(), "{killed}: {}", String::from_utf8_lossy(&verified.stdout));
+        // Each of them can be gone on with.
+        for branch in &found {
+            let of = format!("{}@{}", path.display(), branch.header.id);
+            let resumed =
+                program(dir.path()).args(["resume", &of, "--headless", "--quiet"]).output().unwrap();
+            assert!(resumed.status.success(), "{killed}: {of}: {}", String::from_utf8_lossy(&resumed.stderr));
+        }
+    }
+    println!(
+        "kill: {kills} kills of seed {seed} during forks; {made} branches read, verified and gone on with; {lines} told lines found again"
+    );
+}
+
+/// Plays line by line; what was told until the end or the kill.
+fn forking(sessions: &Path, kill: Option<Duration>) -> Vec<String> {
+    let run = ["run", "--env", "household", "--task", "easy/put/1", "--max-steps", "12", "--plain"];
+    let mut child = program(sessions).args(run).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // A program that was killed reads no more.
+    let _ = input.write_all(FORKS.as_bytes());
+    if let Some(moment) = kill {
+        std::thread::sleep(moment);
+        let _ = child.kill();
+    }
+    drop(input);
+    let out = child.wait_with_output().unwrap();
+    String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
 }
 
 enum Kill {

@@ -1,9 +1,10 @@
 //! A world on a thread of its own. It is spoken to by messages and answers into the driver's inbox.
 
+use super::trail::{Rebuild, Trail};
 use super::{Message, OpenWorld};
-use crate::domain::{CallId, Seen, Task, Turn};
+use crate::domain::{CallId, Task, Turn};
 use crate::engine::{Failure, Reply};
-use crate::env::{EnvError, Environment};
+use crate::env::EnvError;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc;
 use std::thread;
@@ -23,20 +24,6 @@ pub(super) enum Order {
     Hint,
     /// Bring the world of an episode to where the journal says it is, comparing each observation.
     Rebuild(Rebuild),
-}
-
-/// An episode to be taken again.
-pub(super) struct Rebuild {
-    /// Which rebuild it is; the driver waits for the last one it ordered.
-    pub(super) number: u64,
-    /// The episode's number.
-    pub(super) episode: u32,
-    /// Its task.
-    pub(super) task: Task,
-    /// The recorded first answer.
-    pub(super) first: Seen,
-    /// What the world was sent, with the recorded answers and the number of the step.
-    pub(super) taken: Vec<(u32, String, Seen)>,
 }
 
 /// How a rebuild went: where the world first answered otherwise, if it did, and whether a world stands there now.
@@ -81,13 +68,13 @@ impl Host {
         let (orders, received) = mpsc::channel::<Order>();
         thread::Builder::new().name("world".to_owned()).spawn(move || {
             let say = |answer| inbox.send(Message::World(Told { world: number, answer })).is_ok();
-            let mut world: Option<Box<dyn Environment>> = None;
+            let mut trail = Trail::default();
             while let Ok(order) = received.recv() {
                 let whom = order.whom();
                 // A world that panics has died; its thread, and whoever waits for an answer, must not.
-                let obeyed = panic::catch_unwind(AssertUnwindSafe(|| obey(&open, &mut world, order, &say)));
+                let obeyed = panic::catch_unwind(AssertUnwindSafe(|| obey(&open, &mut trail, order, &say)));
                 let answer = obeyed.unwrap_or_else(|_| {
-                    world = None;
+                    trail.drop_world();
                     died(whom)
                 });
                 if !say(answer) {
@@ -142,12 +129,7 @@ fn died(whom: Whom) -> Answer {
     }
 }
 
-fn obey(
-    open: &OpenWorld,
-    world: &mut Option<Box<dyn Environment>>,
-    order: Order,
-    say: &dyn Fn(Answer) -> bool,
-) -> Answer {
+fn obey(open: &OpenWorld, trail: &mut Trail, order: Order, say: &dyn Fn(Answer) -> bool) -> Answer {
     let answer = |call, turn: Result<(Turn, Vec<String>), EnvError>| {
         let reply = match turn {
             Ok((turn, admissible)) => Reply::World { call, turn: Box::new(turn), admissible },
@@ -156,102 +138,22 @@ fn obey(
         Answer::Reply(call, reply)
     };
     match order {
-        Order::Reset(call, task) => {
-            // A world that was left half-way is never used again.
-            *world = None;
-            let reset = opened(open, &task).map(|(fresh, turn)| {
-                *world = Some(fresh);
-                (turn, Vec::new())
-            });
-            answer(call, reset)
-        }
-        Order::Step(call, action) => {
-            answer(call, asked(world, |w| w.step(&action)).map(|turn| (turn, Vec::new())))
-        }
+        Order::Reset(call, task) => answer(call, trail.reset(open, &task).map(|turn| (turn, Vec::new()))),
+        Order::Step(call, action) => answer(call, trail.step(&action).map(|turn| (turn, Vec::new()))),
         Order::List(call, turn) => {
-            answer(call, asked(world, |w| w.admissible()).map(|admissible| (turn, admissible)))
+            answer(call, trail.ask(|w| w.admissible()).map(|admissible| (turn, admissible)))
         }
-        Order::Admissible => {
-            Answer::Listed(world.as_mut().and_then(|w| w.admissible().ok()).unwrap_or_default())
-        }
-        Order::Hint => Answer::Hinted(world.as_mut().and_then(|w| w.hint())),
+        Order::Admissible => Answer::Listed(trail.ask(|w| w.admissible()).unwrap_or_default()),
+        Order::Hint => Answer::Hinted(trail.ask(|w| Ok(w.hint())).ok().flatten()),
         Order::Rebuild(past) => {
-            let difference = rebuild(open, world, &past, say);
-            Answer::Rebuilt(Rebuilt { number: past.number, difference, stands: world.is_some() })
+            let taking = |step| {
+                // A driver that has ended wants no sign of life.
+                let _ = say(Answer::Taking(step));
+            };
+            let difference = trail.rebuild(open, &past, &taking);
+            Answer::Rebuilt(Rebuilt { number: past.number, difference, stands: trail.is_open() })
         }
     }
-}
-
-fn opened(open: &OpenWorld, task: &Task) -> Result<(Box<dyn Environment>, Turn), EnvError> {
-    let mut fresh = open(task)?;
-    let turn = fresh.reset()?;
-    Ok((fresh, turn))
-}
-
-/// Asks the open world. One that failed by itself is dropped: it is built anew before it is asked again.
-fn asked<T>(
-    world: &mut Option<Box<dyn Environment>>,
-    ask: impl FnOnce(&mut dyn Environment) -> Result<T, EnvError>,
-) -> Result<T, EnvError> {
-    let Some(open) = world else {
-        return Err(EnvError::Died { what: "no world is open".to_owned() });
-    };
-    let answer = ask(open.as_mut());
-    if answer.as_ref().is_err_and(|e| !matches!(e, EnvError::Refused { .. })) {
-        *world = None;
-    }
-    answer
-}
-
-/// Takes an episode again from its start; the first answer that is not the recorded one, if there is one.
-fn rebuild(
-    open: &OpenWorld,
-    world: &mut Option<Box<dyn Environment>>,
-    past: &Rebuild,
-    say: &dyn Fn(Answer) -> bool,
-) -> Option<Reply> {
-    *world = None;
-    let differs = |step: u32, (recorded, now): (String, String)| Reply::Diverged {
-        episode: past.episode,
-        step,
-        recorded,
-        now,
-    };
-    let (mut fresh, turn) = match opened(open, &past.task) {
-        Ok(opened) => opened,
-        Err(error) => {
-            let now = format!("the world could not be opened: {error}");
-            return Some(differs(0, (past.first.raw.clone(), now)));
-        }
-    };
-    let mut first = difference(&past.first, &turn).map(|d| differs(0, d));
-    for (step, sent, recorded) in &past.taken {
-        // The deadline is for one answer, however many there are to be had again.
-        say(Answer::Taking(*step));
-        match fresh.step(sent) {
-            Ok(turn) if first.is_none() => first = difference(recorded, &turn).map(|d| differs(*step, d)),
-            Ok(_) => {}
-            Err(error) => {
-                let now = format!("the world failed: {error}");
-                return first.or_else(|| Some(differs(*step, (recorded.raw.clone(), now))));
-            }
-        }
-    }
-    *world = Some(fresh);
-    first
-}
-
-/// What was recorded and what is answered now, where they differ: the text, else what the world says beside it.
-fn difference(recorded: &Seen, now: &Turn) -> Option<(String, String)> {
-    if recorded.raw != now.observation {
-        return Some((recorded.raw.clone(), now.observation.clone()));
-    }
-    let beside = |reward: f64, progress: f64, done: bool, won: bool, valid: bool| {
-        format!("reward {reward}, progress {progress}, done {done}, won {won}, valid {valid}")
-    };
-    let was = beside(recorded.reward, recorded.progress, recorded.done, recorded.won, recorded.valid);
-    let is = beside(now.reward, now.progress, now.done, now.won, now.valid);
-    (was != is).then_some((was, is))
 }
 
 /// A failed call in words for a person.

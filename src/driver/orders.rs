@@ -3,7 +3,8 @@
 //! A world obeys one order after the other, so one clock is enough: it runs for the order whose turn it is. A world that
 //! lets it run out is left behind with its thread, is heard no more, and a new one takes its place.
 
-use super::host::{Answer, Host, Order, Rebuild, Rebuilt, Told, failed};
+use super::host::{Answer, Host, Order, Rebuilt, Told, failed};
+use super::trail::Rebuild;
 use super::{Driver, Message, Signal};
 use crate::domain::CallId;
 use crate::engine::Reply;

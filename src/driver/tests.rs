@@ -19,6 +19,7 @@ use std::time::Duration;
 mod fork;
 mod late;
 mod other;
+mod tree;
 
 /// Counts up; wins at `goal`. It answers with its count, so a wrongly rebuilt world is seen at once.
 struct Counter {

@@ -105,3 +105,18 @@ fn clean(change: LabelChange) -> LabelChange {
         archived @ LabelChange::Archived(_) => archived,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Line;
+
+    #[test]
+    fn the_lines_of_the_document_are_read_and_written_as_they_stand() {
+        let page = include_str!("../../docs/JOURNAL.md");
+        let block = page.split("```json\n").nth(3).unwrap().split("```").next().unwrap();
+        assert_eq!(block.lines().count(), 3);
+        for line in block.lines() {
+            assert_eq!(serde_json::to_string(&serde_json::from_str::<Line>(line).unwrap()).unwrap(), line);
+        }
+    }
+}

@@ -12,6 +12,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+mod forks;
+
+/// Close enough for short sessions.
+const SPACING: Spacing = Spacing { begun: (24, 1 << 30), most: (48, 1 << 30), worth: (16, 1 << 30) };
+
 /// The events of the shipped sessions, one file each.
 fn recorded() -> &'static [Vec<Arc<Envelope>>] {
     static RECORDED: OnceLock<Vec<Vec<Arc<Envelope>>>> = OnceLock::new();
@@ -77,7 +82,7 @@ impl Made {
     }
 
     fn open(&self, how: Use) -> OpenBranch {
-        let spacing = Spacing { begun: (24, 1 << 30), most: (48, 1 << 30), worth: (16, 1 << 30) };
+        let spacing = SPACING;
         open_with(&self.trunk(), how, Checkpoints { spacing, ..Checkpoints::of(&self.trunk()) }).unwrap()
     }
 

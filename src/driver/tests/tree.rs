@@ -1,0 +1,154 @@
+//! Any session, any rewinds, forks and changes by hand: the files fold to what was shown, and nothing of them ever changes.
+
+use super::{launch, start, until};
+use crate::domain::{Autonomy, BranchId, Fate, Kind, LessonText, Scope, Seq, ShownAs};
+use crate::driver::{Driver, Fork, Handle};
+use crate::engine::{Command, LessonWish, State};
+use crate::journal::{Session, Use, open_branch};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+enum Move {
+    Wish(Command),
+    /// From this part of the branch at work (in 1000ths of its events), with these wishes first.
+    Fork(u64, Vec<Command>),
+    Switch(usize),
+    /// From this part of that branch.
+    ForkOf(usize, u64),
+}
+
+fn instead(action: &str) -> Command {
+    Command::Override { action: action.to_owned(), shown_as: ShownAs::Own, fate: Fate::Kept }
+}
+
+fn lesson() -> Command {
+    let text = LessonText::plain("count on");
+    Command::Lesson(LessonWish::add(Kind::Error, Scope::Environment, text, String::new()))
+}
+
+fn wishes() -> impl Strategy<Value = Command> {
+    prop_oneof![
+        6 => Just(Command::Step),
+        1 => Just(Command::StepStage),
+        2 => Just(instead("wait")),
+        1 => Just(Command::Reject("no".to_owned())),
+        1 => Just(Command::Remark { step: 1, text: "odd".to_owned() }),
+        1 => Just(Command::Set { name: "max_steps".to_owned(), value: 9.into() }),
+        1 => Just(lesson()),
+        1 => Just(Command::Undo),
+        1 => Just(Command::Redo),
+        1 => (1u32..5).prop_map(|step| Command::EditObservation { step, text: "It is so.".to_owned() }),
+        1 => (1u32..5).prop_map(|step| Command::EditThought { step, text: "so".to_owned() }),
+        1 => Just(Command::SetAutonomy(Autonomy::Confirm)),
+        1 => Just(Command::EndEpisode(crate::domain::EndReason::Person)),
+    ]
+}
+
+fn moves() -> impl Strategy<Value = Move> {
+    prop_oneof![
+        6 => wishes().prop_map(Move::Wish),
+        2 => (0u64..1000, prop::collection::vec(wishes(), 0..2)).prop_map(|(at, then)| Move::Fork(at, then)),
+        1 => (0usize..5).prop_map(Move::Switch),
+        1 => (0usize..5, 0u64..1000).prop_map(|(of, at)| Move::ForkOf(of, at)),
+    ]
+}
+
+/// Carries a move out and waits until nothing more comes of it.
+fn play(handle: &Handle, session: &Session, step: Move) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let branch = |n: usize| {
+        let ids: Vec<BranchId> = session.headers().unwrap().into_iter().map(|h| h.id).collect();
+        ids[n % ids.len()].clone()
+    };
+    // What is refused changes nothing; that it is, is looked at in the end.
+    runtime.block_on(async {
+        match step {
+            Move::Wish(command) => drop(handle.ask(command).await),
+            Move::Fork(part, then) => {
+                let at = Seq(handle.store.head().head.0 * part / 1000);
+                drop(handle.fork(Fork { at, then, ..Fork::default() }).await);
+            }
+            Move::Switch(n) => drop(handle.switch(branch(n)).await),
+            Move::ForkOf(n, part) => {
+                let at = Seq(handle.store.head().head.0 * part / 1000);
+                drop(handle.fork(Fork { from: Some(branch(n)), at, ..Fork::default() }).await);
+            }
+        }
+        // The list is answered after what was brought back, and the pause after what came of that.
+        handle.admissible().await;
+        drop(handle.ask(Command::Pause).await);
+    });
+    until(handle, |h| h.store.head().waits() || h.store.head().over);
+}
+
+fn files(session: &Session) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(session.dir.join("branches")).unwrap().flatten();
+    entries
+        .map(|e| (e.file_name().to_string_lossy().into_owned(), std::fs::read(e.path()).unwrap()))
+        .collect()
+}
+
+fn folded(session: &Session, branch: &BranchId, how: Use) -> Arc<State> {
+    open_branch(&session.branch_file(branch), how).unwrap().timeline.head().clone()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_files_fold_to_what_was_shown_and_no_byte_of_them_changes(
+        steps in prop::collection::vec(moves(), 4..24), cut in 0u64..1000,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let (handle, thread, session) = start(dir.path(), 2, launch(6, false));
+        let mut before = files(&session);
+        let mut shown: BTreeMap<BranchId, Arc<State>> = BTreeMap::new();
+        for step in steps {
+            let here = handle.store.branch();
+            play(&handle, &session, step);
+            let after = files(&session);
+            for (name, bytes) in &before {
+                prop_assert!(after[name].starts_with(bytes), "{name} changed");
+            }
+            before = after;
+            prop_assert_eq!(&handle.store.head().divergence, &None, "the world was brought back");
+            prop_assert!(handle.store.branch() == here || handle.store.line() > 0);
+            shown.insert(handle.store.branch(), handle.store.head());
+            // Any state of the line at work, by the timeline that went through the forks.
+            let opened = open_branch(&session.branch_file(&handle.store.branch()), Use::Check).unwrap();
+            for part in [0, 3, 7, 9, 10] {
+                let seq = Seq(opened.timeline.len() * part / 10);
+                prop_assert_eq!(opened.timeline.state_at(seq), handle.store.state_at(seq), "event {}", seq);
+            }
+        }
+        let last = handle.store.branch();
+        handle.quit();
+        thread.join().unwrap();
+        for (branch, live) in &shown {
+            let now = folded(&session, branch, Use::Check);
+            prop_assert_eq!(&now, &folded(&session, branch, Use::Look));
+            // It was put down since, and nothing else.
+            let opened = open_branch(&session.branch_file(branch), Use::Check).unwrap();
+            prop_assert_eq!(&opened.timeline.state_at(live.head), live);
+        }
+        prop_assert_eq!(session.last_written(), last.clone());
+        // Whatever the program leaves of the last branch when it is killed can be gone on with.
+        let file = session.branch_file(&last);
+        let bytes = std::fs::read(&file).unwrap();
+        let header = bytes.iter().position(|b| *b == b'\n').unwrap() as u64 + 1;
+        let kept = (header + (bytes.len() as u64 - header) * cut / 1000) as usize;
+        std::fs::write(&file, &bytes[..kept]).unwrap();
+        let begun = folded(&session, &last, Use::Check).run.is_some();
+        let resumed = Driver::resume_at(&session.dir, &last, |_| Ok(launch(6, false)));
+        prop_assert_eq!(resumed.is_ok(), begun);
+        if let Ok(resumed) = resumed {
+            play(&resumed.handle, &session, Move::Wish(Command::Step));
+            prop_assert_eq!(&resumed.handle.store.head().divergence, &None);
+            prop_assert_eq!(&folded(&session, &last, Use::Check), &resumed.handle.store.head());
+            resumed.handle.quit();
+            resumed.thread.join().unwrap();
+        }
+    }
+}
