@@ -37,7 +37,7 @@ fn look(rest: &str, to: impl FnOnce(u32) -> Look) -> Result<Said, String> {
 /// `fork 12`, `fork 12 go to shelf 1`: back to the proposal of a step, and there this action in its place.
 fn fork(rest: &str, state: &State) -> Result<Said, String> {
     let (number, action) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let step: u32 = number.parse().map_err(|_| "which step? fork N [ACTION]".to_owned())?;
+    let step: u32 = number.parse().map_err(|_| "something is missing: fork N [ACTION]".to_owned())?;
     let action = action.trim();
     let then = match action {
         "" => Vec::new(),
