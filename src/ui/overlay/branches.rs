@@ -71,8 +71,8 @@ impl Branches {
         }
     }
 
-    /// Goes to the chosen branch.
-    fn switch(&self, look: &Look<'_>, to: &BranchId) -> Reaction {
+    /// Goes to a branch.
+    fn switch(look: &Look<'_>, to: &BranchId) -> Reaction {
         if *to == look.store.branch() {
             Reaction::close()
         } else {
@@ -147,13 +147,13 @@ impl Overlay for Branches {
         let page = self.scroll.page();
         match action {
             Action::Close => return Reaction::close(),
-            Action::Open | Action::Accept => return self.switch(look, &self.chosen.clone()),
+            Action::Open | Action::Accept => return Self::switch(look, &self.chosen),
             Action::BranchBack => {
                 let parent = || self.twigs.iter().find(|t| t.id == look.store.branch())?.parent.clone();
                 let Some(to) = self.left.clone().or_else(parent) else {
                     return Reaction::want(Request::Say("there is no other branch to go back to".to_owned()));
                 };
-                return self.switch(look, &to);
+                return Self::switch(look, &to);
             }
             Action::Down | Action::NextField => self.by(1),
             Action::Up | Action::PreviousField => self.by(-1),
@@ -210,7 +210,7 @@ impl Overlay for Branches {
                 let at = self.place();
                 let chosen = tree(&self.twigs, self.archived).get(row).map(|l| l.twig.id.clone());
                 if row == at {
-                    return self.switch(look, &self.chosen.clone());
+                    return Self::switch(look, &self.chosen);
                 }
                 self.chosen = chosen.unwrap_or_else(|| self.chosen.clone());
             }

@@ -322,7 +322,7 @@ impl Overlay for ForkBox {
         match self.scroll.pointed(event) {
             Some(Pointed::Row(row)) if row == self.chosen => return self.take(look),
             Some(Pointed::Row(row)) if matches!(self.entries.get(row), Some(Entry::Row(..))) => {
-                self.chosen = row
+                self.chosen = row;
             }
             Some(Pointed::Wheel(by)) => self.by(by),
             _ => {}

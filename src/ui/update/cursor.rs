@@ -140,14 +140,13 @@ pub(crate) fn place(look: &Look<'_>, episode: Option<u32>, step: u32) -> Result<
     let number = episode.or_else(|| Some(listed?.number)).ok_or("there is no episode yet")?;
     let known =
         listed.filter(|e| e.number == number).or(head.episode.as_deref().filter(|e| e.number == number));
-    let steps = match known {
-        Some(known) => known.steps.len(),
-        None => {
-            let past = head.past.iter().rev().find(|p| p.number == number);
-            let all = head.episode.as_ref().map_or(0, |e| e.number);
-            let past = past.ok_or_else(|| format!("there is no episode {number}; there are {all}"))?;
-            look.store.state_at(Seq(past.span.1)).episode.as_ref().map_or(0, |e| e.steps.len())
-        }
+    let steps = if let Some(known) = known {
+        known.steps.len()
+    } else {
+        let past = head.past.iter().rev().find(|p| p.number == number);
+        let all = head.episode.as_ref().map_or(0, |e| e.number);
+        let past = past.ok_or_else(|| format!("there is no episode {number}; there are {all}"))?;
+        look.store.state_at(Seq(past.span.1)).episode.as_ref().map_or(0, |e| e.steps.len())
     };
     let of = if episode.is_some() { format!("episode {number}") } else { "this episode".to_owned() };
     if step as usize > steps {

@@ -55,7 +55,7 @@ impl Columns {
             dim("outcome"),
             dim("turns"),
             dim("tokens"),
-            dim("where it left, and why"),
+            dim("where it left, why"),
         ])
     }
 

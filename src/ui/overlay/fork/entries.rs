@@ -86,7 +86,7 @@ pub(super) fn entries(
     all.push(row(Change::Method, "another method", now(|r| &r.method)));
     all.push(row(Change::Actor, "another model acts", now(|r| &r.actor)));
     all.push(row(Change::Mentor, "another model reflects", now(|r| &r.mentor)));
-    all.push(row(Change::Setting, "another setting", "sampling, limits, what enters prompts"));
+    all.push(row(Change::Setting, "another setting", "limits, what enters prompts, when to reflect"));
     if let Some(anew) = anew {
         let step = look.episode().and_then(|e| e.step(turn));
         all.push(Entry::Head(format!("Turn {turn} anew, from before its action")));
