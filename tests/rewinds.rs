@@ -31,7 +31,8 @@ fn thirty_steps_back_and_on_with_another_action() {
             alone.step(action).unwrap();
         }
         let old = played.taken[place as usize - 1].clone();
-        let other = alone.admissible().unwrap().into_iter().rev().find(|a| *a != old).unwrap();
+        let admissible = alone.admissible().unwrap();
+        let other = admissible.iter().rev().map(|a| a.trim().to_owned()).find(|a| *a != old).unwrap();
         let due = alone.step(&other).unwrap();
         let before = std::fs::read(played.session.trunk()).unwrap();
         let began = Instant::now();

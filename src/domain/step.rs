@@ -80,6 +80,10 @@ pub struct Executed {
 
 /// What the world answered, and how the agent sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what a world says beside its words, as the journal has it"
+)]
 pub struct Seen {
     /// The raw text of the world.
     pub raw: String,
@@ -103,6 +107,7 @@ pub struct Seen {
 
 /// A step of a trajectory; the first is number 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each folded from an event of its own")]
 pub struct Step {
     /// Its number in the episode.
     pub number: u32,

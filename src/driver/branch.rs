@@ -39,15 +39,12 @@ impl Driver {
         let other = fork.from.as_ref().filter(|from| **from != self.engine.branch);
         let opened = other.map(|from| self.look_at(from)).transpose()?;
         let from = opened.as_ref().map_or(&self.engine.branch, |o| &o.header.id).clone();
-        let (at, state) = match &opened {
-            Some(opened) => {
-                let at = whole_batch(&opened.timeline, fork.at);
-                (at, opened.timeline.state_at(at))
-            }
-            None => {
-                let at = whole_batch(&self.store.timeline(), fork.at);
-                (at, self.store.state_at(at))
-            }
+        let (at, state) = if let Some(opened) = &opened {
+            let at = whole_batch(&opened.timeline, fork.at);
+            (at, opened.timeline.state_at(at))
+        } else {
+            let at = whole_batch(&self.store.timeline(), fork.at);
+            (at, self.store.state_at(at))
         };
         if state.head != at {
             return Err(Refusal::new(
@@ -70,15 +67,12 @@ impl Driver {
         let (header, writer) = self.session.fork(&from, at, &reason, now()).map_err(|e| disk(&e))?;
         let events = writer.events().clone();
         let file = self.session.branch_file(&header.id);
-        let (timeline, keeper) = match opened {
-            Some(opened) => {
-                let keeper = Keeper::new(opened.checkpoints, opened.places);
-                (opened.timeline.fork(state, events.fetch()), keeper.for_fork(&file, at, events))
-            }
-            None => {
-                let timeline = self.store.timeline().fork(state, events.fetch());
-                (timeline, self.keeper.for_fork(&file, at, events))
-            }
+        let (timeline, keeper) = if let Some(opened) = opened {
+            let keeper = Keeper::new(opened.checkpoints, opened.places);
+            (opened.timeline.fork(state, events.fetch()), keeper.for_fork(&file, at, events))
+        } else {
+            let timeline = self.store.timeline().fork(state, events.fetch());
+            (timeline, self.keeper.for_fork(&file, at, events))
         };
         let BranchHeader { id, .. } = header;
         self.put_down();

@@ -190,7 +190,7 @@ impl Session {
                 }
                 // Another program was quicker.
                 Err(JournalError::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {
-                    next += 1
+                    next += 1;
                 }
                 Err(error) => return Err(error),
             }

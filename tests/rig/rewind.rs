@@ -78,7 +78,8 @@ impl Played {
             if n.is_multiple_of(8) {
                 actions = wait(self.handle.admissible());
             }
-            let action = actions[(n as usize * 7) % actions.len()].clone();
+            // A person's line has no blanks at its ends.
+            let action = actions[(n as usize * 7) % actions.len()].trim().to_owned();
             self.handle.send(Command::Act(action.clone()));
             self.taken.push(action);
             run::until(&self.handle, |s| s.episode.as_ref().is_some_and(|e| e.answered() >= n) && s.waits());

@@ -1,9 +1,11 @@
 //! What a line means. Pure: from a line and the state to wishes, or to words.
 
+mod help;
 mod lines;
 mod standing;
 mod telling;
 
+pub(super) use help::HELP;
 pub(super) use standing::mode;
 pub(super) use telling::moment;
 use telling::{story, world};
@@ -52,51 +54,6 @@ pub(super) enum Said {
     /// Leave.
     Quit,
 }
-
-pub(super) const HELP: &str = "\
-step (n)                do what is proposed and stop at the next proposal
-stage (s)               go on by one stage: prompt, reply, decision, observation, reflection
-run                     go on without stopping
-pause                   stop as soon as nothing is in flight
-override ACTION (o)     put another action in the place of the proposed one
-  override-as-edit ACTION   the same, shown to the agent as a human edit
-reject REASON (x)       refuse the proposal; the agent is told why and asked again
-ask-again               ask this step again with the lessons as they are now
-r                       again what just was: the step, the failed call, or the ended task
-act ACTION              your action, when you play; `think: ...` is a thought
-auto, human             who decides: the agent, or you alone
-confirm, play           stop at every proposal, play by hand; once more: the agent decides
-lesson TEXT (a)         add an Abstract lesson; `mistake -> solution` adds an Error lesson
-lesson KIND: TEXT       add a lesson of another kind
-lessons                 list the lessons
-edit N TEXT             give lesson N new words
-on N, off N, pin N, delete N      switch lesson N on or off, pin it, delete it
-scope N SCOPE           give lesson N another reach: episode, task, task_type, environment
-move N PLACE            put lesson N at another place among its kind
-undo (u), redo (U)      take your last change back, make it again
-thought N TEXT, observation N TEXT      other words for step N, until a prompt has shown it
-back [N], forward [N], live      look at the moment N steps back or forward, or at the present again
-fork N [ACTION]         go back to the proposal of step N and on from there, on a branch of its own
-branches, switch B      list the branches of this session, go on with branch B
-branch-name B NAME, branch-note B TEXT, archive B, unarchive B
-reflect KIND            reflect now: abstract, error, progress, or a kind of the method (plan, positive ...)
-prompt (p) [KIND]       the last prompt, segment by segment; with KIND that of a question to the mentor
-prompt-edit N TEXT      give part N of a drafted prompt other words before it is sent (`stage` drafts and sends)
-world (w)               what the agent may know of the world
-actions                 what the world would accept now
-hint                    a way to the goal, where the world can look for one
-story [N]               the last steps, or step N
-note TEXT               a remark on this step
-set NAME VALUE          change a setting, such as max_steps
-retry                   after failed calls: try all of them again
-give-up                 after failed calls: go on without; a reflection is left out, a step waits for your `act`
-end, again              end the episode; play the same task again (also: begin)
-quit (q)                leave; the session can be resumed
-The palette's words mean the same here, with or without its colon:
-lesson-add, lesson-edit N, lesson-pin N, lesson-scope N, lesson-delete N, ask-again, remark, pause-run,
-end-episode, inspect N, next, open; a bare number such as :37 shows that step. Words that only move or paint
-something, such as zoom and theme, need the screen, and say so.
-";
 
 /// What a line means in this state; an error is what to say.
 pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {

@@ -348,7 +348,7 @@ fn a_branch_whose_line_is_broken_says_which_file() {
         std::fs::write(session.branch_file(&b(1)), fork).unwrap();
         fault(&session)
     };
-    let cut: String = trunk.lines().take(9).map(|l| format!("{l}\n")).collect();
+    let cut: String = trunk.split_inclusive('\n').take(9).collect();
     let said = put(Some(&cut), &fork);
     assert!(said.contains("trunk.jsonl:9") && said.contains("branch b1 goes on from event"), "{said}");
     let said = put(None, &fork);

@@ -86,7 +86,7 @@ impl State {
         }
         match change {
             HandChange::Thought { step, text, edited, .. } => {
-                self.set_thought(*step, text.as_deref(), *edited)
+                self.set_thought(*step, text.as_deref(), *edited);
             }
             HandChange::Observation { step, text, edited, .. } => self.edit_episode(|e| {
                 e.edit_numbered(*step, |s| {

@@ -112,24 +112,17 @@ impl Engine {
             Deed::Lesson(op) => vec![Event::Redone { of: entry.of, op: Box::new(op.clone()) }],
             Deed::Hand(HandChange::Thought { step, .. }) => {
                 self.editable(*step, true)?;
-                self.again(entry)
+                again(entry)
             }
             Deed::Hand(HandChange::Observation { step, .. }) => {
                 self.editable(*step, false)?;
-                self.again(entry)
+                again(entry)
             }
             Deed::Hand(HandChange::Prompt { was, .. }) if self.state.draft.as_ref() != Some(was) => {
                 return Err(Refusal::new("that prompt does not wait any more", "change the one that waits"));
             }
-            Deed::Hand(_) | Deed::Ran => self.again(entry),
+            Deed::Hand(_) | Deed::Ran => again(entry),
         })
-    }
-
-    fn again(&self, entry: &UndoEntry) -> Vec<Event> {
-        match &entry.what {
-            Deed::Hand(change) => vec![Event::MadeAgain { of: entry.of, change: Box::new(change.clone()) }],
-            _ => Vec::new(),
-        }
     }
 
     /// A changed prompt that was drafted anew since leaves nothing to take back.
@@ -151,6 +144,13 @@ impl Engine {
             ));
         }
         Ok(())
+    }
+}
+
+fn again(entry: &UndoEntry) -> Vec<Event> {
+    match &entry.what {
+        Deed::Hand(change) => vec![Event::MadeAgain { of: entry.of, change: Box::new(change.clone()) }],
+        _ => Vec::new(),
     }
 }
 

@@ -28,7 +28,7 @@ impl Made {
 
     /// The next event after which a batch is whole.
     fn end_of_batch(&self, at: usize) -> usize {
-        (at..).find(|n| !self.lines[*n - 1].contains("\"more\":true")).unwrap()
+        (at..=self.lines.len()).find(|n| !self.lines[*n - 1].contains("\"more\":true")).unwrap()
     }
 
     fn holds(&self, opened: &OpenBranch, to: usize) {
