@@ -11,6 +11,7 @@ use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::tell::{Teller, Voice};
 use super::watch::{BROKEN, interrupted, runtime, tell_news};
+use crate::domain::Seq;
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
 use crate::engine::{Command, Pace, State};
@@ -67,8 +68,8 @@ struct Talk {
     /// The last signal of the driver that was told.
     heard: u64,
     told_mode: String,
-    /// The step after which the moment is that was told last; none: the present.
-    past: Option<u32>,
+    /// The step after which the moment is that was told last, and its event; none: the present.
+    past: Option<(u32, Seq)>,
 }
 
 impl Talk {
@@ -156,7 +157,9 @@ impl Talk {
         stepwise: bool,
     ) -> Result<std::ops::ControlFlow<()>, Fault> {
         use std::ops::ControlFlow::{Break, Continue};
-        let state = self.handle.store.head();
+        // What is read over the past is of that moment; what would act is refused below.
+        let store = self.handle.store.clone();
+        let state = self.past.map_or_else(|| store.head(), |(_, until)| store.state_at(until));
         let over = self.in_past(line);
         let commands = match understand(over.as_deref().unwrap_or(line), &state) {
             Ok(Said::Look(look)) => {
@@ -164,7 +167,7 @@ impl Talk {
                 return Ok(Continue(()));
             }
             Ok(Said::Do(_) | Said::Run) if self.past.is_some() => {
-                let step = self.past.unwrap_or_default();
+                let step = self.past.map_or(0, |(step, _)| step);
                 self.line(&format!(
                     "this is the past, after step {step}: `live` returns to the present, `fork` goes on from here"
                 ))?;

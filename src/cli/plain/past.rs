@@ -34,8 +34,8 @@ impl Talk {
     pub(super) fn look(&mut self, look: Look) -> Result<(), Fault> {
         let store = self.handle.store.clone();
         let head = store.head();
-        self.past = to(self.past, look, &head);
-        let Some(step) = self.past else {
+        let Some(step) = to(self.past.map(|(step, _)| step), look, &head) else {
+            self.past = None;
             self.told_mode.clear();
             return self.line("PRESENT");
         };
@@ -43,6 +43,7 @@ impl Talk {
         // All that came of a step lies before the next one began.
         let until =
             episode.and_then(|e| e.step(step + 1)).map_or(head.head, |next| Seq(next.first_seq.0 - 1));
+        self.past = Some((step, until));
         let last = episode.map_or(0, |e| e.steps.len());
         self.line(&format!(
             "PAST step {step} of {last}; `live` returns to the present, `fork` goes on from before this step on a new branch"
@@ -52,7 +53,7 @@ impl Talk {
 
     /// A line over the past: what would act on the present is not done, and `fork` without a number means this step.
     pub(super) fn in_past(&self, line: &str) -> Option<String> {
-        let step = self.past?;
+        let (step, _) = self.past?;
         let (word, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         let named = rest.split_whitespace().next().is_some_and(|n| n.parse::<u32>().is_ok());
         (word.trim_start_matches(':') == "fork" && !named).then(|| format!("fork {step} {rest}"))
