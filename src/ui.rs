@@ -5,6 +5,7 @@
 //! boxes) goes to [`Scratch`], which can be dropped at any time without changing what is shown.
 
 pub mod app;
+pub mod branches;
 pub mod canvas;
 pub mod compare;
 pub mod find;
@@ -13,6 +14,7 @@ pub mod keymap;
 pub mod lane;
 pub mod layout;
 pub mod look;
+pub mod mark;
 pub mod model;
 pub mod msg;
 mod outside;

@@ -3,9 +3,10 @@
 use super::config::Config;
 use crate::domain::{BranchId, Seq, hex};
 use crate::driver::Store;
-use crate::journal::Session;
+use crate::journal::{Branch, LabelChange, Session};
 use crate::report::{Record, html};
 use crate::ui::Outside;
+use crate::ui::branches::{Relabel, Twig};
 use crate::ui::compare::Place;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ pub(super) fn around(config: &Config, dir: &Path) -> Outside {
     let (beside, here) = (dir.to_owned(), dir.to_owned());
     let (root, own) = (super::place::root(config), dir.to_owned());
     let (of, listed) = (dir.to_owned(), root.clone());
+    let (read, named) = (dir.to_owned(), dir.to_owned());
     let config = config.clone();
     Outside {
         edit: Arc::new(edit),
@@ -28,6 +30,8 @@ pub(super) fn around(config: &Config, dir: &Path) -> Outside {
         others: Arc::new(move |store: &Store| others(&root, &own, &store.branch())),
         sessions: Arc::new(move || sessions(&listed)),
         branch: Arc::new(move |place: &Place| branch(&config, &of, place)),
+        branches: Arc::new(move |()| twigs(&read)),
+        relabel: Arc::new(move |(branch, change)| relabel(&named, branch, change)),
     }
 }
 
@@ -89,6 +93,47 @@ fn sessions(root: &Path) -> Vec<(String, String)> {
         (meta.session.clone(), format!("{}, {}: {}", meta.method, meta.actor, summary.goal))
     });
     told.collect()
+}
+
+/// The branches of a session in its folder; of one that came out of a report there are none.
+pub(super) fn twigs(dir: &Path) -> Result<Arc<[Twig]>, String> {
+    if dir.as_os_str().is_empty() {
+        return Err("what a report carries is one line: it has no branches".to_owned());
+    }
+    let said = |e: crate::journal::JournalError| e.to_string();
+    let branches = Session::open(dir).and_then(|s| s.branches()).map_err(said)?;
+    Ok(branches.into_iter().map(twig).collect())
+}
+
+fn twig(branch: Branch) -> Twig {
+    let Branch { header, label, root, outcome, episodes, steps, tokens, fault, .. } = branch;
+    Twig {
+        id: header.id,
+        parent: header.parent,
+        at: header.at_seq,
+        name: label.name.unwrap_or_default(),
+        note: label.note.unwrap_or_default(),
+        archived: label.archived,
+        // The screen counts turns.
+        outcome: fault.unwrap_or_else(|| outcome.replace("at step ", "at turn ")),
+        episodes,
+        steps,
+        tokens,
+        reason: header.reason,
+        root,
+        created: header.created.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
+    }
+}
+
+/// Calls a branch otherwise; an empty name or note takes the old one away.
+pub(super) fn relabel(dir: &Path, branch: &BranchId, change: &Relabel) -> Result<(), String> {
+    let words = |text: &str| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
+    let change = match change {
+        Relabel::Name(name) => LabelChange::Name(words(name)),
+        Relabel::Note(note) => LabelChange::Note(words(note)),
+        Relabel::Archived(archived) => LabelChange::Archived(*archived),
+    };
+    Session::open(dir).and_then(|s| s.label(branch, change)).map_err(|e| e.to_string())
 }
 
 fn edit(text: &str) -> Result<Option<String>, String> {

@@ -2,6 +2,7 @@
 //! never moved, so that screen readers and logs have all of it.
 
 mod lines;
+mod past;
 mod words;
 
 use super::bounded;
@@ -9,7 +10,7 @@ use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::tell::{Teller, Voice};
 use super::watch::{BROKEN, interrupted, runtime, tell_news};
-use crate::domain::Autonomy;
+use crate::domain::{Autonomy, Seq};
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
 use crate::engine::{Command, Pace, State};
@@ -30,7 +31,8 @@ pub(super) fn interact(
 ) -> Result<(), Fault> {
     let shared = Arc::new(Mutex::new(out));
     let teller = Teller::new(Voice::Transcript, shared.clone(), dir, None, worlds);
-    let mut talk = Talk { handle: handle.clone(), teller, out: shared, heard: 0, told_mode: String::new() };
+    let mut talk =
+        Talk { handle: handle.clone(), teller, out: shared, heard: 0, told_mode: String::new(), past: None };
     let left = runtime()?.block_on(talk.run());
     handle.quit();
     // A driver that panicked has said so itself; what it wrote is whole.
@@ -64,6 +66,8 @@ struct Talk {
     /// The last signal of the driver that was told.
     heard: u64,
     told_mode: String,
+    /// The step after which the moment is that was told last, and its event; none: the present.
+    past: Option<(u32, Seq)>,
 }
 
 impl Talk {
@@ -137,8 +141,22 @@ impl Talk {
 
     async fn said(&mut self, line: &str, running: &mut bool) -> Result<std::ops::ControlFlow<()>, Fault> {
         use std::ops::ControlFlow::{Break, Continue};
-        let state = self.handle.store.head();
-        let commands = match understand(line, &state) {
+        // What is read over the past is of that moment; what would act is refused below.
+        let store = self.handle.store.clone();
+        let state = self.past.map_or_else(|| store.head(), |(_, until)| store.state_at(until));
+        let over = self.in_past(line);
+        let commands = match understand(over.as_deref().unwrap_or(line), &state) {
+            Ok(Said::Look(look)) => {
+                self.look(look)?;
+                return Ok(Continue(()));
+            }
+            Ok(Said::Do(_) | Said::Run) if self.past.is_some() => {
+                let step = self.past.map_or(0, |(step, _)| step);
+                self.line(&format!(
+                    "this is the past, after step {step}: `live` returns to the present, `fork` goes on from here"
+                ))?;
+                return Ok(Continue(()));
+            }
             Ok(Said::Nothing) => return Ok(Continue(())),
             Ok(Said::Quit) => return Ok(Break(())),
             Ok(Said::Help) => {
@@ -167,11 +185,13 @@ impl Talk {
             }
             Ok(Said::Fork { step, then }) => {
                 self.told_mode.clear();
+                self.past = None;
                 self.fork(step, then).await?;
                 return Ok(Continue(()));
             }
             Ok(Said::Switch(to)) => {
                 self.told_mode.clear();
+                self.past = None;
                 self.switch(&to).await?;
                 return Ok(Continue(()));
             }
@@ -303,7 +323,7 @@ mod tests {
         store.edit_live(|live| live.health = Health::Ended);
         let out = Arc::new(Mutex::new(Out::new()));
         let teller = Teller::new(Voice::Silent, out.clone(), Path::new("s"), None, WorldOptions::default());
-        let mut talk = Talk { handle, teller, out, heard: 0, told_mode: String::new() };
+        let mut talk = Talk { handle, teller, out, heard: 0, told_mode: String::new(), past: None };
         let left = runtime().unwrap().block_on(talk.run()).unwrap();
         assert_eq!(left, Left::Broken);
     }

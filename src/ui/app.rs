@@ -150,6 +150,8 @@ impl App {
         for want in self.handled(Msg::News) {
             self.grant(want, &tell)?;
         }
+        // How many branches there are decides whether the screen names them.
+        self.branches(None, tell.clone());
         self.draw()?;
         let mut drawn = Instant::now();
         let mut stale = false;
@@ -276,6 +278,10 @@ impl App {
                     let _ = tell.blocking_send(Answer::Sessions(sessions));
                 });
             }
+            Request::Fork(fork) => self.handle.send_fork(fork),
+            Request::Switch(branch) => self.handle.send_switch(branch),
+            Request::Branches => self.branches(None, tell.clone()),
+            Request::Relabel(branch, change) => self.branches(Some((branch, change)), tell.clone()),
             Request::RetryWrite => self.handle.retry_write(),
             Request::Mouse(on) => self.screen.capture_mouse(on)?,
             Request::NextTheme => self.next_theme(),
@@ -291,6 +297,8 @@ impl App {
             | Request::Rerun(_)
             | Request::Go(_)
             | Request::Keep { .. }
+            | Request::Marks(_)
+            | Request::Teach { .. }
             | Request::Do(_)
             | Request::Say(_) => {}
         }

@@ -44,9 +44,7 @@ impl Fixture {
 
     /// The same by this method and mentor, with so many trials.
     pub fn of(method: &str, mentor: &str, trials: u32) -> Self {
-        let store = Arc::new(Store::default());
-        let mut fixture =
-            Self { store, state: State::default(), step: 0, progress: 0.0, lessons: 0, calls: 0 };
+        let mut fixture = Self::empty();
         fixture.write(
             Cause::Policy,
             Event::RunStarted {
@@ -67,6 +65,12 @@ impl Fixture {
             },
         );
         fixture
+    }
+
+    /// Before the first event.
+    pub fn empty() -> Self {
+        let store = Arc::new(Store::default());
+        Self { store, state: State::default(), step: 0, progress: 0.0, lessons: 0, calls: 0 }
     }
 
     /// Journals and folds one event.
@@ -200,6 +204,14 @@ impl Fixture {
         }
         self.write(Cause::Policy, Event::Noted { step, notes });
         self
+    }
+
+    /// A whole step of a person who plays.
+    pub fn played(&mut self, action: &str, observation: &str) -> &mut Self {
+        self.step += 1;
+        let step = self.step;
+        self.write(Cause::Person, Event::StepOpened { step });
+        self.take(action, By::Person, observation, self.progress, Value::Null)
     }
 
     /// A whole step of the actor.

@@ -85,6 +85,10 @@ modes! {
     Compare = "compare", "In a comparison", Some(Mode::Overlay), false;
     /// What to compare with is chosen.
     CompareWith = "compare.with", "While choosing what to compare with", Some(Mode::Global), true;
+    /// The tree of branches.
+    Branches = "branches", "In the tree of branches", Some(Mode::Overlay), false;
+    /// The kinds of marks.
+    Marks = "marks", "In the list of marks", Some(Mode::Overlay), false;
     /// The end card.
     End = "end", "On the end card", Some(Mode::Choice), false;
     /// Words to search for are typed.
@@ -101,6 +105,8 @@ modes! {
     Pick = "pick", "In a list of models or sessions", Some(Mode::Global), true;
     /// The lesson editor.
     Editor = "editor", "In the lesson editor", Some(Mode::Global), true;
+    /// A thought or an observation is rewritten.
+    Rewrite = "rewrite", "While rewriting a thought or an observation", Some(Mode::Global), true;
     /// The start screen.
     Start = "start", "On the start screen", Some(Mode::Global), true;
     /// Everywhere.

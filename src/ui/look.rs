@@ -23,6 +23,8 @@ pub struct Moment {
     /// What is going on just now.
     pub live: Arc<Live>,
     at: Option<Seq>,
+    /// The line that all of this is of, by the store's count.
+    line: u64,
     /// How many lanes of the method are shown.
     lanes: usize,
 }
@@ -48,6 +50,12 @@ impl Moment {
     /// Brings the states up to date with the store and the cursor. A moment of the past is folded once.
     pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
         self.live = Arc::new(store.live());
+        // The numbers of events mean others on another line.
+        let line = store.line();
+        if line != self.line {
+            (self.line, self.at) = (line, None);
+            self.story = Arc::default();
+        }
         let head = store.head();
         if !Arc::ptr_eq(&head, &self.head) {
             self.head = head;
@@ -119,9 +127,16 @@ impl<'a> Look<'a> {
         self.moment.head.run.as_ref().map_or("", |r| r.method.as_str())
     }
 
-    /// A step of the listed episode by its number.
+    /// A step of the listed episode by its number: up to the chosen one as it was at the moment shown, later ones as they
+    /// came to be.
     pub fn step(&self, number: u32) -> Option<&'a Arc<Step>> {
-        self.episode()?.steps.get(number.checked_sub(1)? as usize)
+        self.state_of(number).episode.as_deref()?.shared_step(number)
+    }
+
+    /// The state that tells what a step of the listed episode was.
+    pub fn state_of(&self, number: u32) -> &'a State {
+        let moment = self.moment;
+        if moment.past() && number <= moment.chosen() { &moment.shown } else { &moment.story }
     }
 
     /// A call to a model is under way.

@@ -1,10 +1,12 @@
 //! What the screen itself knows. All else it reads from the state.
 
+use super::branches::Twig;
 use super::lane::Lane;
 use super::layout::{Arrangement, Pane};
+use super::mark::Marks;
 use super::overlay::{Draft, Overlay};
 use super::view::time::Ruler;
-use crate::domain::{Kind, LessonId, Seq};
+use crate::domain::{BranchId, Kind, LessonId, Seq};
 use crate::prompt::Templates;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -113,6 +115,8 @@ pub struct Model {
     pub still: bool,
     /// The mouse belongs to the screen.
     pub mouse: bool,
+    /// At which marks `<` and `>` stop.
+    pub marks: Marks,
     /// The mouse draws the chosen turn along the time bar, as the bar lay when the button was pressed.
     pub scrubbing: Option<Ruler>,
     /// What lies over the panes; the last has the keys.
@@ -127,6 +131,16 @@ pub struct Model {
     pub hit: Option<Seq>,
     /// The ended episode whose end card was shown.
     pub carded: Option<u32>,
+    /// The line that is followed, by the store's count, and its branch; none before the first news.
+    pub line: u64,
+    /// The branch that is followed; none before the first news.
+    pub branch: Option<BranchId>,
+    /// The branch that was followed before.
+    pub left: Option<BranchId>,
+    /// The session's branches, as they were read last.
+    pub twigs: Arc<[Twig]>,
+    /// Episode and step of the difference that was shown.
+    pub differed: Option<(u32, u32)>,
     /// The last event when a step was asked for; none: no step was, or it was refused.
     pub asked: Option<Seq>,
     /// Steps that were asked for while one was under way.
@@ -177,6 +191,12 @@ impl Model {
             Focus::Lanes => Pane::Lane(self.lane(lanes)),
             Focus::Time => Pane::Time,
         })
+    }
+
+    /// What the branch that is followed is called, where the session has more than one.
+    pub fn called(&self) -> Option<&str> {
+        let id = self.branch.as_ref().filter(|id| self.twigs.len() > 1 || **id != BranchId::trunk())?;
+        Some(self.twigs.iter().find(|t| t.id == *id).map_or(id.0.as_str(), Twig::called))
     }
 
     /// The cursor stands in the past.

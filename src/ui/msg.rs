@@ -1,9 +1,12 @@
 //! What reaches the update, and what the update wants from the outside.
 
+use super::branches::Relabel;
 use super::compare::{Place, Shared};
+use super::mark::Marks;
 use super::model::Cursor;
 use super::overlay::{Answer, Draft};
-use crate::domain::LessonId;
+use crate::domain::{BranchId, LessonId};
+use crate::driver::Fork;
 use crate::engine::Command;
 use crate::timeline::compare::Comparison;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -69,6 +72,23 @@ pub enum Request {
     Export,
     /// Move all panes to this moment.
     Go(Cursor),
+    /// Go on from the past as a new branch.
+    Fork(Fork),
+    /// Write the lesson with which a branch begins; then go on there.
+    Teach {
+        /// Where it begins, and what is done there after the lesson.
+        fork: Fork,
+        /// The lesson that gets other words; none: a new one.
+        of: Option<LessonId>,
+    },
+    /// Go on with another branch.
+    Switch(BranchId),
+    /// Read the branches anew; the answer goes to the screen and to the topmost overlay.
+    Branches,
+    /// Call a branch otherwise.
+    Relabel(BranchId, Relabel),
+    /// Stop at these marks from now on.
+    Marks(Marks),
     /// Do an action of the main screen by its name, as the palette does.
     Do(crate::ui::keymap::Action),
     /// Keep what was typed for a lesson and not saved, or forget it.

@@ -1,6 +1,8 @@
 //! What the screen needs of the world around it.
 
+use super::branches::{Relabel, Twig};
 use super::compare::Place;
+use crate::domain::BranchId;
 use crate::driver::Store;
 use std::sync::Arc;
 
@@ -25,4 +27,8 @@ pub struct Outside {
     pub others: Carry<Store, Vec<Place>>,
     /// Opens one of them to be read.
     pub branch: Carry<Place, Arc<Store>>,
+    /// Reads the session's branches.
+    pub branches: Carry<(), Arc<[Twig]>>,
+    /// Calls a branch otherwise.
+    pub relabel: Carry<(BranchId, Relabel), ()>,
 }

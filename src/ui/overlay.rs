@@ -4,16 +4,20 @@
 //! nothing itself: what it wants goes into [`Reaction::requests`], so that every wish passes through one place.
 
 mod action_box;
+mod branches;
 mod breaks;
 pub(crate) mod choice;
 mod compare;
 mod details;
+mod differs;
 mod editor;
 mod end_card;
 pub(crate) mod field;
+mod fork;
 pub(crate) mod fuzzy;
 mod help;
 mod line_box;
+mod marks;
 mod model_box;
 mod palette;
 mod preview;
@@ -25,15 +29,19 @@ mod summary;
 pub(crate) mod window;
 
 pub use action_box::{ActionBox, SHOWN_AS, THOUGHT};
+pub use branches::Branches;
 pub use breaks::Breaks;
 pub use compare::Compare;
 pub use details::Details;
+pub use differs::Differs;
 pub(crate) use editor::scope_word;
 pub use editor::{Draft, Editor};
 pub use end_card::EndCard;
 pub(crate) use end_card::task_left;
+pub use fork::{Change, ForkBox};
 pub use help::Help;
 pub use line_box::{LineBox, Purpose};
+pub use marks::MarkList;
 pub use model_box::ModelBox;
 pub use palette::Palette;
 pub use prompt::PromptView;
@@ -42,8 +50,9 @@ pub use search::Search;
 pub use step::StepView;
 pub use summary::Summary;
 
-pub(crate) use super::update::{after, after_step};
+pub(crate) use super::update::{after, place};
 
+use super::branches::Twig;
 use super::canvas::Canvas;
 use super::compare::{Place, Shared};
 use super::find::{Hit, Progress};
@@ -52,11 +61,13 @@ use super::look::Look;
 use super::model::{Focus, Model};
 use super::msg::Request;
 use super::update::{chosen_kind, chosen_lesson};
-use crate::domain::{Asked, Autonomy, Kind};
+use crate::domain::{Asked, Autonomy, Kind, LessonId};
+use crate::driver::Fork;
 use crate::text::truncate;
 use crate::timeline::compare::{Before, Comparison};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
+use std::sync::Arc;
 
 /// What comes back to an overlay that asked for something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +80,8 @@ pub enum Answer {
     Sessions(Vec<(String, String)>),
     /// The text as the editor left it; none when nothing was saved.
     Edited(Option<String>),
+    /// The session's branches, or why they cannot be read or called otherwise.
+    Branches(Result<Arc<[Twig]>, String>),
     /// Places that were found in other episodes.
     Found {
         /// The words they were looked for with.
@@ -215,6 +228,8 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         }
         Action::Tasks => Box::new(Runs::at(look)),
         Action::Breaks => Box::new(Breaks::new(look)),
+        Action::Branches => Box::new(Branches::new(model.twigs.clone(), look, model.left.clone())),
+        Action::Marks => Box::new(MarkList::new(model.marks)),
         Action::Search => Box::new(Search::new(model.cursor)),
         Action::EndCard => {
             let ended = head.episode.as_ref().is_some_and(|e| e.outcome.is_some());
@@ -288,6 +303,21 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Open | Action::Inspect => Box::new(StepView::new(look.moment.chosen())),
         _ => return Err(format!("`{}` does nothing here", action.name())),
     })
+}
+
+/// The editor over the lesson with which a branch begins: a new one, or one of the moment shown.
+pub(super) fn teach(
+    model: &Model,
+    look: &Look<'_>,
+    fork: Fork,
+    of: Option<&LessonId>,
+) -> Option<Box<dyn Overlay>> {
+    let lesson = of.map(|id| look.shown().pool.get(id));
+    let editor = match lesson {
+        Some(lesson) => editor(model, look, Draft::of(lesson?), lesson?.number),
+        None => editor(model, look, Draft::new(chosen_kind(model, look)), 0),
+    };
+    Some(Box::new(editor.on_branch(fork)))
 }
 
 /// The editor over a lesson, with what was typed before and not saved.

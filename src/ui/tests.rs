@@ -170,6 +170,7 @@ mod ahead;
 mod boxes;
 mod breaks;
 mod everywhere;
+mod forks;
 mod found;
 mod grids;
 mod keys;
@@ -177,9 +178,11 @@ mod mended;
 mod mentor;
 mod models;
 mod overlays;
+mod past;
 mod pictures;
 mod safety;
 mod told;
+mod tree;
 mod turns;
 
 /// Writes frames as escape sequences below `target/pictures`, to be looked at in a terminal:

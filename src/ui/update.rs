@@ -2,26 +2,28 @@
 
 mod copy;
 mod cursor;
+mod fork;
 mod hits;
 mod lesson;
 mod mouse;
+mod news;
 mod refusal;
 mod scroll;
 mod turn;
 
-pub(crate) use cursor::{after, after_step};
+pub(crate) use cursor::{after, place};
 pub(crate) use lesson::{chosen as chosen_lesson, kind as chosen_kind};
+pub(crate) use news::ended;
 
+use self::news::{hear, obey};
 use self::refusal::{acts_on_the_present, only_read, wants_a_driver};
 use super::keymap::{Action, Mode};
 use super::look::Look;
-use super::model::{Cursor, Focus, Hint, Model, Tone};
+use super::model::{Cursor, Focus, Model, Tone};
 use super::msg::{Msg, Request};
 use super::overlay::{self, Reaction};
 use super::view::Scratch;
-use super::view::footer::fresh_mistake;
 use crate::domain::{Autonomy, EndReason};
-use crate::driver::Signal;
 use crate::engine::{Command, Pace};
 use crossterm::event::{KeyEvent, KeyEventKind};
 use std::time::Duration;
@@ -51,10 +53,21 @@ pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -
             model.say(words, tone, look.now);
             Vec::new()
         }
+        Msg::Answer(overlay::Answer::Branches(told)) => {
+            match &told {
+                Ok(twigs) => model.twigs = twigs.clone(),
+                Err(why) if model.overlays.is_empty() => model.say(why.clone(), Tone::Refused, look.now),
+                Err(_) => {}
+            }
+            over(model, |top| top.answer(overlay::Answer::Branches(told), look))
+        }
         Msg::Answer(answer) => over(model, |top| top.answer(answer, look)),
         Msg::News | Msg::Tick => {
+            let mut wants = fork::follow(model, look);
             hear(model, look);
-            turn::go_on(model, look)
+            fork::differs(model, look);
+            wants.extend(turn::go_on(model, look));
+            wants
         }
     };
     settle(model, look, scratch, requests)
@@ -66,6 +79,7 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
     for request in requests {
         match request {
             Request::Go(cursor) => cursor::go(model, look, cursor),
+            Request::Marks(marks) => model.marks = marks,
             Request::Say(text) => model.say(text, Tone::Told, look.now),
             // What an action wants in turn is settled as well; an action never wants another action.
             Request::Do(action) => {
@@ -80,10 +94,25 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 model.mouse = on;
                 rest.push(Request::Mouse(on));
             }
-            Request::Send(_) | Request::Admissible | Request::Hint | Request::RetryWrite
+            Request::Send(_)
+            | Request::Admissible
+            | Request::Hint
+            | Request::RetryWrite
+            | Request::Fork(_)
+            | Request::Teach { .. }
+            | Request::Switch(_)
+            | Request::Relabel(..)
                 if look.reading() =>
             {
                 only_read(model, look);
+            }
+            // A change of the past's lessons is one on a branch of its own.
+            Request::Send(command @ Command::Lesson(_)) if model.past() => {
+                let words = fork::words(&command, look);
+                fork::open(model, look, &overlay::Change::Wish(Box::new(command), words));
+            }
+            Request::Teach { fork, of } => {
+                model.overlays.extend(overlay::teach(model, look, fork, of.as_ref()));
             }
             other => {
                 let edit = matches!(other, Request::Send(Command::Lesson(_) | Command::Undo | Command::Redo));
@@ -145,15 +174,13 @@ fn over(model: &mut Model, react: impl FnOnce(&mut Box<dyn overlay::Overlay>) ->
 /// An action of the main screen.
 fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) -> Vec<Request> {
     let state = &look.moment.head;
-    if model.past() && acts_on_the_present(action) {
-        let key = look.keymap.label(Action::Live).unwrap_or_default();
-        let words = format!("you are looking at turn {}; {key} returns to the present", look.moment.chosen());
-        model.say(words, Tone::Refused, look.now);
-        return Vec::new();
-    }
     if look.reading() && wants_a_driver(action) {
         only_read(model, look);
         return Vec::new();
+    }
+    let story = model.focus == Focus::Story && action == Action::Open && !look.reading();
+    if model.past() && (acts_on_the_present(action) || action == Action::AddLesson || story) {
+        return fork::offer(model, look, action);
     }
     obey(model, action);
     let send = |command| vec![Request::Send(command)];
@@ -227,6 +254,16 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::Forward => cursor::step(model, look, 1),
         Action::PreviousMark => cursor::mark(model, look, -1),
         Action::NextMark => cursor::mark(model, look, 1),
+        Action::Fork => {
+            fork::open(model, look, &overlay::Change::GoOn);
+            Vec::new()
+        }
+        Action::Branches => {
+            let wants = opened(model, look, action);
+            wants.into_iter().chain([Request::Branches]).collect()
+        }
+        Action::PreviousEpisode => cursor::episode(model, look, -1),
+        Action::NextEpisode => cursor::episode(model, look, 1),
         Action::First => cursor::first(model, look),
         Action::Live => {
             cursor::go(model, look, Cursor::Live);
@@ -348,53 +385,4 @@ fn again(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     }
     wants.push(Request::Send(Command::Begin(Box::new(episode.task.clone()))));
     wants
-}
-
-/// A hint goes once it was obeyed.
-fn obey(model: &mut Model, action: Action) {
-    match (model.hint, action) {
-        (Hint::Step, Action::Step | Action::Open | Action::PauseRun | Action::StepStage) => {
-            model.hint = Hint::Mistake;
-        }
-        (Hint::Teach, Action::AddLesson) => model.hint = Hint::None,
-        _ => {}
-    }
-}
-
-/// Takes in what the driver said since, and looks whether the first mistake has happened.
-fn hear(model: &mut Model, look: &Look<'_>) {
-    for (number, signal) in &look.moment.live.signals {
-        if *number <= model.heard {
-            continue;
-        }
-        model.heard = *number;
-        turn::hear(model, signal);
-        match signal {
-            Signal::Refused(refusal) => {
-                model.say(format!("{}: {}", refusal.why, refusal.next), Tone::Refused, look.now);
-            }
-            Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
-        }
-    }
-    hits::hear(model, look);
-    // A run that goes straight on to its next task is not held up by a card of the last one.
-    let head = &look.moment.head;
-    let settled = head.over || head.pace != Pace::Running;
-    let ended = ended(look);
-    if settled && ended.is_some() && ended != model.carded {
-        model.carded = ended;
-        if !model.past() && model.overlays.is_empty() {
-            let card = overlay::open(Action::EndCard, model, look);
-            model.overlays.extend(card.ok());
-        }
-    }
-    if model.hint == Hint::Mistake && fresh_mistake(&look.moment.head) {
-        model.hint = Hint::Teach;
-    }
-}
-
-/// The number of the episode at the head, when it has ended.
-pub(crate) fn ended(look: &Look<'_>) -> Option<u32> {
-    let episode = look.moment.head.episode.as_ref()?;
-    episode.outcome.is_some().then_some(episode.number)
 }

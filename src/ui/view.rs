@@ -20,6 +20,7 @@ use super::model::{Focus, Model};
 use super::theme::Role;
 use crate::domain::Step;
 use crate::engine::State;
+use crate::text::truncate;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rows::{Measure, Parts, Row};
@@ -77,7 +78,7 @@ pub fn draw(model: &Model, look: &Look<'_>, scratch: &mut Scratch, buffer: &mut 
     let mut canvas = Canvas { buffer, theme: look.theme, glyphs: look.glyphs };
     canvas.clear(screen);
     let plan = plan(screen, model.arrangement(), look.lanes().len(), model.zoom(look.lanes()));
-    status::draw(look, plan.status, &mut canvas);
+    status::draw(model, look, plan.status, &mut canvas);
     let role = if look.moment.past() { Role::Past } else { Role::Frame };
     frame::draw(&plan, screen, role, &mut canvas);
     scratch.hits.clear();
@@ -117,11 +118,15 @@ fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, ca
                 Focus::Time => FIRST_LANE + 1 + look.lanes().len(),
             };
             frame::title(area, &[(Role::Dim, &format!("{digit} ")), (role, words)], canvas);
+            // The first row of a narrow screen has no room for the branch.
+            let narrow = canvas.buffer.area.width < status::NAMED;
+            let branch = model.called().filter(|_| narrow).map(|b| format!("on {}", truncate(b, 16, "")));
             if look.moment.past() && focus == Focus::Story {
                 // The letter is for those who see no colour.
-                frame::aside(area, Role::Past, "P", canvas);
+                let branch = branch.map_or_else(String::new, |b| format!("{b} {} ", look.glyphs.dot));
+                frame::aside(area, Role::Past, &format!("{branch}P"), canvas);
             } else if focus == Focus::Story {
-                frame::aside(area, Role::Dim, &players(look), canvas);
+                frame::aside(area, Role::Dim, &branch.unwrap_or_else(|| players(look)), canvas);
             }
         }
     };

@@ -9,6 +9,7 @@ mod telling;
 
 pub(super) use help::HELP;
 pub(super) use standing::mode;
+pub(super) use telling::moment;
 use telling::{story, world};
 
 use crate::cli::lessons::{kind_of, scope_of};
@@ -46,6 +47,8 @@ pub(super) enum Said {
     Switch(String),
     /// Name a branch, or put it away.
     Label(String, LabelChange),
+    /// Tell another moment of the episode.
+    Look(super::past::Look),
     /// List the branches.
     Branches,
     /// The list of commands.
@@ -172,8 +175,8 @@ fn begin(state: &State) -> Vec<Command> {
 /// What a word of the palette that only moves, paints or opens something on the screen is answered with.
 fn needs_screen(word: &str) -> Option<String> {
     let instead = match word {
-        "back" | "forward" | "previous-mark" | "next-mark" | "first" | "live" | "last-progress"
-        | "search" => "here: story N shows a step",
+        "previous-mark" | "next-mark" | "marks" | "previous-episode" | "next-episode" | "first"
+        | "last-progress" | "search" => "here: story N shows a step",
         "lesson-up" | "lesson-down" => "here: move N PLACE",
         "lesson-from-override" => "here: lesson MISTAKE -> SOLUTION",
         "override-questions" => "here: set override.shown_as own, or human_edit",

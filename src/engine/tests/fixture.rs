@@ -5,8 +5,8 @@ use crate::domain::{
     Question, RunSpec, SegmentRecord, Seq, Settings, Speaker, Stop, Task, Turn, Usage,
 };
 use crate::engine::{
-    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Failure, Found, Input, MentorReading,
-    Method, Outgoing, Policy, Reading, Refusal, Reply, State, StopRules, Want,
+    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Found, Input, MentorReading, Method,
+    Outgoing, Policy, Reading, Refusal, Reply, State, StopRules, Want,
 };
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
 //! What is done on threads of their own, beside the loop: files are read and states folded for it.
 
 use super::App;
+use crate::domain::BranchId;
+use crate::ui::branches::Relabel;
 use crate::ui::compare;
 use crate::ui::find;
 use crate::ui::msg::Request;
@@ -10,6 +12,19 @@ use std::sync::atomic::Ordering;
 use tokio::sync::mpsc;
 
 impl App {
+    /// Changes what a branch is called, and reads the branches, on a thread of their own: files may be slow.
+    pub(super) fn branches(&self, change: Option<(BranchId, Relabel)>, tell: mpsc::Sender<Answer>) {
+        let Some(outside) = self.options.outside.clone() else { return };
+        let read = move || {
+            let changed = change.as_ref().map_or(Ok(()), |change| (outside.relabel)(change));
+            let told = changed.and_then(|()| (outside.branches)(&()));
+            // A screen that has gone needs no answer.
+            let _ = tell.blocking_send(Answer::Branches(told));
+        };
+        // Where the system gives no thread, the list stays as it was.
+        let _ = std::thread::Builder::new().name("branches".to_owned()).spawn(read);
+    }
+
     /// Searches the other episodes on a thread of its own, until they are through or something else is looked for.
     pub(super) fn find(&self, words: String, shown: u32, tell: mpsc::Sender<Answer>) {
         let number = self.search.fetch_add(1, Ordering::Relaxed) + 1;

@@ -77,9 +77,20 @@ actions! {
     Forward = "forward", "one turn forward in time";
     PreviousMark = "previous-mark", "back to the mark before";
     NextMark = "next-mark", "forward to the next mark";
+    PreviousEpisode = "previous-episode", "to the beginning of the episode before";
+    NextEpisode = "next-episode", "to the beginning of the next episode";
+    Marks = "marks", "choose at which marks < and > stop: reflections, overrides, errors, progress, bookmarks";
+    OnlyThis = "only-this", "only the chosen one, or all again";
     First = "first", "to the beginning";
     Live = "live", "to the present, or to the end";
     LastProgress = "last-progress", "to the last turn that made progress";
+    Fork = "fork", "continue from the moment shown on a new branch, with something changed if you like";
+    Branches = "branches", "the branches of the session as a tree: go to one, name it, put it away";
+    BranchBack = "branch-back", "back to the branch that was followed before";
+    RenameBranch = "branch-name", "give the chosen branch a name";
+    AnnotateBranch = "branch-note", "write a note on the chosen branch";
+    ArchiveBranch = "branch-archive", "put the chosen branch away, or take it out again; nothing is deleted";
+    ShowArchived = "branch-all", "show archived branches too, or hide them";
     Up = "up", "up";
     Down = "down", "down";
     PageUp = "page-up", "a page up";
@@ -97,7 +108,7 @@ actions! {
     Preview = "preview", "show the prompt that would be sent now, with the lessons as they are; nothing is sent";
     EditPrompt = "prompt-edit", "change the words of the chosen part of a prompt that waits to be sent";
     Search = "search", "find words in all turns of the session";
-    Palette = "palette", "every action by name; :37 goes to turn 37";
+    Palette = "palette", "every action by name; :37 goes to turn 37, :2.14 to turn 14 of episode 2";
     Help = "help", "keys and marks";
     EndCard = "result", "show how the episode ended";
     Tasks = "tasks", "list every episode of the run: outcome, why it ended, costs";
@@ -157,6 +168,12 @@ impl Action {
                 | Self::WarnBreak
                 | Self::DeleteBreak
                 | Self::OnlyFailed
+                | Self::OnlyThis
+                | Self::BranchBack
+                | Self::RenameBranch
+                | Self::AnnotateBranch
+                | Self::ArchiveBranch
+                | Self::ShowArchived
                 | Self::SortRows
                 | Self::GroupCauses
                 | Self::Rerun

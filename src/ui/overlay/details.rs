@@ -71,7 +71,7 @@ impl Details {
 
 /// A lesson that another was made from, as it was last worded.
 fn parent(id: &LessonId, look: &Look<'_>) -> String {
-    let Some(lesson) = look.moment.head.pool.get(id) else {
+    let Some(lesson) = look.shown().pool.get(id) else {
         return format!("a lesson of an earlier episode ({})", id.0);
     };
     let text = lesson.text();
@@ -134,21 +134,10 @@ impl Overlay for Details {
     }
 
     fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
-        let Some(lesson) = look.moment.head.pool.get(&self.id) else { return Reaction::close() };
+        let Some(lesson) = look.shown().pool.get(&self.id) else { return Reaction::close() };
         let id = self.id.clone();
         let send = |wish| Reaction::want(Request::Send(Command::Lesson(wish)));
         let status = |status| send(LessonWish::Status { id: id.clone(), status });
-        let changes = matches!(
-            action,
-            Action::RejectOrToggle
-                | Action::PinLesson
-                | Action::ScopeLesson
-                | Action::DeleteLesson
-                | Action::EditLesson
-        );
-        if changes && look.moment.past() {
-            return Reaction::want(Request::Say("this acts on the present; go there first".to_owned()));
-        }
         match action {
             Action::Open => Reaction::close(),
             Action::EditLesson => Reaction::done(Request::Do(Action::EditLesson)),
@@ -176,7 +165,7 @@ impl Overlay for Details {
     }
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let Some(lesson) = look.moment.head.pool.get(&self.id) else { return };
+        let Some(lesson) = look.shown().pool.get(&self.id) else { return };
         let title = format!("{} lesson {}", lesson.kind.name(), lesson.number);
         let page = Page { title: &title, columns: 80, mode: Mode::Details, scroll: &self.scroll };
         page.draw(look, screen, canvas, |columns| Self::lines(lesson, look, columns));

@@ -5,6 +5,7 @@ use super::field::Field;
 use super::window::{Place, Window, put_line};
 use super::{Answer, Overlay, Reaction};
 use crate::domain::{Kind, Lesson, LessonId, LessonText, Scope, Step};
+use crate::driver::Fork;
 use crate::engine::{Command, LessonWish};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
@@ -53,6 +54,8 @@ pub struct Editor {
     evidence: String,
     note: Option<&'static str>,
     from_draft: bool,
+    /// The branch that begins with the lesson.
+    fork: Option<Fork>,
 }
 
 /// The word for a reach.
@@ -127,6 +130,7 @@ impl Editor {
             evidence: String::new(),
             note: None,
             from_draft: *draft != before,
+            fork: None,
             before,
         }
     }
@@ -135,6 +139,13 @@ impl Editor {
     #[must_use]
     pub fn resting_on(mut self, evidence: String) -> Self {
         self.evidence = evidence;
+        self
+    }
+
+    /// Saves it as the first thing on a new branch.
+    #[must_use]
+    pub fn on_branch(mut self, fork: Fork) -> Self {
+        self.fork = Some(fork);
         self
     }
 
@@ -215,13 +226,25 @@ impl Editor {
             let (kind, scope, evidence) = (self.kind, self.scope, self.evidence.clone());
             requests.push(wish(LessonWish::add(kind, scope, text, evidence)));
         }
+        if let Some(fork) = &self.fork {
+            let wishes = requests.iter().filter_map(|r| match r {
+                Request::Send(command) => Some(command.clone()),
+                _ => None,
+            });
+            let mut then: Vec<Command> = wishes.collect();
+            if then.is_empty() {
+                self.note = Some("change something first; Esc leaves everything as it is");
+                return Reaction::default();
+            }
+            then.extend(fork.then.iter().cloned());
+            requests.truncate(1);
+            requests.push(Request::Fork(Fork { then, ..fork.clone() }));
+            return Reaction { requests, close: true };
+        }
         if requests.len() > 1 {
             let again = look.keymap.label(Action::AskAgain).unwrap_or_default();
             let asked = look.thinking() || look.moment.head.awaiting().is_some();
-            let now = look.keymap.label(Action::Live).unwrap_or_default();
-            requests.push(Request::Say(if look.moment.past() {
-                format!("saved for the present ({now} shows it)")
-            } else if asked && !again.is_empty() {
+            requests.push(Request::Say(if asked && !again.is_empty() {
                 format!("counts from the next prompt; {again} asks this turn again with it")
             } else {
                 "counts from the next prompt".to_owned()

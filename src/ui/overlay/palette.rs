@@ -3,7 +3,7 @@
 use super::field::Field;
 use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, put_line};
-use super::{Overlay, Reaction, after_step};
+use super::{Overlay, Reaction, place};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
@@ -45,19 +45,19 @@ impl Palette {
         self.chosen = 0;
     }
 
-    /// A number goes to that step.
-    fn step(&self) -> Option<u32> {
-        self.field.text().trim_start_matches(':').parse().ok()
+    /// A number goes to that step; `2.14` to step 14 of episode 2.
+    fn step(&self) -> Option<(Option<u32>, u32)> {
+        let text = self.field.text();
+        let text = text.trim_start_matches(':');
+        match text.split_once('.') {
+            Some((episode, step)) => Some((Some(episode.parse().ok()?), step.parse().ok()?)),
+            None => Some((None, text.parse().ok()?)),
+        }
     }
 
     fn run(&self, look: &Look<'_>) -> Reaction {
-        if let Some(number) = self.step() {
-            let steps = look.episode().map_or(0, |e| e.steps.len());
-            let there = after_step(look, number).filter(|_| number as usize <= steps);
-            return Reaction::done(there.map_or_else(
-                || Request::Say(format!("there is no turn {number}; this episode has {steps}")),
-                Request::Go,
-            ));
+        if let Some((episode, step)) = self.step() {
+            return Reaction::done(place(look, episode, step).map_or_else(Request::Say, Request::Go));
         }
         self.fitting.get(self.chosen).map_or_else(Reaction::default, |a| Reaction::done(Request::Do(*a)))
     }
@@ -120,8 +120,9 @@ impl Overlay for Palette {
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
         self.field.draw(true, line, canvas);
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
-        if let Some(number) = self.step() {
-            put_line(&[(Role::Chosen, format!("go to turn {number}"))], list, canvas);
+        if let Some((episode, step)) = self.step() {
+            let of = episode.map_or_else(String::new, |e| format!(" of episode {e}"));
+            put_line(&[(Role::Chosen, format!("go to turn {step}{of}"))], list, canvas);
             return;
         }
         if self.fitting.is_empty() {

@@ -34,6 +34,9 @@ impl StepView {
     }
 }
 
+/// What stands below words that the agent did not write.
+const BY_PERSON: &str = "edited by a person";
+
 fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut say = |label: &str, role: Role, text: &str| {
@@ -54,6 +57,9 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
     }
     if let Some(thought) = &step.thought {
         say("think", Role::Thought, thought);
+        if step.thought_edited {
+            say("", Role::Person, BY_PERSON);
+        }
     }
     if let Some(proposed) = &step.proposed {
         say("proposed", Role::Proposal, proposed);
@@ -75,6 +81,9 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
         if let Some(seen) = &answer.seen {
             say("shown as", Role::Observation, seen);
         }
+        if answer.edited {
+            say("", Role::Person, "edited by a person: the agent reads this; the world is as it said itself");
+        }
         let valid = if answer.valid { "accepted" } else { "not accepted" };
         say("", Role::Dim, &format!("{valid}, reward {}, progress {:.2}", answer.reward, answer.progress));
     }
@@ -87,7 +96,7 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
         say("noted", role, &format!("{}: {}", note.detector.replace('_', " "), note.evidence));
     }
     for index in &step.reflections {
-        let Some(reflection) = look.moment.head.reflections.get(*index as usize) else { continue };
+        let Some(reflection) = look.state_of(step.number).reflections.get(*index as usize) else { continue };
         let name = reflection.question().name();
         for (place, item) in reflection.items.iter().enumerate() {
             let solution = item.text.solution.as_ref().map(|s| format!(" {} {s}", look.glyphs.instead));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// An episode that has looked around a little; its answers are the world's.
-fn level(name: &str, seed: u64) -> Fixture {
+pub(super) fn level(name: &str, seed: u64) -> Fixture {
     let mut world = World::new(Arc::new(Level::of_name(name).unwrap().start(seed).unwrap()));
     let mut fixture = Fixture::new();
     fixture.begin();

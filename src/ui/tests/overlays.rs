@@ -130,7 +130,7 @@ fn every_overlay_fits_and_closes() {
     pictures("step", kitchen, |s| {
         s.press("Left");
         s.press("Left");
-        s.press("Enter");
+        s.press("i");
     });
     pictures("prompt", prompted, |s| drop(s.press("p")));
     pictures("prompt_difference", prompted, |s| {

@@ -3,7 +3,7 @@
 use super::{Stage, screen};
 use crate::domain::{Autonomy, By, EndReason};
 use crate::driver::Health;
-use crate::engine::{Cause, Command, Event, LessonWish, PauseReason};
+use crate::engine::{Cause, Command, Event, PauseReason};
 use crate::ui::fixture::kitchen;
 use crate::ui::msg::{Msg, Request};
 
@@ -84,17 +84,6 @@ fn the_end_of_an_episode_is_asked_for_twice() {
     assert_eq!(stage.press("End"), []);
     assert_eq!(stage.press("X"), [], "another key was a no");
     assert_eq!(stage.press("X"), [Request::Send(Command::EndEpisode(EndReason::Person))]);
-}
-
-#[test]
-fn a_lesson_saved_in_the_past_says_where_it_is() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
-    stage.press("Left");
-    stage.press("a");
-    stage.tell(Msg::Paste("Look first.".to_owned()));
-    let wants = stage.press("Enter");
-    assert!(matches!(&wants[..], [Request::Send(Command::Lesson(LessonWish::Add { .. })), ..]), "{wants:?}");
-    assert_eq!(said(&stage), "saved for the present (End shows it)");
 }
 
 #[test]

@@ -5,7 +5,6 @@ use crate::engine::{Episode, State};
 use crate::ui::look::Look;
 use crate::ui::model::{Cursor, Model, Scrolls, Tone};
 use crate::ui::msg::Request;
-use crate::ui::view::time::marked;
 
 /// Moves all panes to a moment.
 pub(super) fn go(model: &mut Model, look: &Look<'_>, cursor: Cursor) {
@@ -97,7 +96,7 @@ pub(super) fn mark(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> 
     let last = i64::from(episode.steps.len() as u32);
     let mut number = i64::from(look.moment.chosen()) + by;
     while number >= 1 && number <= last {
-        if look.step(number as u32).is_some_and(|s| marked(s)) {
+        if look.step(number as u32).is_some_and(|s| model.marks.stop_at(s)) {
             if let Some(cursor) = after_step(look, number as u32) {
                 go(model, look, cursor);
             }
@@ -108,7 +107,50 @@ pub(super) fn mark(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> 
     if by > 0 && model.past() {
         go(model, look, Cursor::Live);
     } else {
-        model.say("no mark further on", Tone::Told, look.now);
+        let which = model.marks.words().map_or_else(String::new, |kinds| format!(" of these: {kinds}"));
+        let way = if by < 0 { "back" } else { "on" };
+        model.say(format!("no mark further {way}{which}"), Tone::Told, look.now);
     }
     Vec::new()
+}
+
+/// To the beginning of the episode before or after the listed one; after the last, to the present.
+pub(super) fn episode(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> {
+    let head = look.moment.head.episode.as_ref().map_or(0, |e| e.number);
+    let listed = look.episode().map_or(0, |e| e.number);
+    let to = i64::from(listed) + by;
+    if to < 1 {
+        model.say("this is the first episode", Tone::Told, look.now);
+    } else if to > i64::from(head) {
+        go(model, look, Cursor::Live);
+        model.say("this is the last episode so far", Tone::Told, look.now);
+    } else if let Some(cursor) = after(look, to as u32, 0) {
+        go(model, look, cursor);
+    }
+    Vec::new()
+}
+
+/// The moment after a step of an episode (none: of the listed one).
+///
+/// # Errors
+/// In words, where there is no such episode or step.
+pub(crate) fn place(look: &Look<'_>, episode: Option<u32>, step: u32) -> Result<Cursor, String> {
+    let listed = look.episode();
+    let head: &State = &look.moment.head;
+    let number = episode.or_else(|| Some(listed?.number)).ok_or("there is no episode yet")?;
+    let known =
+        listed.filter(|e| e.number == number).or(head.episode.as_deref().filter(|e| e.number == number));
+    let steps = if let Some(known) = known {
+        known.steps.len()
+    } else {
+        let past = head.past.iter().rev().find(|p| p.number == number);
+        let all = head.episode.as_ref().map_or(0, |e| e.number);
+        let past = past.ok_or_else(|| format!("there is no episode {number}; there are {all}"))?;
+        look.store.state_at(Seq(past.span.1)).episode.as_ref().map_or(0, |e| e.steps.len())
+    };
+    let of = if episode.is_some() { format!("episode {number}") } else { "this episode".to_owned() };
+    if step as usize > steps {
+        return Err(format!("there is no turn {step}; {of} has {steps}"));
+    }
+    after(look, number, step).ok_or_else(|| format!("there is no turn {step} in {of}"))
 }

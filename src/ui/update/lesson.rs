@@ -58,7 +58,7 @@ pub(super) fn rescope(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
 
 /// What a change of a lesson's reach or state comes to, in words short enough for the smallest screen.
 pub(super) fn told(wish: &LessonWish, look: &Look<'_>) -> Option<String> {
-    let lesson = |id: &LessonId| look.moment.head.pool.get(id);
+    let lesson = |id: &LessonId| look.shown().pool.get(id);
     match wish {
         LessonWish::Rescope { id, scope } => {
             Some(format!("lesson {} now reaches {}", lesson(id)?.number, scope_word(*scope)))
@@ -95,7 +95,7 @@ pub(super) fn delete(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
 
 /// Moves the lesson up or down on the screen, where the last in the prompt stands on top.
 pub(super) fn shift(model: &mut Model, look: &Look<'_>, by: isize) -> Vec<Request> {
-    let pool = &look.moment.head.pool;
+    let pool = &look.shown().pool;
     with(model, look, |l| {
         let to = pool.place(&l.id)?.checked_add_signed(-by)?;
         (to < pool.of(l.kind).count()).then(|| LessonWish::Move { id: l.id.clone(), to })

@@ -23,6 +23,7 @@ pub(super) fn update(
     }
     match event.kind {
         MouseEventKind::Drag(MouseButton::Left) if model.scrubbing.is_some() => {
+            model.scrubbing = model.scrubbing.map(|ruler| ruler.drawn_to(event.column));
             scrub(model, look, event.column);
             return Vec::new();
         }

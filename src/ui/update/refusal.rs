@@ -30,6 +30,7 @@ pub(super) fn acts_on_the_present(action: Action) -> bool {
             | Action::ScopeLesson
             | Action::Again
             | Action::NextTask
+            | Action::Fork
             | Action::MoveUp
             | Action::MoveDown
     )

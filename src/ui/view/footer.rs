@@ -129,9 +129,11 @@ fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
         }
     };
     if look.moment.past() && model.focus != Focus::Lanes {
-        pairs.push(one(Action::Live, "to the present"));
+        pairs.push(one(Action::Live, "present"));
         if look.reading() {
             card(&mut pairs);
+        } else {
+            pairs.push(one(Action::Open, "go on here"));
         }
         pairs.extend([
             time,

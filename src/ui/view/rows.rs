@@ -218,6 +218,8 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         }
         if dropped {
             w.tail(Role::Person, "out of the prompt");
+        } else if step.thought_edited {
+            w.tail(Role::Person, EDITED);
         }
         if let Some(Fate::Rewritten(words)) = fate {
             w.text((Role::MarkPerson, &format!("{} ", glyphs.person)), 7, Role::Person, words);
@@ -228,6 +230,8 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         w.text((mark, "think  "), 7, if dropped { Role::Dim } else { Role::Thought }, own.trim());
         if step.dropped_by.is_some() {
             w.tail(Role::Person, "out of the prompt");
+        } else if step.thought_edited {
+            w.tail(Role::Person, EDITED);
         }
     } else if let Some(action) = step.action() {
         let (mark, role) = match (waits, step.by_person()) {
@@ -262,6 +266,9 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, complaint);
     }
 }
+
+/// What stands beside words that a person put in the place of the agent's or the world's.
+const EDITED: &str = "edited by a person";
 
 /// What the proposal cost and what was in its prompt.
 fn facts(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
@@ -302,6 +309,9 @@ fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
     };
     for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
         w.text((Role::Dim, ""), indent, role, paragraph);
+    }
+    if step.observation_edited() {
+        w.tail(Role::Person, EDITED);
     }
 }
 

@@ -5,11 +5,15 @@ use crate::engine::{Effect, Pace, State};
 use crate::text::truncate;
 use crate::ui::canvas::Canvas;
 use crate::ui::look::Look;
+use crate::ui::model::Model;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
+/// Columns from which the first row names the branch; below, the title of the story does.
+pub(super) const NAMED: u16 = 100;
+
 /// Draws the first row.
-pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     if area.is_empty() {
         return;
     }
@@ -31,6 +35,13 @@ pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
             let words = portion(episode.progress, state);
             edge = canvas.put_right(edge.saturating_sub(gap), area.y, 8, &words, canvas.style(Role::Text));
             edge = bar(episode.progress, cells(state), edge.saturating_sub(1), area, canvas);
+        }
+        // Where a session has more than one branch, the row says which this is, as long as the goal keeps its room.
+        if let Some(branch) = model.called()
+            && area.width >= NAMED
+        {
+            let words = format!("on {branch}");
+            edge = canvas.put_right(edge.saturating_sub(gap), area.y, 16, &words, canvas.style(Role::Person));
         }
         let room = edge.saturating_sub(area.x + 1 + gap);
         let goal = if episode.task.goal.is_empty() { &episode.task.id } else { &episode.task.goal };

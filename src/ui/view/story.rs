@@ -5,7 +5,6 @@ use super::Scratch;
 use super::lanes::unlined;
 use super::live::live_rows;
 use super::rows::{Measure, Parts, Row, reset_rows};
-use crate::engine::State;
 use crate::ui::canvas::Canvas;
 use crate::ui::layout::Block;
 use crate::ui::look::Look;
@@ -137,7 +136,7 @@ impl Source<'_, '_> {
             return live_rows(self.look, self.measure, self.model).into();
         }
         let Some(step) = self.look.step(number) else { return Arc::default() };
-        let state: &State = &self.look.moment.story;
+        let state = self.look.state_of(number);
         self.scratch.rows_of(step, state, self.measure, glyphs)
     }
 }

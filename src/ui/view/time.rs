@@ -3,6 +3,7 @@
 use crate::domain::{NoteKind, Step};
 use crate::ui::canvas::Canvas;
 use crate::ui::look::Look;
+use crate::ui::mark::MarkKind;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
@@ -15,12 +16,30 @@ pub struct Ruler {
     first: u32,
     /// The last step that is shown.
     last: u32,
+    /// The last step of the episode.
+    all: u32,
 }
 
 impl Ruler {
     /// The step at a column, the nearest one where the column has none.
     pub fn step_at(self, column: u16) -> u32 {
         (self.first + u32::from(column.saturating_sub(self.x))).min(self.last)
+    }
+
+    /// The bar as it lies when the mouse was drawn to one of its ends: where the episode is longer than the bar, it moves
+    /// on by a quarter of itself.
+    #[must_use]
+    pub fn drawn_to(self, column: u16) -> Self {
+        let shown = self.last - self.first;
+        let quarter = (shown / 4).max(1);
+        let first = if column <= self.x {
+            self.first.saturating_sub(quarter).max(1)
+        } else if column >= self.x.saturating_add(u16::try_from(shown).unwrap_or(u16::MAX)) {
+            (self.first + quarter).min(self.all - shown)
+        } else {
+            self.first
+        };
+        Self { first, last: first + shown, ..self }
     }
 }
 
@@ -44,14 +63,14 @@ pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<Rule
             () if number == chosen => (canvas.glyphs.now, Role::MarkNow),
             () if stopped(step) => (canvas.glyphs.stop, Role::MarkStop),
             () if !step.stops.is_empty() => (canvas.glyphs.watch, Role::MarkStop),
-            () => (canvas.glyphs.spark[level], mark_role(step).unwrap_or(Role::Mark)),
+            () => (canvas.glyphs.spark[level], mark_of(step).map_or(Role::Mark, MarkKind::role)),
         };
         canvas.put(x, y, 1, glyph, canvas.style(role));
     }
     if let Some((role, words)) = words.filter(|_| words_wide > 0) {
         canvas.put_right(area.right().saturating_sub(1), y, words_wide, &words, canvas.style(role));
     }
-    (last > 0).then(|| Ruler { x: area.x + 1, first, last: last.min(first + room - 1) })
+    (last > 0).then(|| Ruler { x: area.x + 1, first, last: last.min(first + room - 1), all: last })
 }
 
 /// The rate after a step; an open step keeps the rate before it.
@@ -60,31 +79,22 @@ fn rate_at(look: &Look<'_>, number: u32) -> f64 {
     answered(number).or_else(|| answered(number.saturating_sub(1))).unwrap_or(0.0)
 }
 
-/// Whether `<` and `>` stop at a step.
-pub fn marked(step: &Step) -> bool {
-    mark_role(step).is_some() || !step.remarks.is_empty()
-}
-
 /// A breakpoint stopped here.
 fn stopped(step: &Step) -> bool {
     step.stops.iter().any(|s| !s.warn)
 }
 
-fn mark_role(step: &Step) -> Option<Role> {
-    let noted = |kind| step.notes.iter().any(|n| n.kind == kind);
-    if !step.stops.is_empty() {
-        Some(Role::MarkStop)
-    } else if step.by_person() || !step.rejections.is_empty() {
-        Some(Role::MarkPerson)
-    } else if !step.reflections.is_empty() {
-        Some(Role::MarkReflection)
-    } else if noted(NoteKind::Mistake) {
-        Some(Role::MarkMistake)
-    } else if noted(NoteKind::Progress) {
-        Some(Role::MarkProgress)
-    } else {
-        None
-    }
+/// What a step is painted for on the bar; a person's hand before all else.
+fn mark_of(step: &Step) -> Option<MarkKind> {
+    const ORDER: [MarkKind; 6] = [
+        MarkKind::Stop,
+        MarkKind::Override,
+        MarkKind::Reflection,
+        MarkKind::Error,
+        MarkKind::Progress,
+        MarkKind::Bookmark,
+    ];
+    ORDER.into_iter().find(|kind| kind.marks(step))
 }
 
 /// What the chosen step, or the last marked one shortly before it, is marked for.
@@ -93,7 +103,7 @@ fn mark_words(look: &Look<'_>) -> Option<(Role, String)> {
     let chosen = look.moment.chosen();
     let number = (chosen.saturating_sub(FAR).max(1)..=chosen)
         .rev()
-        .find(|n| look.step(*n).is_some_and(|s| marked(s)))?;
+        .find(|n| look.step(*n).is_some_and(|s| mark_of(s).is_some()))?;
     let step = look.step(number)?;
     let g = look.glyphs;
     let (role, words) = if let Some(stop) = step.stops.iter().find(|s| !s.warn).or(step.stops.first()) {
@@ -103,6 +113,8 @@ fn mark_words(look: &Look<'_>) -> Option<(Role, String)> {
         (Role::MarkPerson, format!("{} turn {number} you acted", g.person))
     } else if !step.rejections.is_empty() {
         (Role::MarkPerson, format!("{} turn {number} you rejected", g.person))
+    } else if step.thought_edited || step.observation_edited() {
+        (Role::MarkPerson, format!("{} turn {number} you edited", g.person))
     } else if !step.reflections.is_empty() {
         (Role::MarkReflection, format!("{} turn {number} reflection", g.new))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {

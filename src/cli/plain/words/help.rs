@@ -26,6 +26,7 @@ scope N SCOPE           give lesson N another reach: episode, task, task_type, e
 move N PLACE            put lesson N at another place among its kind
 undo (u), redo (U)      take your last change back, make it again
 thought N TEXT, observation N TEXT      other words for step N, until a prompt has shown it
+back [N], forward [N], live      look at the moment N steps back or forward, or at the present again
 fork N [ACTION]         go back to the proposal of step N and on from there, on a branch of its own
 branches, switch B      list the branches of this session, go on with branch B
 branch-name B NAME, branch-note B TEXT, archive B, unarchive B

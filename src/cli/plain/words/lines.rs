@@ -1,6 +1,7 @@
 //! Words about branches: going on from the past, and with another branch.
 
 use super::Said;
+use crate::cli::plain::past::Look;
 use crate::domain::ShownAs;
 use crate::engine::{Command, State};
 use crate::journal::LabelChange;
@@ -8,6 +9,9 @@ use crate::journal::LabelChange;
 /// What a line about branches means; none for any other word.
 pub(super) fn understand(word: &str, rest: &str, state: &State) -> Option<Result<Said, String>> {
     Some(match word {
+        "back" | "left" => look(rest, Look::Back),
+        "forward" | "right" => look(rest, Look::Forward),
+        "live" | "present" => Ok(Said::Look(Look::Live)),
         "fork" => fork(rest, state),
         "switch" | "branch" if rest.is_empty() => Ok(Said::Branches),
         "branches" | "tree" => Ok(Said::Branches),
@@ -24,10 +28,16 @@ pub(super) fn understand(word: &str, rest: &str, state: &State) -> Option<Result
     })
 }
 
+/// `back`, `back 3`.
+fn look(rest: &str, to: impl FnOnce(u32) -> Look) -> Result<Said, String> {
+    let by = if rest.is_empty() { Ok(1) } else { rest.parse() };
+    by.map(|by| Said::Look(to(by))).map_err(|_| "how many steps? back N, forward N".to_owned())
+}
+
 /// `fork 12`, `fork 12 go to shelf 1`: back to the proposal of a step, and there this action in its place.
 fn fork(rest: &str, state: &State) -> Result<Said, String> {
     let (number, action) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let step: u32 = number.parse().map_err(|_| "which step? fork N [ACTION]".to_owned())?;
+    let step: u32 = number.parse().map_err(|_| "something is missing: fork N [ACTION]".to_owned())?;
     let action = action.trim();
     let then = match action {
         "" => Vec::new(),

@@ -1,4 +1,4 @@
-//! The world and the story, as text.
+//! Steps, the story and the world, as text.
 
 use crate::engine::State;
 use std::fmt::Write as _;
@@ -14,20 +14,6 @@ pub(super) fn world(state: &State) -> String {
         }
     }
     out
-}
-
-/// A JSON value as words.
-fn told(value: &serde_json::Value) -> String {
-    use serde_json::Value as V;
-    match value {
-        V::Null => "-".to_owned(),
-        V::String(text) => text.clone(),
-        V::Array(items) => items.iter().map(told).collect::<Vec<_>>().join(", "),
-        V::Object(map) => {
-            map.iter().map(|(k, v)| format!("{k} ({})", told(v))).collect::<Vec<_>>().join("; ")
-        }
-        other => other.to_string(),
-    }
 }
 
 /// The last steps, or the one that is asked for.
@@ -58,4 +44,24 @@ pub(super) fn story(rest: &str, state: &State) -> Result<String, String> {
         }
     }
     Ok(if out.is_empty() { "no step yet".to_owned() } else { out })
+}
+
+/// The moment after a step: the step, and what the agent knows of the world then.
+pub(in crate::cli::plain) fn moment(state: &State, step: u32) -> String {
+    let told = if step == 0 { String::new() } else { story(&step.to_string(), state).unwrap_or_default() };
+    format!("{}\n{}", told.trim_end(), world(state))
+}
+
+/// A JSON value as words.
+fn told(value: &serde_json::Value) -> String {
+    use serde_json::Value as V;
+    match value {
+        V::Null => "-".to_owned(),
+        V::String(text) => text.clone(),
+        V::Array(items) => items.iter().map(told).collect::<Vec<_>>().join(", "),
+        V::Object(map) => {
+            map.iter().map(|(k, v)| format!("{k} ({})", told(v))).collect::<Vec<_>>().join("; ")
+        }
+        other => other.to_string(),
+    }
 }

@@ -1,0 +1,258 @@
+//! The branches of the session, as a tree.
+
+mod row;
+
+use super::field::Field;
+use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
+use super::{Answer, Overlay, Reaction};
+use crate::domain::BranchId;
+use crate::ui::branches::{Relabel, Twig, tree};
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Rect;
+use std::sync::Arc;
+
+/// Rows below the list: the chosen branch in full.
+const BELOW: u16 = 3;
+
+/// What is typed for the chosen branch.
+enum Typing {
+    Name(Field),
+    Note(Field),
+}
+
+/// The tree.
+pub struct Branches {
+    twigs: Arc<[Twig]>,
+    /// None until the branches have come, or why they have not.
+    told: Option<Result<(), String>>,
+    chosen: BranchId,
+    /// The branch that was followed before this one.
+    left: Option<BranchId>,
+    /// Archived ones are shown too.
+    archived: bool,
+    typing: Option<Typing>,
+    scroll: Scroll,
+}
+
+impl Branches {
+    /// With what is known so far, the branch at work chosen.
+    pub fn new(twigs: Arc<[Twig]>, look: &Look<'_>, left: Option<BranchId>) -> Self {
+        let told = (!twigs.is_empty()).then_some(Ok(()));
+        Self {
+            twigs,
+            told,
+            chosen: look.store.branch(),
+            left,
+            archived: false,
+            typing: None,
+            scroll: Scroll::default(),
+        }
+    }
+
+    /// The chosen branch.
+    fn twig(&self) -> Option<&Twig> {
+        self.twigs.iter().find(|t| t.id == self.chosen)
+    }
+
+    fn place(&self) -> usize {
+        tree(&self.twigs, self.archived).iter().position(|l| l.twig.id == self.chosen).unwrap_or(0)
+    }
+
+    fn by(&mut self, by: isize) {
+        let limbs = tree(&self.twigs, self.archived);
+        let at = self.place().saturating_add_signed(by).min(limbs.len().saturating_sub(1));
+        if let Some(limb) = limbs.get(at) {
+            self.chosen = limb.twig.id.clone();
+        }
+    }
+
+    /// Goes to a branch.
+    fn switch(look: &Look<'_>, to: &BranchId) -> Reaction {
+        if *to == look.store.branch() {
+            Reaction::close()
+        } else {
+            Reaction::done(Request::Switch(to.clone()))
+        }
+    }
+
+    fn relabel(&self, change: Relabel) -> Reaction {
+        Reaction::want(Request::Relabel(self.chosen.clone(), change))
+    }
+
+    fn typed(&mut self) -> Reaction {
+        match self.typing.take() {
+            Some(Typing::Name(field)) => self.relabel(Relabel::Name(field.text())),
+            Some(Typing::Note(field)) => self.relabel(Relabel::Note(field.text())),
+            None => Reaction::default(),
+        }
+    }
+
+    fn title(&self) -> String {
+        let archived = self.twigs.iter().filter(|t| t.archived).count();
+        match (self.twigs.len(), archived, self.archived) {
+            (0 | 1, ..) => "Branches".to_owned(),
+            (n, 0, _) => format!("Branches: {n}"),
+            (n, hidden, false) => format!("Branches: {}, and {hidden} archived", n - hidden),
+            (n, shown, true) => format!("Branches: {n}, {shown} of them archived"),
+        }
+    }
+
+    /// The chosen branch in full, or the line that is typed.
+    fn below(&self, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+        let (label, field) = match &self.typing {
+            Some(Typing::Name(field)) => ("name  ", field),
+            Some(Typing::Note(field)) => ("note  ", field),
+            None => {
+                let lines = self.twig().map_or_else(Vec::new, |t| row::whole(t, look, area.width));
+                for (y, line) in (area.top()..area.bottom()).zip(&lines) {
+                    put_line(line, Rect { y, height: 1, ..area }, canvas);
+                }
+                return;
+            }
+        };
+        let used = canvas.put(area.x, area.y, area.width, label, canvas.style(Role::Title));
+        let line = Rect {
+            x: area.x + used,
+            width: area.width.saturating_sub(used),
+            height: area.height.min(1),
+            ..area
+        };
+        field.draw(true, line, canvas);
+    }
+}
+
+impl Overlay for Branches {
+    fn name(&self) -> &'static str {
+        "branches"
+    }
+
+    fn mode(&self) -> Mode {
+        if self.typing.is_some() { Mode::Line } else { Mode::Branches }
+    }
+
+    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        if self.typing.is_some() {
+            match action {
+                Action::Accept | Action::Open => return self.typed(),
+                Action::Close => self.typing = None,
+                _ => {}
+            }
+            return Reaction::default();
+        }
+        let page = self.scroll.page();
+        match action {
+            Action::Close => return Reaction::close(),
+            Action::Open | Action::Accept => return Self::switch(look, &self.chosen),
+            Action::BranchBack => {
+                let parent = || self.twigs.iter().find(|t| t.id == look.store.branch())?.parent.clone();
+                let Some(to) = self.left.clone().or_else(parent) else {
+                    return Reaction::want(Request::Say("there is no other branch to go back to".to_owned()));
+                };
+                return Self::switch(look, &to);
+            }
+            Action::Down | Action::NextField => self.by(1),
+            Action::Up | Action::PreviousField => self.by(-1),
+            Action::PageDown => self.by(page),
+            Action::PageUp => self.by(-page),
+            Action::First => self.by(isize::MIN),
+            Action::Live => self.by(isize::MAX),
+            Action::RenameBranch => {
+                self.typing = self.twig().map(|t| Typing::Name(Field::replaceable(&t.name)));
+            }
+            Action::AnnotateBranch => {
+                self.typing = self.twig().map(|t| Typing::Note(Field::line(&t.note)));
+            }
+            Action::ArchiveBranch => {
+                let Some(twig) = self.twig() else { return Reaction::default() };
+                if twig.id == look.store.branch() && !twig.archived {
+                    let words = "this is the branch at work; go to another one first".to_owned();
+                    return Reaction::want(Request::Say(words));
+                }
+                let put_away = !twig.archived;
+                let wish = self.relabel(Relabel::Archived(put_away));
+                if put_away && !self.archived {
+                    self.by(-1);
+                }
+                return wish;
+            }
+            Action::ShowArchived => {
+                self.archived = !self.archived;
+                self.by(0);
+            }
+            Action::Help | Action::Palette => return Reaction::want(Request::Do(action)),
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+        if let Some(Typing::Name(field) | Typing::Note(field)) = &mut self.typing {
+            field.key(key);
+        }
+        Reaction::default()
+    }
+
+    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+        if let Some(Typing::Name(field) | Typing::Note(field)) = &mut self.typing {
+            field.paste(text);
+        }
+        Reaction::default()
+    }
+
+    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+        match self.scroll.pointed(event).filter(|_| self.typing.is_none()) {
+            Some(Pointed::Row(row)) => {
+                let at = self.place();
+                let chosen = tree(&self.twigs, self.archived).get(row).map(|l| l.twig.id.clone());
+                if row == at {
+                    return Self::switch(look, &self.chosen);
+                }
+                self.chosen = chosen.unwrap_or_else(|| self.chosen.clone());
+            }
+            Some(Pointed::Wheel(by)) => self.by(by),
+            None => {}
+        }
+        Reaction::default()
+    }
+
+    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+        if let Answer::Branches(told) = answer {
+            self.told = Some(told.map(|twigs| self.twigs = twigs));
+        }
+        Reaction::default()
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let limbs = tree(&self.twigs, self.archived);
+        let rows = (limbs.len().max(1) as u16).saturating_add(2 + BELOW);
+        let title = self.title();
+        let window = Window { title: &title, place: Place::Middle, rows, columns: 150, mode: self.mode() };
+        let inside = window.draw(look, screen, canvas);
+        if limbs.is_empty() {
+            let (role, words) = match &self.told {
+                Some(Err(why)) => (Role::Bad, why.as_str()),
+                _ => (Role::Dim, "the branches are being read"),
+            };
+            let lines: Vec<Line> = paragraph((role, ""), role, words, inside.width);
+            self.scroll.draw(&lines, inside, canvas);
+            return;
+        }
+        let below = BELOW.min(inside.height.saturating_sub(3));
+        let columns = row::Columns::of(&limbs, inside.width);
+        put_line(&columns.head(), Rect { height: inside.height.min(1), ..inside }, canvas);
+        let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2 + below).max(1), ..inside };
+        let now = look.store.branch();
+        self.scroll.list(self.place(), limbs.len(), list, canvas, |place| {
+            limbs
+                .get(place)
+                .map_or_else(Line::new, |l| columns.row(l, l.twig.id == self.chosen, l.twig.id == now, look))
+        });
+        let last = Rect { y: inside.bottom().saturating_sub(below), height: below, ..inside };
+        self.below(look, last, canvas);
+    }
+}

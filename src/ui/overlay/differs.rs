@@ -1,0 +1,111 @@
+//! The world that was brought back answers other than recorded: both texts, and what can be done.
+
+use super::choice::Choice;
+use super::window::{Line, Place, Scroll, Window, paragraph};
+use super::{Overlay, Reaction};
+use crate::domain::BranchId;
+use crate::engine::Command;
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::MouseEvent;
+use ratatui::layout::Rect;
+
+/// The difference that waits for a decision.
+pub struct Differs {
+    /// The branch one can go back to, and what it is called.
+    back: Option<(String, BranchId)>,
+    choice: Choice,
+    /// The answers, and the texts above them.
+    scroll: Scroll,
+    texts: Scroll,
+}
+
+impl Differs {
+    /// With a way back to a branch, where there is one.
+    pub fn new(back: Option<(String, BranchId)>) -> Self {
+        let mut answers = vec!["accept it: go on in the world as it is now".to_owned()];
+        answers.extend(back.iter().map(|(called, _)| format!("go back to branch {called}")));
+        answers.push("leave it open, and look around".to_owned());
+        let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
+        let choice = Choice::new("What now?", &answers);
+        Self { choice, back, scroll: Scroll::default(), texts: Scroll::default() }
+    }
+
+    fn texts(look: &Look<'_>, columns: u16) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if let Some((episode, step, recorded, now)) = &look.moment.head.divergence {
+            let place = match step {
+                0 => format!("at the beginning of episode {episode}"),
+                n => format!("at turn {n} of episode {episode}"),
+            };
+            let words = format!("The world was brought back, and answers other than recorded {place}.");
+            lines.extend(paragraph((Role::Bad, ""), Role::Bad, &words, columns));
+            lines.extend(paragraph((Role::Dim, "recorded  "), Role::Observation, recorded, columns));
+            lines.extend(paragraph((Role::Dim, "now       "), Role::Observation, now, columns));
+        }
+        lines
+    }
+}
+
+impl Overlay for Differs {
+    fn name(&self) -> &'static str {
+        "differs"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Choice
+    }
+
+    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+        match action {
+            Action::Close => return Reaction::close(),
+            Action::Open | Action::Accept => {
+                return match (self.choice.at, &self.back) {
+                    (0, _) => Reaction::done(Request::Send(Command::Retry)),
+                    (1, Some((_, id))) => Reaction::done(Request::Switch(id.clone())),
+                    _ => Reaction::close(),
+                };
+            }
+            Action::Down | Action::NextField => self.choice.by(1),
+            Action::Up | Action::PreviousField => self.choice.by(-1),
+            Action::PageDown => self.texts.pages(1),
+            Action::PageUp => self.texts.pages(-1),
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+        self.choice.mouse(&self.scroll, event);
+        Reaction::default()
+    }
+
+    fn stale(&self, look: &Look<'_>) -> bool {
+        look.moment.head.divergence.is_none()
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        const COLUMNS: u16 = 78;
+        let columns = COLUMNS.min(screen.width.saturating_sub(4));
+        let answers = |columns| self.choice.lines(look, columns);
+        let rows = (Self::texts(look, columns).len() + answers(columns).len()) as u16 + 1;
+        let window = Window {
+            title: "The world differs",
+            place: Place::Middle,
+            rows,
+            columns: COLUMNS,
+            mode: Mode::Choice,
+        };
+        let inside = window.draw(look, screen, canvas);
+        // The answers stay to be seen; texts too long for what is left scroll.
+        let answers = answers(inside.width);
+        let high = (answers.len() as u16).min(inside.height);
+        let above = Rect { height: inside.height.saturating_sub(high + 1), ..inside };
+        self.texts.draw(&Self::texts(look, inside.width), above, canvas);
+        let below = Rect { y: inside.bottom() - high, height: high, ..inside };
+        self.scroll.draw(&answers, below, canvas);
+    }
+}

@@ -1,0 +1,350 @@
+//! Going on from the past: what is to be another there, and from where a new branch begins.
+
+mod at;
+mod entries;
+mod value;
+
+pub(crate) use at::before;
+
+use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
+use super::{Overlay, Reaction};
+use crate::domain::{LessonId, Seq};
+use crate::driver::Fork;
+use crate::engine::{Command, Refusal};
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use at::Anew;
+use crossterm::event::{KeyEvent, MouseEvent};
+use entries::{Entry, entries};
+use ratatui::layout::Rect;
+use value::Value;
+
+/// What is to be another on the new branch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Nothing: it only goes on.
+    GoOn,
+    /// The action of the turn.
+    Act,
+    /// The thought of the turn.
+    Thought,
+    /// What the agent reads of the world's answer.
+    Observation,
+    /// The turn is asked again.
+    Again,
+    /// The proposal is refused with a reason.
+    Reject,
+    /// A new lesson.
+    Teach,
+    /// The words of a lesson.
+    Lesson(LessonId),
+    /// A wish that a key stands for, with what it comes to in words.
+    Wish(Box<Command>, String),
+    /// The method.
+    Method,
+    /// The actor.
+    Actor,
+    /// The mentor.
+    Mentor,
+    /// A setting.
+    Setting,
+    /// Nothing: what a refused wish was about has not happened there.
+    Before(Seq),
+}
+
+/// What the dialog waits for.
+enum Stage {
+    Choosing,
+    Typing(Box<Value>),
+}
+
+/// The dialog.
+pub struct ForkBox {
+    /// The chosen turn, and how many its episode has.
+    turn: (u32, usize),
+    /// It is opened over the present.
+    present: bool,
+    /// The moment shown, and where the turn waited for its decision.
+    here: Seq,
+    anew: Option<Anew>,
+    /// The last answered turn at the moment shown.
+    answered: u32,
+    entries: Vec<Entry>,
+    chosen: usize,
+    /// What was refused, where that is why this was opened.
+    refused: Option<String>,
+    scroll: Scroll,
+    stage: Stage,
+    note: Option<String>,
+}
+
+impl ForkBox {
+    /// Over the moment shown, with the change chosen that a key stands for.
+    pub fn new(look: &Look<'_>, change: &Change, lesson: Option<(LessonId, u32)>) -> Self {
+        let turn = look.moment.chosen();
+        let shown = look.shown().episode.as_deref();
+        let mut asked = Self {
+            turn: (turn, look.episode().map_or(0, |e| e.steps.len())),
+            present: !look.moment.past(),
+            here: at::here(look),
+            anew: at::anew(look, turn),
+            answered: shown.map_or(0, crate::engine::Episode::answered),
+            entries: Vec::new(),
+            chosen: 0,
+            refused: None,
+            scroll: Scroll::default(),
+            stage: Stage::Choosing,
+            note: None,
+        };
+        asked.entries = entries(look, asked.anew, change, lesson);
+        asked.choose(change);
+        asked
+    }
+
+    /// Over the present, after a wish was refused because of an event that something else rests on by now.
+    pub fn before(look: &Look<'_>, refusal: &Refusal, about: Seq) -> Self {
+        let mut asked = Self::new(look, &Change::GoOn, None);
+        let at = before(look, about);
+        asked.entries = vec![Entry::Row(Change::Before(at), "fork from before it".to_owned(), String::new())];
+        asked.chosen = 0;
+        asked.refused = Some(refusal.why.clone());
+        asked
+    }
+
+    fn choose(&mut self, change: &Change) {
+        let is = |e: &Entry| matches!(e, Entry::Row(c, ..) if c == change);
+        let any = |e: &Entry| matches!(e, Entry::Row(..));
+        let at = self.entries.iter().position(is).or_else(|| self.entries.iter().position(any));
+        self.chosen = at.unwrap_or(0);
+    }
+
+    /// To the next row that can be chosen.
+    fn by(&mut self, by: isize) {
+        let rows = self.entries.iter().enumerate().filter(|(_, e)| matches!(e, Entry::Row(..)));
+        let rows: Vec<usize> = rows.map(|(place, _)| place).collect();
+        let at = rows.iter().position(|r| *r == self.chosen).unwrap_or(0);
+        let to = at.saturating_add_signed(by).min(rows.len().saturating_sub(1));
+        self.chosen = rows.get(to).copied().unwrap_or(0);
+    }
+
+    fn change(&self) -> Option<Change> {
+        match self.entries.get(self.chosen) {
+            Some(Entry::Row(change, ..)) => Some(change.clone()),
+            _ => None,
+        }
+    }
+
+    /// Where the branch of a change begins.
+    fn from(&self, change: &Change) -> Seq {
+        let anew = matches!(change, Change::Act | Change::Thought | Change::Again | Change::Reject);
+        match change {
+            Change::Before(seq) => *seq,
+            _ => self.anew.filter(|_| anew).map_or(self.here, Anew::seq),
+        }
+    }
+
+    fn take(&mut self, look: &Look<'_>) -> Reaction {
+        let Some(change) = self.change() else { return Reaction::default() };
+        let fork =
+            |reason: String, then: Vec<Command>| Fork { from: None, at: self.from(&change), reason, then };
+        let turn = self.turn.0;
+        match &change {
+            Change::GoOn => Reaction::done(Request::Fork(fork(
+                format!("after turn {turn}: gone on"),
+                vec![Command::Step],
+            ))),
+            Change::Before(_) => {
+                Reaction::done(Request::Fork(fork("before what was taken back".to_owned(), Vec::new())))
+            }
+            Change::Again => {
+                let again = match self.anew {
+                    // Nobody was asked: the agent gets the turn.
+                    Some(Anew::Played(_)) => {
+                        vec![Command::SetAutonomy(crate::domain::Autonomy::Auto), Command::Step]
+                    }
+                    _ => vec![Command::AskAgain],
+                };
+                Reaction::done(Request::Fork(fork(format!("turn {turn}: asked again"), again)))
+            }
+            Change::Wish(command, words) => Reaction::done(Request::Fork(fork(
+                format!("after turn {turn}: {words}"),
+                vec![(**command).clone()],
+            ))),
+            Change::Teach => {
+                let fork = fork(format!("after turn {turn}: a lesson added"), vec![Command::Step]);
+                Reaction::done(Request::Teach { fork, of: None })
+            }
+            Change::Lesson(id) => {
+                let fork = fork(format!("after turn {turn}: a lesson edited"), vec![Command::Step]);
+                Reaction::done(Request::Teach { fork, of: Some(id.clone()) })
+            }
+            Change::Act
+            | Change::Thought
+            | Change::Observation
+            | Change::Reject
+            | Change::Method
+            | Change::Actor
+            | Change::Mentor
+            | Change::Setting => {
+                let step = if change == Change::Observation { self.answered } else { turn };
+                self.stage = Stage::Typing(Box::new(Value::of(look, change, step)));
+                Reaction::default()
+            }
+        }
+    }
+
+    /// What was typed, as a fork.
+    fn typed(&mut self, look: &Look<'_>) -> Reaction {
+        let Stage::Typing(value) = &mut self.stage else { return Reaction::default() };
+        let played = matches!(self.anew, Some(Anew::Played(_)));
+        match value.taken(look, played) {
+            Ok(Some((reason, then))) => {
+                let change = value.change().clone();
+                Reaction::done(Request::Fork(Fork { from: None, at: self.from(&change), reason, then }))
+            }
+            Ok(None) => Reaction::default(),
+            Err(why) => {
+                self.note = Some(why);
+                Reaction::default()
+            }
+        }
+    }
+
+    /// What is asked, as rows.
+    fn question(&self, columns: u16) -> Vec<Line> {
+        let (turn, of) = self.turn;
+        let words = match &self.refused {
+            Some(why) => {
+                format!("Too late: {why}. Continue from before it on a new branch? The old line stays.")
+            }
+            None if self.present => {
+                format!(
+                    "This is the present, turn {turn}. Continue from here on a new branch? The old line stays."
+                )
+            }
+            None => format!(
+                "This is the past (turn {turn} of {of}). Continue from here on a new branch? The old line stays."
+            ),
+        };
+        paragraph((Role::Past, ""), Role::Past, &words, columns)
+    }
+
+    fn title(&self) -> String {
+        match &self.stage {
+            Stage::Choosing => "Continue on a new branch".to_owned(),
+            Stage::Typing(value) => format!("New branch: {}", value.title(self.turn.0)),
+        }
+    }
+
+    fn rows(&self, columns: u16) -> u16 {
+        match &self.stage {
+            Stage::Choosing => (self.question(columns).len() + self.entries.len()) as u16 + 1,
+            Stage::Typing(value) => value.rows(),
+        }
+    }
+
+    fn list(&self, look: &Look<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
+        let asked = self.question(inside.width);
+        let mut y = inside.y;
+        for line in asked.iter().take(usize::from(inside.height)) {
+            put_line(line, Rect { y, height: 1, ..inside }, canvas);
+            y += 1;
+        }
+        // Where there is room, a blank row sets the choices apart.
+        let left = inside.bottom().saturating_sub(y);
+        let gap = u16::from(usize::from(left) > self.entries.len());
+        let list = Rect { y: y + gap, height: left - gap, ..inside };
+        let wide = self.entries.iter().map(Entry::columns).max().unwrap_or(0);
+        self.scroll.list(self.chosen, self.entries.len(), list, canvas, |place| {
+            self.entries.get(place).map_or_else(Line::new, |e| e.line(place == self.chosen, wide, look))
+        });
+    }
+}
+
+impl Overlay for ForkBox {
+    fn name(&self) -> &'static str {
+        "fork"
+    }
+
+    fn mode(&self) -> Mode {
+        match &self.stage {
+            Stage::Choosing => Mode::Choice,
+            Stage::Typing(value) => value.mode(),
+        }
+    }
+
+    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        self.note = None;
+        if let Stage::Typing(value) = &mut self.stage {
+            match action {
+                // One level back: the choices.
+                Action::Close => self.stage = Stage::Choosing,
+                Action::Accept | Action::Open => return self.typed(look),
+                other => value.act(other),
+            }
+            return Reaction::default();
+        }
+        match action {
+            Action::Close => return Reaction::close(),
+            Action::Accept | Action::Open => return self.take(look),
+            Action::Down | Action::NextField => self.by(1),
+            Action::Up | Action::PreviousField => self.by(-1),
+            Action::PageDown | Action::Live => self.by(isize::MAX),
+            Action::PageUp | Action::First => self.by(isize::MIN),
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+        if let Stage::Typing(value) = &mut self.stage {
+            self.note = None;
+            value.key(key);
+        }
+        Reaction::default()
+    }
+
+    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+        if let Stage::Typing(value) = &mut self.stage {
+            value.paste(text);
+        }
+        Reaction::default()
+    }
+
+    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+        if let Stage::Typing(value) = &mut self.stage {
+            value.mouse(event);
+            return Reaction::default();
+        }
+        match self.scroll.pointed(event) {
+            Some(Pointed::Row(row)) if row == self.chosen => return self.take(look),
+            Some(Pointed::Row(row)) if matches!(self.entries.get(row), Some(Entry::Row(..))) => {
+                self.chosen = row;
+            }
+            Some(Pointed::Wheel(by)) => self.by(by),
+            _ => {}
+        }
+        Reaction::default()
+    }
+
+    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        const COLUMNS: u16 = 78;
+        let columns = COLUMNS.min(screen.width.saturating_sub(4));
+        let title = self.title();
+        let window = Window {
+            title: &title,
+            place: Place::Middle,
+            rows: self.rows(columns),
+            columns: COLUMNS,
+            mode: self.mode(),
+        };
+        let inside = window.draw(look, screen, canvas);
+        match &self.stage {
+            Stage::Choosing => self.list(look, inside, canvas),
+            Stage::Typing(value) => value.draw(look, self.note.as_deref(), inside, canvas),
+        }
+    }
+}

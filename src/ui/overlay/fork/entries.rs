@@ -1,0 +1,104 @@
+//! What can be another on the new branch, in the order of the list.
+
+use super::super::window::Line;
+use super::Change;
+use super::at::Anew;
+use crate::domain::LessonId;
+use crate::text::{one_line, width};
+use crate::ui::look::Look;
+use crate::ui::theme::Role;
+
+/// A row of the list.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Entry {
+    /// From where the rows below it begin.
+    Head(String),
+    /// A change, its name, and how it is now.
+    Row(Change, String, String),
+}
+
+impl Entry {
+    /// Columns of its name.
+    pub(super) fn columns(&self) -> usize {
+        match self {
+            Self::Head(_) => 0,
+            Self::Row(_, name, _) => width(name),
+        }
+    }
+
+    /// As a row; `wide` columns are the names'.
+    pub(super) fn line(&self, here: bool, wide: usize, look: &Look<'_>) -> Line {
+        match self {
+            Self::Head(words) => vec![(Role::Dim, words.clone())],
+            Self::Row(_, name, now) => {
+                let (mark, role) =
+                    if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
+                let gap = " ".repeat(wide.saturating_sub(width(name)) + 2);
+                vec![
+                    (Role::Proposal, format!(" {mark} ")),
+                    (role, name.clone()),
+                    (Role::Dim, format!("{gap}{now}")),
+                ]
+            }
+        }
+    }
+}
+
+fn row(change: Change, name: &str, now: impl AsRef<str>) -> Entry {
+    Entry::Row(change, name.to_owned(), one_line(now.as_ref()).into_owned())
+}
+
+/// The list over the moment shown. What only a key can want is there when that key was pressed.
+pub(super) fn entries(
+    look: &Look<'_>,
+    anew: Option<Anew>,
+    change: &Change,
+    lesson: Option<(LessonId, u32)>,
+) -> Vec<Entry> {
+    let turn = look.moment.chosen();
+    let mut all = Vec::new();
+    let open = look.shown().awaiting().is_some();
+    let here = match turn {
+        0 => "From the beginning".to_owned(),
+        _ if open => format!("From here: turn {turn} waits for a decision"),
+        _ => format!("After turn {turn}"),
+    };
+    all.push(Entry::Head(here));
+    if let Change::Wish(_, words) = change {
+        all.push(row(change.clone(), words, ""));
+    }
+    let next = if open {
+        "what is proposed is done".to_owned()
+    } else {
+        format!("the agent is asked turn {}", turn + 1)
+    };
+    all.push(row(Change::GoOn, "just go on", next));
+    let answered = look.shown().episode.as_deref().and_then(|e| e.step(e.answered()));
+    if let Some(seen) = answered.and_then(|s| s.observation()) {
+        all.push(row(Change::Observation, "another observation", seen));
+    }
+    all.push(row(Change::Teach, "a new lesson", "in the next prompt"));
+    if let Some((id, number)) = lesson {
+        all.push(row(Change::Lesson(id), "other words for a lesson", format!("lesson {number}")));
+    }
+    let run = look.shown().run.as_deref();
+    let now = |of: fn(&crate::domain::RunSpec) -> &str| run.map_or("", of);
+    all.push(row(Change::Method, "another method", now(|r| &r.method)));
+    all.push(row(Change::Actor, "another model acts", now(|r| &r.actor)));
+    all.push(row(Change::Mentor, "another model reflects", now(|r| &r.mentor)));
+    all.push(row(Change::Setting, "another setting", "limits, what enters prompts, when to reflect"));
+    if let Some(anew) = anew {
+        let step = look.episode().and_then(|e| e.step(turn));
+        all.push(Entry::Head(format!("Turn {turn} anew, from before its action")));
+        let did = step.and_then(|s| s.action()).unwrap_or_default();
+        all.push(row(Change::Act, "another action", did));
+        if let (Some(thought), Anew::Proposed(_)) = (step.and_then(|s| s.thought.as_deref()), anew) {
+            all.push(row(Change::Thought, "another thought", thought));
+        }
+        all.push(row(Change::Again, "ask the agent again", ""));
+        if matches!(anew, Anew::Proposed(_)) && *change == Change::Reject {
+            all.push(row(Change::Reject, "reject it with a reason", ""));
+        }
+    }
+    all
+}

@@ -1,0 +1,60 @@
+//! What has happened since the last look.
+
+use super::{fork, hits, turn};
+use crate::driver::Signal;
+use crate::engine::Pace;
+use crate::ui::keymap::Action;
+use crate::ui::look::Look;
+use crate::ui::model::{Hint, Model, Tone};
+use crate::ui::overlay;
+use crate::ui::view::footer::fresh_mistake;
+
+/// A hint goes once it was obeyed.
+pub(super) fn obey(model: &mut Model, action: Action) {
+    match (model.hint, action) {
+        (Hint::Step, Action::Step | Action::Open | Action::PauseRun | Action::StepStage) => {
+            model.hint = Hint::Mistake;
+        }
+        (Hint::Teach, Action::AddLesson) => model.hint = Hint::None,
+        _ => {}
+    }
+}
+
+/// Takes in what the driver said since, and looks whether the first mistake has happened.
+pub(super) fn hear(model: &mut Model, look: &Look<'_>) {
+    for (number, signal) in &look.moment.live.signals {
+        if *number <= model.heard {
+            continue;
+        }
+        model.heard = *number;
+        turn::hear(model, signal);
+        match signal {
+            Signal::Refused(refusal) if fork::refused(model, look, refusal) => {}
+            Signal::Refused(refusal) => {
+                model.say(format!("{}: {}", refusal.why, refusal.next), Tone::Refused, look.now);
+            }
+            Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
+        }
+    }
+    hits::hear(model, look);
+    // A run that goes straight on to its next task is not held up by a card of the last one.
+    let head = &look.moment.head;
+    let settled = head.over || head.pace != Pace::Running;
+    let ended = ended(look);
+    if settled && ended.is_some() && ended != model.carded {
+        model.carded = ended;
+        if !model.past() && model.overlays.is_empty() {
+            let card = overlay::open(Action::EndCard, model, look);
+            model.overlays.extend(card.ok());
+        }
+    }
+    if model.hint == Hint::Mistake && fresh_mistake(&look.moment.head) {
+        model.hint = Hint::Teach;
+    }
+}
+
+/// The number of the episode at the head, when it has ended.
+pub(crate) fn ended(look: &Look<'_>) -> Option<u32> {
+    let episode = look.moment.head.episode.as_ref()?;
+    episode.outcome.is_some().then_some(episode.number)
+}
