@@ -181,9 +181,11 @@ impl Driver {
         self.store.swap(timeline, branch);
         self.store.edit_live(|live| live.calls.clear());
         self.then = then;
+        // What was agreed to and not yet taken is taken as soon as the line is reopened: the world must stand first.
         // A failed write halts the session here as anywhere; the world is brought back meanwhile.
+        self.orders.rebuilding = true;
         let _ = self.command(&Command::Reopen);
-        self.take_up_again();
+        self.rebuild();
     }
 
     /// Wishes wait while the world of a fork is brought back: what was wished with the fork comes first.

@@ -224,11 +224,6 @@ impl Driver {
         }
     }
 
-    /// After a resume: the world is brought back, then the calls in flight are made again.
-    pub(super) fn take_up_again(&mut self) {
-        self.rebuild();
-    }
-
     /// Makes all calls in flight (again).
     pub(super) fn issue_all(&mut self) {
         let calls: Vec<Effect> = self.engine.state.calls.values().cloned().collect();

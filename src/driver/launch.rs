@@ -235,9 +235,11 @@ impl Driver {
     ) -> Result<(), crate::engine::Refusal> {
         let _inside = runtime.enter();
         let reopened = matches!(command, Command::Reopen);
+        // What was agreed to and not yet taken is taken as soon as the session is reopened: the world must stand first.
+        self.orders.rebuilding = reopened;
         self.command(command)?;
         if reopened {
-            self.take_up_again();
+            self.rebuild();
         }
         Ok(())
     }

@@ -169,10 +169,10 @@ enum Line<'a> {
         progress: f64,
         calls: u32,
         tokens: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        spent: Option<Counted>,
         reason: EndReason,
         assisted: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        spent: Option<Counted>,
     },
 }
 

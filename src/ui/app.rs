@@ -298,6 +298,7 @@ impl App {
             | Request::Go(_)
             | Request::Keep { .. }
             | Request::Marks(_)
+            | Request::Beside(_)
             | Request::Teach { .. }
             | Request::Do(_)
             | Request::Say(_) => {}

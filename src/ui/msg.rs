@@ -62,6 +62,8 @@ pub enum Request {
         /// The row.
         row: usize,
     },
+    /// Put the episode on the screen beside another one.
+    Beside(Place),
     /// Ask for a way to the goal; the answer is said in the footer.
     Hint,
     /// Open this text in `$EDITOR`; the answer goes to the topmost overlay.

@@ -111,6 +111,11 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 let words = fork::words(&command, look);
                 fork::open(model, look, &overlay::Change::Wish(Box::new(command), words));
             }
+            Request::Beside(place) => {
+                let (compare, want) = overlay::Compare::between(overlay::Compare::here(look), place);
+                model.overlays.push(Box::new(compare));
+                rest.push(want);
+            }
             Request::Teach { fork, of } => {
                 model.overlays.extend(overlay::teach(model, look, fork, of.as_ref()));
             }

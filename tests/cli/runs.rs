@@ -58,7 +58,7 @@ fn run_json_tells_a_run() {
         fields(end),
         [
             "type", "episode", "task", "trial", "won", "steps", "moves", "progress", "calls", "tokens",
-            "reason", "assisted", "seq"
+            "reason", "assisted", "spent", "seq"
         ]
     );
     let summary = told.last().unwrap();

@@ -3,7 +3,7 @@
 use super::{launch, start, until};
 use crate::domain::{Autonomy, BranchId, Fate, Kind, LessonText, Scope, Seq, ShownAs};
 use crate::driver::{Driver, Fork, Handle};
-use crate::engine::{Command, LessonWish, State};
+use crate::engine::{Command, Event, LessonWish, State};
 use crate::journal::{Session, Use, open_branch};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -151,4 +151,23 @@ proptest! {
             resumed.thread.join().unwrap();
         }
     }
+}
+
+#[test]
+fn an_action_agreed_to_and_not_yet_taken_waits_for_the_world() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, launch(6, false));
+    for _ in 0..4 {
+        play(&handle, &session, Move::Wish(Command::Step));
+    }
+    let events = handle.store.timeline().since(Seq(0));
+    let agreed = events.iter().find(|e| matches!(e.event, Event::Approved { step: 2 })).unwrap().seq;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(handle.fork(Fork { at: agreed, ..Fork::default() })).unwrap();
+    let second = |h: &Handle| h.store.head().episode.as_ref()?.step(2)?.answer.clone();
+    until(&handle, |h| second(h).is_some());
+    let said = second(&handle).unwrap().raw;
+    assert_eq!(said, "It is 2.", "it was not taken in the world of the old line");
+    handle.quit();
+    thread.join().unwrap();
 }

@@ -8,6 +8,7 @@ use super::{Answer, Overlay, Reaction};
 use crate::domain::BranchId;
 use crate::ui::branches::{Relabel, Twig, tree};
 use crate::ui::canvas::Canvas;
+use crate::ui::compare;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
@@ -179,6 +180,18 @@ impl Overlay for Branches {
                     self.by(-1);
                 }
                 return wish;
+            }
+            Action::Compare => {
+                let Some(twig) = self.twig().filter(|t| t.id != look.store.branch()) else {
+                    let words = "choose another branch than the one at work; it is put beside it".to_owned();
+                    return Reaction::want(Request::Say(words));
+                };
+                let (branch, title) = (Some(twig.id.0.clone()), format!("branch {}", twig.id));
+                return Reaction::want(Request::Beside(compare::Place {
+                    branch,
+                    title,
+                    ..compare::Place::default()
+                }));
             }
             Action::ShowArchived => {
                 self.archived = !self.archived;

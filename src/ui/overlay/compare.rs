@@ -54,9 +54,14 @@ struct Details {
 impl Compare {
     /// The episode that is listed on the screen, and a choice of what it is compared with.
     pub fn of(look: &Look<'_>) -> Self {
-        let left = Place { episode: look.episode().map(|e| e.number), ..Place::default() };
+        let left = Self::here(look);
         let chooser = Chooser::new(look, left.episode);
         Self { left, right: None, stage: Stage::Choosing(Box::new(chooser)) }
+    }
+
+    /// The episode that is listed on the screen.
+    pub fn here(look: &Look<'_>) -> Place {
+        Place { episode: look.episode().map(|e| e.number), ..Place::default() }
     }
 
     /// Two places that are known, and the request that brings them.

@@ -150,3 +150,19 @@ fn a_world_that_differs_shows_both_texts_and_the_ways_on() {
         assert_eq!(top(&stage), "", "it is shown once");
     }
 }
+
+#[test]
+fn a_branch_of_the_tree_is_put_beside_the_one_at_work() {
+    let mut stage = on_branch(120, 36);
+    stage.press("B");
+    stage.tell(Msg::Answer(Answer::Branches(Ok(twigs()))));
+    let wants = stage.press("D");
+    assert!(wants.is_empty() && said(&stage).contains("another branch"), "the one at work: {}", said(&stage));
+    stage.press("k");
+    let wants = stage.press("D");
+    let [Request::Compare { a, b }] = wants.as_slice() else { panic!("{wants:?}") };
+    assert!(a.branch.is_none() && b.branch.is_some(), "{a:?} {b:?}");
+    assert_eq!(top(&stage), "compare");
+    stage.press("q");
+    assert_eq!(top(&stage), "branches", "and back to the tree");
+}
