@@ -33,6 +33,18 @@ struct Line {
     launch: Launch,
 }
 
+/// Lines that were left and are still in memory, at most: going back to one is no opening.
+const LEFT: usize = 2;
+
+/// A line that was left, as long as nobody has written to its file since.
+pub(super) struct Left {
+    branch: BranchId,
+    /// Bytes of its file.
+    whole: u64,
+    timeline: Timeline,
+    keeper: Keeper,
+}
+
 impl Driver {
     /// Goes on from the past as a new branch. All that can be refused is refused before anything is made or put down.
     pub(super) fn fork(&mut self, fork: &Fork) -> Result<BranchId, Refusal> {
@@ -91,17 +103,27 @@ impl Driver {
         let refused = |e: crate::journal::JournalError| Refusal::new(e.to_string(), "choose another branch");
         let file = self.session.branch_there(to).map_err(refused)?;
         let writer = Writer::lock(&file).map_err(refused)?;
-        let OpenBranch { header, timeline, whole, places, checkpoints, .. } =
-            open_branch(&file, Use::GoOn).map_err(refused)?;
+        let (timeline, whole, keeper) = match self.still_here(to, writer.whole()) {
+            Some(left) => (left.timeline, left.whole, left.keeper),
+            None => {
+                let opened = open_branch(&file, Use::GoOn).map_err(refused)?;
+                (opened.timeline, opened.whole, Keeper::new(opened.checkpoints, opened.places))
+            }
+        };
         let Some(run) = timeline.head().run.clone() else {
             return Err(Refusal::new("no run has begun there", "choose another branch"));
         };
         let launch = self.launch_of(&run)?;
-        let writer = writer.cut_to(whole, places).map_err(refused)?;
-        let keeper = Keeper::new(checkpoints, writer.events().clone());
+        let writer = writer.cut_to(whole, keeper.places().clone()).map_err(refused)?;
         self.put_down();
-        self.take_over(Line { timeline, writer, keeper, branch: header.id, launch }, VecDeque::new());
+        self.take_over(Line { timeline, writer, keeper, branch: to.clone(), launch }, VecDeque::new());
         Ok(())
+    }
+
+    /// A line that was left and whose file is as it was then.
+    fn still_here(&mut self, branch: &BranchId, whole: u64) -> Option<Left> {
+        let place = self.left.iter().position(|left| left.branch == *branch)?;
+        self.left.remove(place).filter(|left| left.whole == whole)
     }
 
     fn look_at(&self, branch: &BranchId) -> Result<OpenBranch, Refusal> {
@@ -167,8 +189,11 @@ impl Driver {
     fn take_over(&mut self, line: Line, then: VecDeque<Command>) {
         let Line { timeline, writer, keeper, branch, launch } = line;
         let state = State::clone(timeline.head());
-        self.engine = Engine::resume(state, launch.policy.clone(), branch.clone());
-        (self.writer, self.keeper, self.launch) = (writer, keeper, launch);
+        let engine = Engine::resume(state, launch.policy.clone(), branch.clone());
+        let left = std::mem::replace(&mut self.engine, engine).branch;
+        let whole = std::mem::replace(&mut self.writer, writer).whole();
+        let kept = std::mem::replace(&mut self.keeper, keeper);
+        self.launch = launch;
         self.outfitted = None;
         self.orders.begin_line();
         self.forget_ahead();
@@ -178,7 +203,12 @@ impl Driver {
                 let _ = tell.send(Err(left));
             }
         }
-        self.store.swap(timeline, branch);
+        let timeline = self.store.swap(timeline, branch);
+        self.left.retain(|other| other.branch != left);
+        self.left.push_back(Left { branch: left, whole, timeline, keeper: kept });
+        if self.left.len() > LEFT {
+            self.left.pop_front();
+        }
         self.store.edit_live(|live| live.calls.clear());
         self.then = then;
         // What was agreed to and not yet taken is taken as soon as the line is reopened: the world must stand first.

@@ -1,6 +1,7 @@
 //! Starting a driver: a new session, or one that goes on.
 
 use super::ahead::Ahead;
+use super::branch::Left;
 use super::host::Host;
 use super::keeper::Keeper;
 use super::orders::Orders;
@@ -100,6 +101,8 @@ pub struct Driver {
     /// What the world was told and has not answered.
     pub(super) orders: Orders,
     pub(super) ahead: Ahead,
+    /// The lines that were left last.
+    pub(super) left: VecDeque<Left>,
     pub(super) quit: bool,
 }
 
@@ -215,6 +218,7 @@ impl Driver {
             outfitted: None,
             orders: Orders::default(),
             ahead: Ahead::default(),
+            left: VecDeque::new(),
             quit: false,
         };
         let begun = driver.begin(begin, &runtime);
