@@ -7,7 +7,6 @@ use crate::domain::{BranchId, RunSpec, Seq};
 use crate::engine::{Cause, Command, Engine, Envelope, Event, Input, Refusal, State};
 use crate::journal::{BranchHeader, OpenBranch, Use, Writer, open_branch, summarise};
 use crate::timeline::Timeline;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -20,7 +19,7 @@ pub struct Fork {
     pub at: Seq,
     /// Why, in words; empty: the place is named.
     pub reason: String,
-    /// What is done there first, as soon as the world stands.
+    /// What is done there first: written with the branch, and carried out as soon as the world stands.
     pub then: Vec<Command>,
 }
 
@@ -88,10 +87,7 @@ impl Driver {
         };
         let BranchHeader { id, .. } = header;
         self.put_down();
-        self.take_over(
-            Line { timeline, writer, keeper, branch: id.clone(), launch },
-            fork.then.clone().into(),
-        );
+        self.take_over(Line { timeline, writer, keeper, branch: id.clone(), launch }, &fork.then);
         Ok(id)
     }
 
@@ -116,7 +112,7 @@ impl Driver {
         let launch = self.launch_of(&run)?;
         let writer = writer.cut_to(whole, keeper.places().clone()).map_err(refused)?;
         self.put_down();
-        self.take_over(Line { timeline, writer, keeper, branch: to.clone(), launch }, VecDeque::new());
+        self.take_over(Line { timeline, writer, keeper, branch: to.clone(), launch }, &[]);
         Ok(())
     }
 
@@ -185,8 +181,8 @@ impl Driver {
         self.summarise();
     }
 
-    /// Drives another line from its last state on: its world is brought back, and what is to be done there follows.
-    fn take_over(&mut self, line: Line, then: VecDeque<Command>) {
+    /// Drives another line from its last state on: what is to be done there is written, and its world is brought back for it.
+    fn take_over(&mut self, line: Line, then: &[Command]) {
         let Line { timeline, writer, keeper, branch, launch } = line;
         let state = State::clone(timeline.head());
         let engine = Engine::resume(state, launch.policy.clone(), branch.clone());
@@ -210,44 +206,21 @@ impl Driver {
             self.left.pop_front();
         }
         self.store.edit_live(|live| live.calls.clear());
-        self.then = then;
-        // What was agreed to and not yet taken is taken as soon as the line is reopened: the world must stand first.
-        // A failed write halts the session here as anywhere; the world is brought back meanwhile.
+        // Nothing is asked of anybody before the world stands; what was wished is written now, so that it is not lost with the
+        // program. A failed write halts the session here as anywhere; the world is brought back meanwhile.
         self.orders.rebuilding = true;
         let _ = self.command(&Command::Reopen);
-        self.rebuild();
-    }
-
-    /// Wishes wait while the world of a fork is brought back: what was wished with the fork comes first.
-    pub(super) fn must_wait(&self, message: &Message) -> bool {
-        matches!(message, Message::Wish(..)) && self.orders.rebuilding && !self.then.is_empty()
-    }
-
-    /// Does what was wished with a fork as soon as its world stands, and then what waited.
-    pub(super) fn go_on(&mut self) {
-        if self.orders.rebuilding || self.quit {
-            return;
-        }
-        while self.unwritten.is_empty() && self.engine.state.divergence.is_none() {
-            let Some(command) = self.then.pop_front() else { break };
-            if let Err(refusal) = self.command(&command)
+        for command in then {
+            if !self.unwritten.is_empty() {
+                self.waiting.push_back(Message::Wish(command.clone(), None));
+            } else if let Err(refusal) = self.command(command)
                 && self.unwritten.is_empty()
             {
-                self.then.clear();
                 self.store.signal(Signal::Refused(refusal));
+                break;
             }
         }
-        // What is taken here comes back here: only the first goes through the queue.
-        if std::mem::replace(&mut self.emptying, true) {
-            return;
-        }
-        while self.unwritten.is_empty()
-            && !self.orders.rebuilding
-            && let Some(held) = self.waiting.pop_front()
-        {
-            self.take(held);
-        }
-        self.emptying = false;
+        self.rebuild();
     }
 
     /// Carries a wish out and says how it went.
