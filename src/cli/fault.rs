@@ -45,10 +45,20 @@ pub struct Fault {
     pub hint: String,
 }
 
+/// What is quoted of a file or a line may be of any length; a sentence for a person is not.
+fn bounded(mut words: String) -> String {
+    const LETTERS: usize = 2000;
+    if let Some((end, _)) = words.char_indices().nth(LETTERS) {
+        words.truncate(end);
+        words.push_str(" ... (cut)");
+    }
+    words
+}
+
 impl Fault {
     /// A failure with its advice.
     pub fn new(kind: FaultKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into() }
+        Self { kind, message: bounded(message.into()), hint: bounded(hint.into()) }
     }
 
     /// The command line asks for what cannot be.

@@ -33,6 +33,9 @@ pub(super) fn show(
     {
         out.note(&format!("{}: {torn}", opened.meta.session));
     }
+    if let Some(at) = opened.at.filter(|_| !follow) {
+        place::there(opened.timeline.head(), at)?;
+    }
     let follower = opened.dir.as_ref().filter(|_| follow).map(|dir| {
         let file = crate::journal::branch_path(dir, &opened.branch.id);
         Follower::behind(&file, opened.whole, opened.timeline.head().head)

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use crate::domain::{BranchId, Seq};
-use crate::engine::Envelope;
+use crate::engine::{Envelope, State};
 use crate::journal::{
     BranchHeader, LABELS, Meta, OpenBranch, Session, Use, fold, last_of, list, open_branch, read_line,
 };
@@ -108,6 +108,27 @@ impl Opened {
 /// Events that are there no more.
 pub(super) fn lost(why: String) -> Fault {
     Fault::new(FaultKind::Session, why, "open the session again, or restore it from a copy")
+}
+
+/// Whether a session has the place that `#E.S` names.
+pub(super) fn there(head: &State, at: At) -> Result<(), Fault> {
+    let open = head.episode.as_deref().map(|e| (e.number, e.steps.len() as u32));
+    let ended = head.past.iter().map(|e| (e.number, e.steps));
+    let mut all: Vec<(u32, u32)> = ended.chain(open).collect();
+    all.dedup_by_key(|e| e.0);
+    let Some((_, steps)) = all.iter().find(|e| e.0 == at.episode) else {
+        return Err(Fault::usage(
+            format!("#{at}: the session has {} episode(s), and none of this number", all.len()),
+            "choose one that is there, or leave the # away",
+        ));
+    };
+    if at.step > *steps {
+        return Err(Fault::usage(
+            format!("#{at}: episode {} has {steps} steps", at.episode),
+            "choose a step that is there",
+        ));
+    }
+    Ok(())
 }
 
 /// Splits `PATH#E.S`.

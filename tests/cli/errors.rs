@@ -51,7 +51,7 @@ fn every_error_says_what_where_and_what_next() {
         (&["run", "--set", "r_freq=5", "--method", "react"], 2, "usage", &["is for omnireflect", "--method"]),
         (&["run", "--set", "context_tokens=4294967296"], 2, "usage", &["from 1 to 16000000"]),
         (&["run", "--set", "max_moves=4294967296"], 2, "usage", &["at most 4294967295"]),
-        (&["run", "--preset", "fast"], 2, "usage", &["config.toml", "[preset.fast]"]),
+        (&["run", "--preset", "fast"], 2, "usage", &["config.toml", "[preset.fast]", "fcrf-1"]),
         (&["run", "--preset", "fcrf-1", "--method", "react"], 2, "usage", &["is of fcrf, not of react"]),
         (&["run", "--preset", "omnireflect-3-neural"], 2, "usage", &["made beforehand", "--constitution"]),
         (&["rerun", "somewhere"], 2, "usage", &["names no episode", "--last#3"]),

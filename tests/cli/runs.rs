@@ -375,3 +375,17 @@ fn once_the_goal_holds_no_reflection_says_what_comes_next() {
     let reflected = told.iter().filter(|l| l["type"] == "reflection" && l["step"] == won);
     assert!(reflected.filter(|l| l.to_string().contains("Next")).count() == 0, "{told:?}");
 }
+
+/// Found by a new user: a place that is not there was passed over, and the last episode shown.
+#[test]
+fn a_place_that_is_not_there_is_refused() {
+    let home = Home::new();
+    home.run(&["run", "--task", "easy/heat/23", "--max-steps", "3", "--headless"]);
+    let name = home.session().display().to_string();
+    for (place, words) in [("#9.1", "1 episode"), ("#1.99", "episode 1 has 3 steps")] {
+        let said = home.run(&["open", &format!("{name}{place}")]);
+        assert_eq!(said.code, 2, "{place}: {}", said.err);
+        assert!(said.err.contains(words), "{place}: {}", said.err);
+    }
+    assert_eq!(home.run(&["open", &format!("{name}#1.2")]).code, 0);
+}

@@ -41,12 +41,14 @@ impl Config {
     /// A usage [`Fault`] when the file has no such preset.
     pub fn preset(&self, name: &str) -> Result<&[(String, Value)], Fault> {
         self.presets.get(name).map(Vec::as_slice).ok_or_else(|| {
-            let known = self.presets.keys().cloned().collect::<Vec<_>>().join(", ");
-            let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {known}") };
+            let own: Vec<&str> = self.preset_names().collect();
+            let own = if own.is_empty() { String::new() } else { format!("; your own: {}", own.join(", ")) };
             Fault::usage(
-                format!("{}: there is no preset {name:?}; {known}", self.file.display()),
+                format!("--preset {name:?}: there is no such preset"),
                 format!(
-                    "write one as a table [preset.{name}] of settings; `retrospect config show` lists these and those that come with the program"
+                    "those that come with the program: {}{own}; another one is a table [preset.{name}] of settings in {}",
+                    crate::report::metrics::rows().iter().map(|r| r.preset.as_str()).collect::<Vec<_>>().join(", "),
+                    self.file.display()
                 ),
             )
         })

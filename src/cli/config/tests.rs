@@ -77,7 +77,7 @@ fn presets_are_settings_by_name() {
     let preset: std::collections::BTreeMap<_, _> = config.preset("fast").unwrap().iter().cloned().collect();
     assert_eq!(preset["r_freq"], 5);
     assert_eq!(preset["reflect"], "periodic");
-    assert!(config.preset("slow").unwrap_err().message.contains("it has fast"));
+    assert!(config.preset("slow").unwrap_err().hint.contains("your own: fast"));
 }
 
 #[test]

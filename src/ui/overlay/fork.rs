@@ -100,6 +100,10 @@ impl ForkBox {
             note: None,
         };
         asked.entries = entries(look, asked.anew, change, lesson);
+        let there = |e: &Entry| matches!(e, Entry::Row(c, ..) if c == change);
+        if !asked.entries.iter().any(there) {
+            asked.note = Some(format!("turn {turn} has nothing of that kind; choose what is to be another"));
+        }
         asked.choose(change);
         asked
     }

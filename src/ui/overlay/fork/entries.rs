@@ -63,6 +63,12 @@ pub(super) fn entries(
         _ if open => format!("From here: turn {turn} waits for a decision"),
         _ => format!("After turn {turn}"),
     };
+    // Behind the end of an episode nothing goes on: only what led to it can be another.
+    let over = !open && (look.shown().open_episode().is_none() || look.shown().ending());
+    if over && let Some(anew) = anew {
+        all.extend(of_the_turn(look, anew, change));
+        return all;
+    }
     all.push(Entry::Head(here));
     if let Change::Wish(_, words) = change {
         all.push(row(change.clone(), words, ""));
@@ -87,18 +93,23 @@ pub(super) fn entries(
     all.push(row(Change::Actor, "another model acts", now(|r| &r.actor)));
     all.push(row(Change::Mentor, "another model reflects", now(|r| &r.mentor)));
     all.push(row(Change::Setting, "another setting", "limits, what enters prompts, when to reflect"));
-    if let Some(anew) = anew {
-        let step = look.episode().and_then(|e| e.step(turn));
-        all.push(Entry::Head(format!("Turn {turn} anew, from before its action")));
-        let did = step.and_then(|s| s.action()).unwrap_or_default();
-        all.push(row(Change::Act, "another action", did));
-        if let (Some(thought), Anew::Proposed(_)) = (step.and_then(|s| s.thought.as_deref()), anew) {
-            all.push(row(Change::Thought, "another thought", thought));
-        }
-        all.push(row(Change::Again, "ask the agent again", ""));
-        if matches!(anew, Anew::Proposed(_)) && *change == Change::Reject {
-            all.push(row(Change::Reject, "reject it with a reason", ""));
-        }
+    all.extend(anew.into_iter().flat_map(|anew| of_the_turn(look, anew, change)));
+    all
+}
+
+/// What can be another of the turn itself.
+fn of_the_turn(look: &Look<'_>, anew: Anew, change: &Change) -> Vec<Entry> {
+    let turn = look.moment.chosen();
+    let step = look.episode().and_then(|e| e.step(turn));
+    let mut all = vec![Entry::Head(format!("Turn {turn} anew, from before its action"))];
+    let did = step.and_then(|s| s.action()).unwrap_or_default();
+    all.push(row(Change::Act, "another action", did));
+    if let (Some(thought), Anew::Proposed(_)) = (step.and_then(|s| s.thought.as_deref()), anew) {
+        all.push(row(Change::Thought, "another thought", thought));
+    }
+    all.push(row(Change::Again, "ask the agent again", ""));
+    if matches!(anew, Anew::Proposed(_)) && *change == Change::Reject {
+        all.push(row(Change::Reject, "reject it with a reason", ""));
     }
     all
 }
