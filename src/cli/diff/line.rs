@@ -3,12 +3,12 @@
 use crate::cli::config::Config;
 use crate::cli::fault::{Fault, FaultKind};
 use crate::cli::place::{self, Opened};
-use crate::domain::{BranchId, Seq};
+use crate::domain::BranchId;
 use crate::engine::State;
 use crate::journal::{self, Session, Use};
 use crate::timeline::Timeline;
 use crate::timeline::compare::Side;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What is meant: `PATH`, `PATH@BRANCH`, `PATH#EPISODE` or `PATH@BRANCH#EPISODE`.
@@ -26,8 +26,6 @@ pub(in crate::cli) struct Line {
     /// The session's name.
     pub(super) session: String,
     pub(super) branch: BranchId,
-    /// The session's folder; none when it came out of a report.
-    dir: Option<PathBuf>,
     /// The episode that is meant, where one is named.
     pub(super) episode: Option<u32>,
     pub(super) torn: Option<String>,
@@ -70,7 +68,6 @@ impl Line {
             name,
             session,
             branch,
-            dir: opened.dir,
             episode: place.episode,
             torn: opened.torn,
             timeline: Arc::new(opened.timeline),
@@ -90,16 +87,6 @@ impl Line {
         Side::of(&name, &self.head(), Some(number), states).map_err(|why| {
             Fault::new(FaultKind::Session, why, "`retrospect export PATH --format text` tells what there is")
         })
-    }
-
-    /// The last event that both have in common, where they are branches of one session.
-    pub(super) fn shared(&self, other: &Self) -> Result<Seq, Fault> {
-        let Some(dir) = self.dir.as_ref().filter(|_| self.dir == other.dir) else { return Ok(Seq(0)) };
-        let session = Session::open(dir)?;
-        let mine = line_of(&session, &self.branch, self.head().head)?;
-        let theirs = line_of(&session, &other.branch, other.head().head)?;
-        let common = mine.iter().zip(&theirs).take_while(|(x, y)| x.0 == y.0);
-        Ok(common.map(|(x, y)| x.1.min(y.1)).last().unwrap_or_default())
     }
 }
 
@@ -122,20 +109,6 @@ pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<(Ope
     let branch = place.branch.clone().unwrap_or_else(|| session.last_written());
     let opened = journal::open_branch(&session.branch_there(&branch)?, Use::Look)?;
     Ok((Opened::of(dir, session.meta, opened), branch))
-}
-
-/// The branches that an event of a branch stands on, from the trunk on, each with its last event that counts here.
-fn line_of(session: &Session, branch: &BranchId, head: Seq) -> Result<Vec<(BranchId, Seq)>, Fault> {
-    let headers = session.headers()?;
-    let mut line = vec![(branch.clone(), head)];
-    let mut at = branch.clone();
-    while let Some(header) = headers.iter().find(|h| h.id == at) {
-        let Some(parent) = header.parent.clone().filter(|p| line.iter().all(|l| l.0 != *p)) else { break };
-        line.push((parent.clone(), header.at_seq));
-        at = parent;
-    }
-    line.reverse();
-    Ok(line)
 }
 
 #[cfg(test)]
