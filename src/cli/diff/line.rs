@@ -15,7 +15,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Place {
     pub(in crate::cli) path: String,
-    pub(in crate::cli) branch: Option<BranchId>,
+    /// The branch by its id or its name.
+    pub(in crate::cli) branch: Option<String>,
     pub(in crate::cli) episode: Option<u32>,
 }
 
@@ -49,12 +50,9 @@ impl Place {
             };
             (place.path, place.episode) = (path.to_owned(), Some(episode.ok_or_else(bad)?));
         }
-        if !there(&place.path)
-            && let Some((path, branch)) = place.path.clone().rsplit_once('@')
-        {
-            (place.path, place.branch) = (path.to_owned(), Some(BranchId(branch.to_owned())));
-        }
-        Ok(place)
+        let (path, branch) = place::split_branch(&place.path);
+        let (path, branch) = (path.to_owned(), branch.map(str::to_owned));
+        Ok(Self { path, branch, ..place })
     }
 }
 
@@ -96,7 +94,7 @@ pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<(Ope
     let report =
         path.map(Path::new).is_some_and(|p| p.is_file() && p.file_name().is_some_and(|n| n != "meta.toml"));
     if report {
-        return match place.branch.as_ref().filter(|b| **b != BranchId::trunk()) {
+        return match place.branch.as_ref().filter(|b| **b != BranchId::trunk().0) {
             None => Ok((place::open(config, Some(&format!("{}@trunk", place.path)))?, BranchId::trunk())),
             Some(branch) => Err(Fault::usage(
                 format!("{}@{branch}: only the trunk of a report can be compared", place.path),
@@ -106,7 +104,10 @@ pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<(Ope
     }
     let dir = place::session_dir(config, path)?;
     let session = Session::open(&dir)?;
-    let branch = place.branch.clone().unwrap_or_else(|| session.last_written());
+    let branch = match &place.branch {
+        Some(word) => place::branch_of(&session, word)?,
+        None => session.last_written(),
+    };
     let opened = journal::open_branch(&session.branch_there(&branch)?, Use::Look)?;
     Ok((Opened::of(dir, session.meta, opened), branch))
 }
@@ -121,6 +122,8 @@ mod tests {
             ("s/one", Some(("s/one", None, None))),
             ("s/one@b2", Some(("s/one", Some("b2"), None))),
             ("s/one#3", Some(("s/one", None, Some(3)))),
+            ("s/one@shelf first#3", Some(("s/one", Some("shelf first"), Some(3)))),
+            ("s@home/one", Some(("s@home/one", None, None))),
             ("s/one@b2#3", Some(("s/one", Some("b2"), Some(3)))),
             ("@b2#3", Some(("", Some("b2"), Some(3)))),
             ("s/one#0", None),
@@ -131,7 +134,7 @@ mod tests {
             let place = Place::parse(text).ok();
             let due = due.map(|(path, branch, episode)| Place {
                 path: path.to_owned(),
-                branch: branch.map(|b| BranchId(b.to_owned())),
+                branch: branch.map(str::to_owned),
                 episode,
             });
             assert_eq!(place, due, "{text}");
