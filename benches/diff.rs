@@ -10,7 +10,6 @@ mod process;
 
 use long::Rig;
 use process::{ending, load, median, processor_seconds, verdict};
-use retrospect::domain::Seq;
 use retrospect::journal::{Use, open_branch};
 use retrospect::prompt::render;
 use retrospect::timeline::Timeline;
@@ -56,8 +55,7 @@ fn measure(name: &str, a: &Path, b: &Path) {
             let states = Arc::new(move |seq| states.state_at(seq));
             Side::of(name, &timeline.head().clone(), None, states).expect("an episode")
         };
-        let found =
-            Comparison::of(side("a", &left), side("b", &right), Seq(0), render).expect("sound branches");
+        let found = Comparison::of(side("a", &left), side("b", &right), render).expect("sound branches");
         wall.push(start.elapsed().as_secs_f64() * 1e3);
         cpu.push((processor_seconds().unwrap_or(f64::NAN) - open_cpu) * 1e3);
         opening.push((open_cpu - began) * 1e3);

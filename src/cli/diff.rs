@@ -38,14 +38,13 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<
         ));
     }
     voice.begin(&a, &b, out)?;
-    let shared = a.shared(&b)?;
     for pair in &all {
         let (Some(x), Some(y)) = (pair.a, pair.b) else {
             told.alone(pair);
             voice.alone(pair, out)?;
             continue;
         };
-        let compared = Comparison::of(a.side(x)?, b.side(y)?, shared, render);
+        let compared = Comparison::of(a.side(x)?, b.side(y)?, render);
         let compared =
             compared.map_err(|why| Fault::new(FaultKind::Session, why, "restore it from a copy"))?;
         told.count(&compared);

@@ -73,11 +73,7 @@ fn others(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<Place>, String
 /// Opens another branch or session to be read.
 fn branch(config: &Config, own: &Path, place: &Place) -> Result<Arc<Store>, String> {
     let path = place.session.clone().unwrap_or_else(|| own.display().to_string());
-    let wanted = super::diff::Place {
-        path,
-        branch: place.branch.as_ref().map(|b| BranchId(b.clone())),
-        episode: place.episode,
-    };
+    let wanted = super::diff::Place { path, branch: place.branch.clone(), episode: place.episode };
     let opened = super::diff::open_branch(config, &wanted);
     let (opened, branch) = opened.map_err(|fault| format!("{fault}; {}", fault.hint))?;
     let store = Store::default();

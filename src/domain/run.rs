@@ -125,6 +125,28 @@ pub enum EndReason {
     Error,
 }
 
+impl EndReason {
+    /// It in a few words, wherever a person reads why an episode ended.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Won => "the goal holds",
+            Self::Done => "the world ended it",
+            Self::StepLimit => "out of turns",
+            Self::MoveLimit => "out of moves",
+            Self::TimeLimit => "out of time",
+            Self::Loop => "it went in a loop",
+            Self::PlanEnd => "the plan came to its end",
+            Self::Person => "a person ended it",
+            Self::Error => "a call failed",
+        }
+    }
+
+    /// It with how the episode went: `won`, or `not won` and why it ended.
+    pub fn verdict(self, won: bool) -> String {
+        if won || self == Self::Won { "won".to_owned() } else { format!("not won: {}", self.words()) }
+    }
+}
+
 /// An ended episode, small enough to keep thousands of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpisodeSummary {

@@ -5,7 +5,7 @@ use super::open::is_name;
 use super::session::{branch_path, sync_folder};
 use super::stream::{Lines, open_regular};
 use super::{BranchHeader, JournalError, Label, Session, Standing, VERSION, Writer};
-use crate::domain::{BranchId, EndReason, LessonOp, LessonStatus, Seq};
+use crate::domain::{BranchId, LessonOp, LessonStatus, Seq};
 use crate::engine::{Cause, Event};
 use jiff::Timestamp;
 use std::fs;
@@ -274,18 +274,7 @@ fn outcome(summary: &Summary) -> String {
     if !summary.ended {
         return format!("episode {} open at step {}", summary.episodes + 1, summary.steps);
     }
-    let why = match last.reason {
-        EndReason::Won => return "won".to_owned(),
-        EndReason::Done => "the world ended it",
-        EndReason::StepLimit => "step limit",
-        EndReason::MoveLimit => "move limit",
-        EndReason::TimeLimit => "time limit",
-        EndReason::Loop => "loop",
-        EndReason::Person => "ended by a person",
-        EndReason::Error => "given up after an error",
-        EndReason::PlanEnd => "the plan's end",
-    };
-    if last.won { format!("won ({why})") } else { format!("not won: {why}") }
+    last.reason.verdict(last.won)
 }
 
 /// What a person did, in a few words; none for what only moves things on.

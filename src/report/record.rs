@@ -214,28 +214,13 @@ impl EpisodeRecord {
         match &self.episode.outcome {
             Some(o) if o.won => format!("won after {}", counted(o.steps.into(), "step")),
             Some(o) => {
-                format!("{} after {}, progress {:.2}", reason(o), counted(o.steps.into(), "step"), o.progress)
+                let why = o.reason.verdict(o.won);
+                format!("{why} after {}, progress {:.2}", counted(o.steps.into(), "step"), o.progress)
             }
             None => {
                 format!("open at step {}, progress {:.2}", self.episode.steps.len(), self.episode.progress)
             }
         }
-    }
-}
-
-/// Why an episode that was not won ended.
-fn reason(outcome: &EpisodeSummary) -> &'static str {
-    use crate::domain::EndReason as R;
-    match outcome.reason {
-        R::Won => "won",
-        R::Done => "ended by the world without the goal",
-        R::StepLimit => "not won: the cap on steps",
-        R::MoveLimit => "not won: the cap on moves",
-        R::TimeLimit => "not won: the cap on time",
-        R::PlanEnd => "not won: the plan came to its end",
-        R::Loop => "not won: the same action twice in a row",
-        R::Person => "ended by a person",
-        R::Error => "given up after an error",
     }
 }
 

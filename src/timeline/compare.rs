@@ -101,16 +101,13 @@ fn brought(name: &str, states: &States, at: Seq) -> Result<Arc<State>, String> {
 }
 
 impl Comparison {
-    /// Compares two episodes. `shared` is the last event that both branches have in common (0: none, or not known): steps
-    /// up to it are the very same and are not looked at.
+    /// Compares two episodes. Every step is looked at, those of a common past too: a person may have edited there what one
+    /// branch shows.
     ///
     /// # Errors
     /// In words, when events cannot be read again.
-    pub fn of(a: Side, b: Side, shared: Seq, render: Render) -> Result<Self, String> {
-        let common = a.episode.first_seq == b.episode.first_seq && a.episode.first_seq <= shared;
-        let known = |e: &Episode| e.steps.iter().take_while(|s| s.last_seq <= shared).count() as u32;
-        let known = if common { known(&a.episode).min(known(&b.episode)) } else { 0 };
-        let rows = align(&a.episode, &b.episode, known);
+    pub fn of(a: Side, b: Side, render: Render) -> Result<Self, String> {
+        let rows = align(&a.episode, &b.episode);
         let first = rows.iter().position(|r| r.kind() != Kind::Same);
         let steps = first.map(|at| (step_from(&rows, at, |r| r.a), step_from(&rows, at, |r| r.b)));
         let outcome = |e: &Episode, from: Option<Option<u32>>| Outcome::of(e, from.flatten());

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Place {
     /// Another session, as the outside names it; none: the one on the screen.
     pub session: Option<String>,
-    /// A branch by its name; none: the one on the screen, or another session's trunk.
+    /// A branch by its id; none: the one on the screen, or the one of another session that was written last.
     pub branch: Option<String>,
     /// An episode by its number; none: the one of the other side's task and trial.
     pub episode: Option<u32>,
@@ -63,8 +63,7 @@ pub fn compare(
         let right = side(&y, b, Some(&left))?;
         (left, right)
     };
-    // The stores fold their events apart from each other: what they share is not known, and costs no more than a look.
-    Comparison::of(left, right, crate::domain::Seq(0), render).map(|c| Shared(Arc::new(c)))
+    Comparison::of(left, right, render).map(|c| Shared(Arc::new(c)))
 }
 
 /// What preceded a row.

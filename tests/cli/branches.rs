@@ -63,6 +63,27 @@ fn every_verb_reads_a_branch_as_its_parent_and_then_itself() {
     );
 }
 
+/// `diff` knew the ids of branches alone.
+#[test]
+fn a_comparison_takes_the_name_of_a_branch() {
+    let home = Home::new();
+    let session = forked(&home);
+    let told = |branch: &str| {
+        home.run(&["diff", &format!("{session}@trunk"), &format!("{session}@{branch}"), "--json"])
+    };
+    let named = told("shelf first").ok().lines();
+    assert_eq!(named, told("b1").ok().lines());
+    assert_eq!(named[0]["b"]["branch"], "b1");
+    assert_eq!((&named[0]["first"]["a"], &named[0]["first"]["b"]), (&3.into(), &3.into()));
+    let refused = told("shelf last");
+    let said = r#"there is no branch \"shelf last\""#;
+    assert!(
+        refused.code != 0 && refused.out.contains(said) && refused.out.contains("trunk, b1"),
+        "{}",
+        refused.out
+    );
+}
+
 #[test]
 fn a_changed_fork_is_found_out_by_its_name() {
     let home = Home::new();

@@ -3,19 +3,20 @@
 use crate::cli::config::Config;
 use crate::cli::fault::{Fault, FaultKind};
 use crate::cli::place::{self, Opened};
-use crate::domain::{BranchId, Seq};
+use crate::domain::BranchId;
 use crate::engine::State;
 use crate::journal::{self, Session, Use};
 use crate::timeline::Timeline;
 use crate::timeline::compare::Side;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What is meant: `PATH`, `PATH@BRANCH`, `PATH#EPISODE` or `PATH@BRANCH#EPISODE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Place {
     pub(in crate::cli) path: String,
-    pub(in crate::cli) branch: Option<BranchId>,
+    /// The branch by its id or its name.
+    pub(in crate::cli) branch: Option<String>,
     pub(in crate::cli) episode: Option<u32>,
 }
 
@@ -26,8 +27,6 @@ pub(in crate::cli) struct Line {
     /// The session's name.
     pub(super) session: String,
     pub(super) branch: BranchId,
-    /// The session's folder; none when it came out of a report.
-    dir: Option<PathBuf>,
     /// The episode that is meant, where one is named.
     pub(super) episode: Option<u32>,
     pub(super) torn: Option<String>,
@@ -51,12 +50,9 @@ impl Place {
             };
             (place.path, place.episode) = (path.to_owned(), Some(episode.ok_or_else(bad)?));
         }
-        if !there(&place.path)
-            && let Some((path, branch)) = place.path.clone().rsplit_once('@')
-        {
-            (place.path, place.branch) = (path.to_owned(), Some(BranchId(branch.to_owned())));
-        }
-        Ok(place)
+        let (path, branch) = place::split_branch(&place.path);
+        let (path, branch) = (path.to_owned(), branch.map(str::to_owned));
+        Ok(Self { path, branch, ..place })
     }
 }
 
@@ -70,7 +66,6 @@ impl Line {
             name,
             session,
             branch,
-            dir: opened.dir,
             episode: place.episode,
             torn: opened.torn,
             timeline: Arc::new(opened.timeline),
@@ -91,16 +86,6 @@ impl Line {
             Fault::new(FaultKind::Session, why, "`retrospect export PATH --format text` tells what there is")
         })
     }
-
-    /// The last event that both have in common, where they are branches of one session.
-    pub(super) fn shared(&self, other: &Self) -> Result<Seq, Fault> {
-        let Some(dir) = self.dir.as_ref().filter(|_| self.dir == other.dir) else { return Ok(Seq(0)) };
-        let session = Session::open(dir)?;
-        let mine = line_of(&session, &self.branch, self.head().head)?;
-        let theirs = line_of(&session, &other.branch, other.head().head)?;
-        let common = mine.iter().zip(&theirs).take_while(|(x, y)| x.0 == y.0);
-        Ok(common.map(|(x, y)| x.1.min(y.1)).last().unwrap_or_default())
-    }
 }
 
 /// Opens the branch that is meant, to be looked at: the one that is named, else the one that was written last.
@@ -109,7 +94,7 @@ pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<(Ope
     let report =
         path.map(Path::new).is_some_and(|p| p.is_file() && p.file_name().is_some_and(|n| n != "meta.toml"));
     if report {
-        return match place.branch.as_ref().filter(|b| **b != BranchId::trunk()) {
+        return match place.branch.as_ref().filter(|b| **b != BranchId::trunk().0) {
             None => Ok((place::open(config, Some(&format!("{}@trunk", place.path)))?, BranchId::trunk())),
             Some(branch) => Err(Fault::usage(
                 format!("{}@{branch}: only the trunk of a report can be compared", place.path),
@@ -119,23 +104,12 @@ pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<(Ope
     }
     let dir = place::session_dir(config, path)?;
     let session = Session::open(&dir)?;
-    let branch = place.branch.clone().unwrap_or_else(|| session.last_written());
+    let branch = match &place.branch {
+        Some(word) => place::branch_of(&session, word)?,
+        None => session.last_written(),
+    };
     let opened = journal::open_branch(&session.branch_there(&branch)?, Use::Look)?;
     Ok((Opened::of(dir, session.meta, opened), branch))
-}
-
-/// The branches that an event of a branch stands on, from the trunk on, each with its last event that counts here.
-fn line_of(session: &Session, branch: &BranchId, head: Seq) -> Result<Vec<(BranchId, Seq)>, Fault> {
-    let headers = session.headers()?;
-    let mut line = vec![(branch.clone(), head)];
-    let mut at = branch.clone();
-    while let Some(header) = headers.iter().find(|h| h.id == at) {
-        let Some(parent) = header.parent.clone().filter(|p| line.iter().all(|l| l.0 != *p)) else { break };
-        line.push((parent.clone(), header.at_seq));
-        at = parent;
-    }
-    line.reverse();
-    Ok(line)
 }
 
 #[cfg(test)]
@@ -148,6 +122,8 @@ mod tests {
             ("s/one", Some(("s/one", None, None))),
             ("s/one@b2", Some(("s/one", Some("b2"), None))),
             ("s/one#3", Some(("s/one", None, Some(3)))),
+            ("s/one@shelf first#3", Some(("s/one", Some("shelf first"), Some(3)))),
+            ("s@home/one", Some(("s@home/one", None, None))),
             ("s/one@b2#3", Some(("s/one", Some("b2"), Some(3)))),
             ("@b2#3", Some(("", Some("b2"), Some(3)))),
             ("s/one#0", None),
@@ -158,7 +134,7 @@ mod tests {
             let place = Place::parse(text).ok();
             let due = due.map(|(path, branch, episode)| Place {
                 path: path.to_owned(),
-                branch: branch.map(|b| BranchId(b.to_owned())),
+                branch: branch.map(str::to_owned),
                 episode,
             });
             assert_eq!(place, due, "{text}");

@@ -107,9 +107,8 @@ impl Row {
 
 /// The rows of two episodes: every step of both stands in exactly one, in order, below the row of the first observations.
 /// Steps with the same action are put side by side, as many as can be (a longest common subsequence); between them, steps
-/// whose actions begin with the same word, and then those that are left, in order. The first `shared` steps of both are
-/// known to be the very same.
-pub fn align(a: &Episode, b: &Episode, shared: u32) -> Vec<Row> {
+/// whose actions begin with the same word, and then those that are left, in order.
+pub fn align(a: &Episode, b: &Episode) -> Vec<Row> {
     let (mine, other) = (keys(a), keys(b));
     // Of several alignments that are as good, both directions choose the same one.
     let turned = mine > other;
@@ -120,7 +119,6 @@ pub fn align(a: &Episode, b: &Episode, shared: u32) -> Vec<Row> {
         let number = |place: usize| place as u32 + 1;
         let (x, y) = (x.map(number), y.map(number));
         let parts = match (x, y) {
-            (Some(x), Some(y)) if x == y && x <= shared => Parts::default(),
             (Some(x), Some(y)) => match (a.shared_step(x), b.shared_step(y)) {
                 (Some(x), Some(y)) if !std::sync::Arc::ptr_eq(x, y) => differing(x, y),
                 _ => Parts::default(),

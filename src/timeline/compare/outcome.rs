@@ -75,19 +75,11 @@ impl Outcome {
     }
 
     /// How it ended, in a few words.
-    pub fn verdict(&self) -> &'static str {
+    pub fn verdict(&self) -> String {
         match self.reason {
-            _ if self.won => "won",
-            None => "open",
-            Some(EndReason::Won) => "won",
-            Some(EndReason::Done) => "lost: the world ended it",
-            Some(EndReason::StepLimit) => "lost: the cap on steps",
-            Some(EndReason::MoveLimit) => "lost: the cap on moves",
-            Some(EndReason::TimeLimit) => "lost: the cap on time",
-            Some(EndReason::PlanEnd) => "lost: the plan came to its end",
-            Some(EndReason::Loop) => "lost: the same action twice in a row",
-            Some(EndReason::Person) => "ended by a person",
-            Some(EndReason::Error) => "given up after an error",
+            Some(reason) => reason.verdict(self.won),
+            None if self.won => "won".to_owned(),
+            None => "open".to_owned(),
         }
     }
 }

@@ -119,9 +119,7 @@ impl Comparison {
             saying("outcome", name, Some(of(&self.outcomes.0)), Some(of(&self.outcomes.1)))
         };
         let mut rows = vec![
-            row("outcome", &|o| {
-                o.verdict().to_owned() + if o.assisted { ", with a person's hand" } else { "" }
-            }),
+            row("outcome", &|o| o.verdict() + if o.assisted { ", with a person's hand" } else { "" }),
             row("steps", &|o| format!("{}, {} of them moves", o.steps, o.moves)),
             row("progress", &|o| format!("{:.2}", o.progress)),
             row("it rose at", &gains),

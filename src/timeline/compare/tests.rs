@@ -3,12 +3,12 @@
 mod line;
 
 use super::{Comparison, Kind, Part, Reason, Row, counterpart, pairs};
-use crate::domain::{By, Label, Seq};
+use crate::domain::{By, Label};
 use line::{Line, render, task};
 use proptest::prelude::*;
 
 fn compare(a: &Line, b: &Line) -> Comparison {
-    Comparison::of(a.side(None).unwrap(), b.side(None).unwrap(), Seq(0), render).unwrap()
+    Comparison::of(a.side(None).unwrap(), b.side(None).unwrap(), render).unwrap()
 }
 
 /// The rows in letters: `=` same, `~` changed, `<` only left, `>` only right; the row of the first observations is left out.
@@ -149,30 +149,55 @@ fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
     assert_eq!(counterpart((&task("one"), 9), &a.state), Some(1));
     assert_eq!(counterpart((&task("none"), 1), &a.state), None);
     // Two trials of one session.
-    let trials = Comparison::of(a.side(Some(1)).unwrap(), a.side(Some(2)).unwrap(), Seq(0), render).unwrap();
+    let trials = Comparison::of(a.side(Some(1)).unwrap(), a.side(Some(2)).unwrap(), render).unwrap();
     assert_eq!(drawn(&trials.rows), "~");
     let missing = a.side(Some(7)).err().unwrap();
     assert!(missing.contains("no episode 7; it has 3"), "{missing}");
 }
 
+/// What a person edited in the common past of two branches was told as no difference.
 #[test]
-fn steps_of_a_common_past_are_not_looked_at() {
-    let trunk = Line::of(&["go 1", "go 2"]);
-    let (mut a, mut b) = (trunk.clone(), trunk.clone());
+fn an_edit_in_a_common_past_is_a_difference() {
+    let edits: [(&str, fn(&mut Line), Part); 3] = [
+        ("an observation", |line| line.edit_seen(2, "There is a lamp."), Part::Observation),
+        ("a thought", |line| line.edit_thought(2, "I take the lamp."), Part::Thought),
+        ("a step that is a thought", |line| line.edit_thought(3, "a lamp"), Part::Thought),
+    ];
+    for (what, edit, part) in edits {
+        let trunk = Line::of(&["go 1", "go 2", "think: a cup"]);
+        let mut fork = trunk.clone();
+        edit(&mut fork);
+        for (a, b) in [(&trunk, &fork), (&fork, &trunk)] {
+            let found = compare(a, b);
+            let changed: Vec<_> = found.rows.iter().filter(|r| r.kind() != Kind::Same).collect();
+            assert_eq!(changed.len(), 1, "{what}: {:?}", found.rows);
+            assert_eq!(changed[0].kind(), Kind::Changed, "{what}");
+            assert_eq!(changed[0].parts.iter().collect::<Vec<_>>(), [part], "{what}");
+            assert_eq!(found.reasons(), [Reason::Edited], "{what}");
+        }
+        // The first difference it stays, where the branches go on apart from each other.
+        let mut on = trunk.clone();
+        on.act("take x");
+        fork.act("take y");
+        assert_eq!(compare(&on, &fork).reasons(), [Reason::Edited], "{what}");
+    }
+}
+
+#[test]
+fn an_edit_hides_no_other_reason() {
+    let mut a = Line::of(&["go 1"]);
+    let mut b = a.clone();
+    a.full("look", "A cup.", 0.0, By::Actor);
+    b.full("look", "A bowl.", 0.0, By::Actor);
+    b.edit_seen(2, "A lamp.");
+    assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::Answer]);
+    // The edited words are those of the other side: the world's own do not count.
+    b.edit_seen(2, "A cup.");
+    assert_eq!(compare(&a, &b).first, None);
+    let (mut a, mut b) = (Line::of(&["go 1"]), Line::of(&["go 1"]));
     a.act("take x");
-    b.act("take y");
-    // What is said to be shared is believed: a changed observation in it is not seen, one behind it is.
-    let shared = trunk.state.head;
-    let found = Comparison::of(a.side(None).unwrap(), b.side(None).unwrap(), shared, render).unwrap();
-    assert_eq!(drawn(&found.rows), "==~");
-    let mut other = Line::of(&["go 1"]);
-    other.full("go 2", "Elsewhere.", 0.0, By::Actor);
-    other.act("take y");
-    let told = |shared| {
-        let found = Comparison::of(a.side(None).unwrap(), other.side(None).unwrap(), shared, render);
-        drawn(&found.unwrap().rows)
-    };
-    assert_eq!((told(shared), told(Seq(0))), ("==~".to_owned(), "=~~".to_owned()));
+    b.act("take y").edit_thought(2, "I take it.");
+    assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::Chance], "the action is another, too");
 }
 
 fn actions() -> impl Strategy<Value = Vec<&'static str>> {

@@ -1,6 +1,6 @@
 //! What a first difference goes back to, in words.
 
-use super::{Before, Comparison, Kind, Part};
+use super::{Before, Comparison, Kind, Part, Parts};
 use crate::domain::{By, Label, Step};
 
 /// What a first difference goes back to.
@@ -16,6 +16,8 @@ pub enum Reason {
     Prompt,
     /// A person decided on one of the sides.
     Person,
+    /// A person edited what was thought or seen on one of the sides.
+    Edited,
     /// The same action was answered otherwise.
     Answer,
     /// One side has no further step.
@@ -33,6 +35,7 @@ impl Reason {
             Self::Lessons => "lessons",
             Self::Prompt => "prompt",
             Self::Person => "person",
+            Self::Edited => "edited",
             Self::Answer => "answer",
             Self::End => "end",
             Self::Chance => "chance",
@@ -47,6 +50,7 @@ impl Reason {
             Self::Lessons => "the lessons in force differ",
             Self::Prompt => "the prompts differ",
             Self::Person => "a person decided",
+            Self::Edited => "a person edited it",
             Self::Answer => "the world answered the same action otherwise",
             Self::End => "one side has no further turn",
             Self::Chance => "nothing that was looked at differs: the same prompt was answered otherwise",
@@ -69,20 +73,54 @@ impl Comparison {
         let (x, y) = (row.a.and_then(|n| self.a.episode.step(n)), row.b.and_then(|n| self.b.episode.step(n)));
         let mut reasons = Vec::new();
         let aside = row.kind() != Kind::Changed;
-        let acted = aside || row.parts.has(Part::Action) || row.parts.has(Part::Thought);
+        let edit = Edit::of(row.parts, x, y);
+        if edit.thought || edit.seen {
+            reasons.push(Reason::Edited);
+        }
+        let acted = aside || row.parts.has(Part::Action) || (row.parts.has(Part::Thought) && !edit.thought);
         if decided(x) != decided(y) || (acted && decided(x)) {
             reasons.push(Reason::Person);
         } else if !acted {
-            return vec![Reason::Answer];
+            if reasons.is_empty() || edit.answered {
+                reasons.push(Reason::Answer);
+            }
+            return reasons;
         }
         reasons.extend(preceding(before));
         if aside && ends(self, at) {
             reasons.push(Reason::End);
         }
-        if reasons.is_empty() {
+        // An edit of the thought does not say why the action is another.
+        if reasons.iter().all(|r| *r == Reason::Edited) {
             reasons.push(Reason::Chance);
         }
         reasons
+    }
+}
+
+/// What of a row is as a person wrote it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Edit {
+    /// The thought differs, and was edited.
+    thought: bool,
+    /// The observation differs, and was edited.
+    seen: bool,
+    /// The world itself answered otherwise, whatever was edited.
+    answered: bool,
+}
+
+impl Edit {
+    fn of(parts: Parts, x: Option<&Step>, y: Option<&Step>) -> Self {
+        let (Some(x), Some(y)) = (x, y) else { return Self::default() };
+        let seen = parts.has(Part::Observation) && (x.observation_edited() || y.observation_edited());
+        // What the world said stays beside what a person made of it.
+        let raw = |s: &Step| s.answer.as_ref().map(|a| a.raw.clone());
+        let other = parts.has(Part::Observation) && (!seen || raw(x) != raw(y));
+        Self {
+            thought: parts.has(Part::Thought) && (x.thought_edited || y.thought_edited),
+            seen,
+            answered: other || parts.has(Part::Progress),
+        }
     }
 }
 

@@ -41,16 +41,18 @@ pub struct EndCard {
 
 /// Why an episode ended, as a sentence.
 fn why(outcome: &EpisodeSummary, limit: u32) -> String {
+    let (why, turns) = (outcome.reason.words(), outcome.steps);
+    let how = if outcome.won { "Won" } else { "Not won" };
     match outcome.reason {
-        EndReason::Won => format!("Won: the goal was reached in {} turns.", outcome.steps),
-        EndReason::Done => "The world ended the episode without the goal.".to_owned(),
-        EndReason::StepLimit => format!("Not won: all {limit} turns are used up."),
-        EndReason::MoveLimit => format!("Not won: all moves are used up, after {} turns.", outcome.steps),
-        EndReason::TimeLimit => format!("Not won: the time was over after {} turns.", outcome.steps),
-        EndReason::PlanEnd => format!("Not won: the plan came to its end after {} turns.", outcome.steps),
-        EndReason::Loop => "Not won: the same action came twice in a row.".to_owned(),
-        EndReason::Person => format!("You ended it after {} turns.", outcome.steps),
-        EndReason::Error => "A call failed, and the task was given up.".to_owned(),
+        EndReason::Won => format!("Won: the goal was reached in {turns} turns."),
+        EndReason::StepLimit => format!("{how}: {why}, all {limit} are used up."),
+        EndReason::Loop => format!("{how}: {why}, the same action twice in a row."),
+        EndReason::Error => format!("{how}: {why}, and the task was given up."),
+        EndReason::Done
+        | EndReason::MoveLimit
+        | EndReason::TimeLimit
+        | EndReason::PlanEnd
+        | EndReason::Person => format!("{how}: {why} after {turns} turns."),
     }
 }
 

@@ -123,7 +123,7 @@ fn the_result_of_an_ended_session_that_is_read_has_a_key() {
     assert!(screen(&stage.draw()).contains("C result card"));
     stage.press("C");
     let card = screen(&stage.draw());
-    assert!(card.contains("Not won: all 50 turns are used up."), "{card}");
+    assert!(card.contains("Not won: out of turns, all 50 are used up."), "{card}");
     assert!(!card.contains("play this task again") && !card.contains("teach a lesson"), "{card}");
     assert!(
         card.contains("write a report") && card.contains("go to the last turn that made progress"),
@@ -146,7 +146,7 @@ fn the_end_card_says_why_when_and_what_is_missing_in_plain_words() {
     stage.tell(Msg::News);
     let card = screen(&stage.draw());
     for words in [
-        "Not won: all 50 turns are used up.",
+        "Not won: out of turns, all 50 are used up.",
         "50 %, last at turn 22 (take apple 1 from countertop 2)",
         "4 times: turns 4, 13, 24, 25",
         "repeated         open fridge 1, again at turns 24, 25 (nothing changed)",

@@ -291,3 +291,16 @@ fn an_episode_longer_than_the_bar_moves_under_the_mouse() {
     }
     assert_eq!((stage.moment().chosen(), stage.model.cursor), (all, Cursor::Live));
 }
+
+/// What no smaller screen has room for: all panes side by side.
+#[test]
+fn a_moment_of_the_past_on_a_large_screen() {
+    let mut stage = Stage::new(kitchen(), 200, 60);
+    stage.press("Home");
+    for _ in 0..9 {
+        stage.press("Right");
+    }
+    let text = screen(&stage.draw());
+    assert!(text.lines().next().unwrap().contains("PAST turn 9 of 24"), "{text}");
+    insta::assert_snapshot!("past_200x60", text);
+}

@@ -1,6 +1,6 @@
 //! The first row: goal, progress, turn, and one word for the mode.
 
-use crate::domain::{Asked, Autonomy, EndReason};
+use crate::domain::{Asked, Autonomy};
 use crate::engine::{Effect, Pace, State};
 use crate::text::truncate;
 use crate::ui::canvas::Canvas;
@@ -139,7 +139,7 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
     {
         return match (outcome.won, outcome.reason) {
             (true, _) => ("WON".to_owned(), Role::Good),
-            (_, reason) => (format!("ENDED {dot} {}", why(reason)), Role::Warn),
+            (_, reason) => (format!("ENDED {dot} {}", reason.words()), Role::Warn),
         };
     }
     if let Some(hit) = &state.stops.standing
@@ -174,20 +174,5 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
         (Pace::Running, _) => ("RUNNING".to_owned(), Role::ModeRunning),
         (Pace::Pausing, _) => ("PAUSING".to_owned(), Role::ModePaused),
         (Pace::Paused, _) => (format!("PAUSED {dot} your turn"), Role::ModePaused),
-    }
-}
-
-/// Why an episode ended, in a few words.
-pub fn why(reason: EndReason) -> &'static str {
-    match reason {
-        EndReason::Won => "the goal holds",
-        EndReason::Done => "the world ended it",
-        EndReason::StepLimit => "out of turns",
-        EndReason::MoveLimit => "out of moves",
-        EndReason::TimeLimit => "out of time",
-        EndReason::PlanEnd => "the plan came to its end",
-        EndReason::Loop => "it went in a loop",
-        EndReason::Person => "you ended it",
-        EndReason::Error => "a call failed",
     }
 }

@@ -144,6 +144,18 @@ impl Line {
         self
     }
 
+    /// A person edits what a step saw.
+    pub(super) fn edit_seen(&mut self, step: u32, text: &str) {
+        let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.answer.as_ref()?.seen.clone());
+        self.write(Event::ObservationEdited { step, was, text: text.to_owned() });
+    }
+
+    /// A person edits what was thought in a step.
+    pub(super) fn edit_thought(&mut self, step: u32, text: &str) {
+        let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.thought.clone());
+        self.write(Event::ThoughtEdited { step, was, text: Some(text.to_owned()) });
+    }
+
     pub(super) fn end(&mut self) {
         let e = self.state.open_episode().unwrap();
         let summary = EpisodeSummary {
