@@ -7,7 +7,6 @@ use crate::domain::{BranchId, RunSpec, Seq};
 use crate::engine::{Cause, Command, Engine, Envelope, Event, Input, Refusal, State};
 use crate::journal::{BranchHeader, OpenBranch, Use, Writer, open_branch, summarise};
 use crate::timeline::Timeline;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -20,7 +19,7 @@ pub struct Fork {
     pub at: Seq,
     /// Why, in words; empty: the place is named.
     pub reason: String,
-    /// What is done there first, as soon as the world stands.
+    /// What is done there first: written with the branch, and carried out as soon as the world stands.
     pub then: Vec<Command>,
 }
 
@@ -31,6 +30,18 @@ struct Line {
     keeper: Keeper,
     branch: BranchId,
     launch: Launch,
+}
+
+/// Lines that were left and are still in memory, at most: going back to one is no opening.
+const LEFT: usize = 2;
+
+/// A line that was left, as long as nobody has written to its file since.
+pub(super) struct Left {
+    branch: BranchId,
+    /// Bytes of its file.
+    whole: u64,
+    timeline: Timeline,
+    keeper: Keeper,
 }
 
 impl Driver {
@@ -76,10 +87,7 @@ impl Driver {
         };
         let BranchHeader { id, .. } = header;
         self.put_down();
-        self.take_over(
-            Line { timeline, writer, keeper, branch: id.clone(), launch },
-            fork.then.clone().into(),
-        );
+        self.take_over(Line { timeline, writer, keeper, branch: id.clone(), launch }, &fork.then);
         Ok(id)
     }
 
@@ -91,17 +99,27 @@ impl Driver {
         let refused = |e: crate::journal::JournalError| Refusal::new(e.to_string(), "choose another branch");
         let file = self.session.branch_there(to).map_err(refused)?;
         let writer = Writer::lock(&file).map_err(refused)?;
-        let OpenBranch { header, timeline, whole, places, checkpoints, .. } =
-            open_branch(&file, Use::GoOn).map_err(refused)?;
+        let (timeline, whole, keeper) = match self.still_here(to, writer.whole()) {
+            Some(left) => (left.timeline, left.whole, left.keeper),
+            None => {
+                let opened = open_branch(&file, Use::GoOn).map_err(refused)?;
+                (opened.timeline, opened.whole, Keeper::new(opened.checkpoints, opened.places))
+            }
+        };
         let Some(run) = timeline.head().run.clone() else {
             return Err(Refusal::new("no run has begun there", "choose another branch"));
         };
         let launch = self.launch_of(&run)?;
-        let writer = writer.cut_to(whole, places).map_err(refused)?;
-        let keeper = Keeper::new(checkpoints, writer.events().clone());
+        let writer = writer.cut_to(whole, keeper.places().clone()).map_err(refused)?;
         self.put_down();
-        self.take_over(Line { timeline, writer, keeper, branch: header.id, launch }, VecDeque::new());
+        self.take_over(Line { timeline, writer, keeper, branch: to.clone(), launch }, &[]);
         Ok(())
+    }
+
+    /// A line that was left and whose file is as it was then.
+    fn still_here(&mut self, branch: &BranchId, whole: u64) -> Option<Left> {
+        let place = self.left.iter().position(|left| left.branch == *branch)?;
+        self.left.remove(place).filter(|left| left.whole == whole)
     }
 
     fn look_at(&self, branch: &BranchId) -> Result<OpenBranch, Refusal> {
@@ -163,12 +181,15 @@ impl Driver {
         self.summarise();
     }
 
-    /// Drives another line from its last state on: its world is brought back, and what is to be done there follows.
-    fn take_over(&mut self, line: Line, then: VecDeque<Command>) {
+    /// Drives another line from its last state on: what is to be done there is written, and its world is brought back for it.
+    fn take_over(&mut self, line: Line, then: &[Command]) {
         let Line { timeline, writer, keeper, branch, launch } = line;
         let state = State::clone(timeline.head());
-        self.engine = Engine::resume(state, launch.policy.clone(), branch.clone());
-        (self.writer, self.keeper, self.launch) = (writer, keeper, launch);
+        let engine = Engine::resume(state, launch.policy.clone(), branch.clone());
+        let left = std::mem::replace(&mut self.engine, engine).branch;
+        let whole = std::mem::replace(&mut self.writer, writer).whole();
+        let kept = std::mem::replace(&mut self.keeper, keeper);
+        self.launch = launch;
         self.outfitted = None;
         self.orders.begin_line();
         self.forget_ahead();
@@ -178,46 +199,28 @@ impl Driver {
                 let _ = tell.send(Err(left));
             }
         }
-        self.store.swap(timeline, branch);
+        let timeline = self.store.swap(timeline, branch);
+        self.left.retain(|other| other.branch != left);
+        self.left.push_back(Left { branch: left, whole, timeline, keeper: kept });
+        if self.left.len() > LEFT {
+            self.left.pop_front();
+        }
         self.store.edit_live(|live| live.calls.clear());
-        self.then = then;
-        // What was agreed to and not yet taken is taken as soon as the line is reopened: the world must stand first.
-        // A failed write halts the session here as anywhere; the world is brought back meanwhile.
+        // Nothing is asked of anybody before the world stands; what was wished is written now, so that it is not lost with the
+        // program. A failed write halts the session here as anywhere; the world is brought back meanwhile.
         self.orders.rebuilding = true;
         let _ = self.command(&Command::Reopen);
-        self.rebuild();
-    }
-
-    /// Wishes wait while the world of a fork is brought back: what was wished with the fork comes first.
-    pub(super) fn must_wait(&self, message: &Message) -> bool {
-        matches!(message, Message::Wish(..)) && self.orders.rebuilding && !self.then.is_empty()
-    }
-
-    /// Does what was wished with a fork as soon as its world stands, and then what waited.
-    pub(super) fn go_on(&mut self) {
-        if self.orders.rebuilding || self.quit {
-            return;
-        }
-        while self.unwritten.is_empty() && self.engine.state.divergence.is_none() {
-            let Some(command) = self.then.pop_front() else { break };
-            if let Err(refusal) = self.command(&command)
+        for command in then {
+            if !self.unwritten.is_empty() {
+                self.waiting.push_back(Message::Wish(command.clone(), None));
+            } else if let Err(refusal) = self.command(command)
                 && self.unwritten.is_empty()
             {
-                self.then.clear();
                 self.store.signal(Signal::Refused(refusal));
+                break;
             }
         }
-        // What is taken here comes back here: only the first goes through the queue.
-        if std::mem::replace(&mut self.emptying, true) {
-            return;
-        }
-        while self.unwritten.is_empty()
-            && !self.orders.rebuilding
-            && let Some(held) = self.waiting.pop_front()
-        {
-            self.take(held);
-        }
-        self.emptying = false;
+        self.rebuild();
     }
 
     /// Carries a wish out and says how it went.

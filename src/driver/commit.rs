@@ -38,7 +38,7 @@ impl Driver {
                 }
                 self.quit = true;
             }
-            held if !self.unwritten.is_empty() || self.must_wait(&held) => self.waiting.push_back(held),
+            held if !self.unwritten.is_empty() => self.waiting.push_back(held),
             Message::Fork(fork, tell) => self.answer(tell, |driver| driver.fork(&fork)),
             Message::Switch(to, tell) => self.answer(tell, |driver| driver.switch(&to)),
             Message::Wish(command, tell) => {
@@ -60,7 +60,6 @@ impl Driver {
                 }
             }
         }
-        self.go_on();
     }
 
     /// Carries a command out; the number of the last event when it returns.
@@ -128,6 +127,10 @@ impl Driver {
                 self.store.edit_live(|live| live.health = Health::Running);
                 self.acknowledge(&batch);
                 self.advance();
+                while self.unwritten.is_empty() {
+                    let Some(held) = self.waiting.pop_front() else { break };
+                    self.take(held);
+                }
             }
             Err(error) => self.store.edit_live(|live| {
                 live.health =

@@ -23,6 +23,11 @@ impl Keeper {
         Self { known, places, thread: None }
     }
 
+    /// Where the branch's events stand.
+    pub(super) fn places(&self) -> &Arc<EventFile> {
+        &self.places
+    }
+
     /// Hands a state on when one is due. Where the thread is still busy with another, a later one is taken.
     pub(super) fn offer(&mut self, state: &Arc<State>, offset: u64) {
         if !self.known.due(state, offset) {

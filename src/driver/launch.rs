@@ -1,6 +1,7 @@
 //! Starting a driver: a new session, or one that goes on.
 
 use super::ahead::Ahead;
+use super::branch::Left;
 use super::host::Host;
 use super::keeper::Keeper;
 use super::orders::Orders;
@@ -85,21 +86,19 @@ pub struct Driver {
     pub(super) runner: Runner,
     /// Inputs that wait while a write has failed, or while the world of a fork is brought back.
     pub(super) waiting: VecDeque<Message>,
-    /// They are being taken, one after the other.
-    pub(super) emptying: bool,
     /// Events whose write failed.
     pub(super) unwritten: Vec<Arc<crate::engine::Envelope>>,
     pub(super) last_sync: std::time::Instant,
     pub(super) timer: Option<tokio::task::JoinHandle<()>>,
     /// How often another branch was taken up: what was asked for before is not heard any more.
     pub(super) line: u64,
-    /// What is to be done on a branch as soon as its world stands.
-    pub(super) then: VecDeque<Command>,
     /// The outfit of a changed run, until its event is acknowledged.
     pub(super) outfitted: Option<Launch>,
     /// What the world was told and has not answered.
     pub(super) orders: Orders,
     pub(super) ahead: Ahead,
+    /// The lines that were left last.
+    pub(super) left: VecDeque<Left>,
     pub(super) quit: bool,
 }
 
@@ -206,15 +205,14 @@ impl Driver {
             host,
             runner: Runner::default(),
             waiting: VecDeque::new(),
-            emptying: false,
             unwritten: Vec::new(),
             last_sync: std::time::Instant::now(),
             timer: None,
             line: 0,
-            then: VecDeque::new(),
             outfitted: None,
             orders: Orders::default(),
             ahead: Ahead::default(),
+            left: VecDeque::new(),
             quit: false,
         };
         let begun = driver.begin(begin, &runtime);

@@ -140,15 +140,17 @@ impl Store {
         self.lock_line().1
     }
 
-    /// Puts another branch in the place of the one that was looked at.
-    pub fn swap(&self, timeline: Timeline, branch: BranchId) {
-        {
+    /// Puts another branch in the place of the one that was looked at, and gives that one back.
+    pub fn swap(&self, timeline: Timeline, branch: BranchId) -> Timeline {
+        let left = {
             let mut here = self.timeline();
             let mut line = self.lock_line();
-            *here = timeline;
-            *line = (branch, line.1 + 1);
-        }
+            let next = line.1 + 1;
+            *line = (branch, next);
+            std::mem::replace(&mut *here, timeline)
+        };
         self.tell();
+        left
     }
 
     /// Says which branch the timeline is of from the beginning.

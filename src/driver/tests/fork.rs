@@ -266,11 +266,16 @@ fn a_world_that_answers_otherwise_is_caught_at_the_first_difference_and_a_person
     until(&handle, |h| h.store.head().divergence.is_some());
     let head = handle.store.head();
     assert_eq!(head.divergence, Some((1, 3, "It is 3.".to_owned(), "It is 3. Or so.".to_owned())));
-    assert_eq!(head.awaiting().unwrap().number, 5, "nothing is done before somebody decides");
-    assert!(head.awaiting().unwrap().executed.is_none());
+    let fifth = head.last_step().unwrap();
+    assert_eq!(
+        (fifth.number, fifth.executed.as_ref().unwrap().action.as_str()),
+        (5, "wait"),
+        "it is written"
+    );
+    assert!(fifth.answer.is_none(), "and the world is not asked before somebody decides");
     same_as_on_disk(&session, &handle);
     wait(handle.ask(Command::Retry)).unwrap();
-    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 6));
+    until(&handle, |h| h.store.head().last_step().is_some_and(|s| s.answer.is_some()));
     assert_eq!(observation(&handle, 5), "It is 4.", "then what was wished with the fork is done");
     same_as_on_disk(&session, &handle);
     handle.quit();

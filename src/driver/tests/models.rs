@@ -41,10 +41,11 @@ fn a_provider_that_panics_is_a_failed_call() {
         assert_eq!((failure.place.as_str(), failure.kind), ("brittle", Some(FailureKind::Broken)));
         assert!(failure.what.contains("broke (a panic)") && failure.next.contains("retry"), "{failure:?}");
         assert!(handle.store.live().calls.is_empty());
-        handle.send(Command::Retry);
-        until(&handle, |h| h.store.head().trouble.as_ref().is_none_or(|t| t.1 != failure));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let retried = runtime.block_on(handle.ask(Command::Retry)).unwrap();
         until(&handle, |h| {
-            h.store.head().trouble.is_some() || h.store.head().past.len() == 1 || h.store.head().waits()
+            let head = h.store.head();
+            head.head > retried && (head.trouble.is_some() || head.past.len() == 1 || head.waits())
         });
     }
     play_out(&handle, thread);

@@ -171,3 +171,22 @@ fn an_action_agreed_to_and_not_yet_taken_waits_for_the_world() {
     handle.quit();
     thread.join().unwrap();
 }
+
+/// Found by review: a program that was killed while the world was brought back had forgotten what was wished.
+#[test]
+fn what_is_wished_with_a_fork_is_on_the_disk_when_the_fork_is_granted() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, launch(6, false));
+    for _ in 0..4 {
+        play(&handle, &session, Move::Wish(Command::Step));
+    }
+    let at = handle.store.proposal_of(2).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let fork = Fork { at, then: vec![instead("wait")], ..Fork::default() };
+    let branch = runtime.block_on(handle.fork(fork)).unwrap();
+    let there = folded(&session, &branch, Use::Check);
+    let done = there.episode.as_ref().unwrap().step(2).unwrap().executed.as_ref().map(|e| e.action.as_str());
+    assert_eq!(done, Some("wait"), "whatever happens to the program from now on");
+    handle.quit();
+    thread.join().unwrap();
+}
