@@ -5,6 +5,7 @@
 //! holds the other up.
 
 mod ahead;
+mod anew;
 mod ask;
 mod branch;
 mod commit;
@@ -20,6 +21,7 @@ mod trail;
 pub mod worlds;
 
 pub use ahead::AheadTally;
+pub use anew::{Anew, decides};
 pub use branch::Fork;
 pub use commit::{HALTED_ADVICE, now};
 pub use launch::{Driver, DriverError, Launch, Outfit, Resumed, open_read_only};

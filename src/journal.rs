@@ -72,6 +72,16 @@ pub enum JournalError {
         /// The branch.
         branch: crate::domain::BranchId,
     },
+    /// A branch cannot be called that.
+    #[error("a {what} of {chars} characters was not written: it may have {most}; shorten it")]
+    TooLong {
+        /// A name or a note.
+        what: &'static str,
+        /// Characters it has.
+        chars: usize,
+        /// Characters it may have.
+        most: usize,
+    },
     /// There is no session there.
     #[error(
         "{path}: no session here (a session is a folder with `meta.toml` and `branches/`); `retrospect sessions` lists them"

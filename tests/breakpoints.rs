@@ -4,8 +4,8 @@
 #[path = "rig/run.rs"]
 mod run;
 
-use retrospect::domain::{Seq, Stage, Stop};
-use retrospect::driver::{Driver, Launch, OpenWorld};
+use retrospect::domain::{Fate, Seq, ShownAs, Stage, Stop};
+use retrospect::driver::{Driver, Fork, Handle, Launch, OpenWorld};
 use retrospect::engine::{Cause, Command, Envelope, Event, PauseReason, State};
 use retrospect::env::EnvError;
 use retrospect::env::household::{TaskId, open as open_house};
@@ -162,19 +162,7 @@ type Played = (Vec<(u32, String)>, Vec<Arc<Envelope>>, Arc<State>);
 /// Plays with these breakpoints set, going on at every stop.
 fn played(said: &'static [&'static str], breaks: &[&str]) -> Played {
     let dir = tempfile::tempdir().unwrap();
-    let mut spec = spec("react", vec![household("easy/heat/23")]);
-    spec.limits.steps = 16;
-    let open: OpenWorld = Arc::new(|task| {
-        let id = TaskId::parse(&task.id).map_err(|e| EnvError::Refused { what: e.to_string() })?;
-        Ok(Box::new(open_house(&id)?))
-    });
-    let mut launch = Launch::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
-    launch.actor = Arc::new(scripted(said));
-    let (handle, thread, _) = Driver::start(dir.path(), meta("s", &spec), spec, Vec::new(), launch).unwrap();
-    for text in breaks {
-        handle.send(Command::Break { text: (*text).to_owned(), of: None });
-    }
-    handle.send(Command::Run);
+    let (handle, thread) = begun(dir.path(), said, breaks);
     let mut stood = Vec::new();
     let mut last = Seq(0);
     loop {
@@ -197,6 +185,28 @@ fn played(said: &'static [&'static str], breaks: &[&str]) -> Played {
     handle.quit();
     thread.join().unwrap();
     (stood, events, state)
+}
+
+/// A run of what was said, with breakpoints.
+fn begun(
+    root: &Path,
+    said: &'static [&'static str],
+    breaks: &[&str],
+) -> (Handle, std::thread::JoinHandle<()>) {
+    let mut spec = spec("react", vec![household("easy/heat/23")]);
+    spec.limits.steps = 16;
+    let open: OpenWorld = Arc::new(|task| {
+        let id = TaskId::parse(&task.id).map_err(|e| EnvError::Refused { what: e.to_string() })?;
+        Ok(Box::new(open_house(&id)?))
+    });
+    let mut launch = Launch::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    launch.actor = Arc::new(scripted(said));
+    let (handle, thread, _) = Driver::start(root, meta("s", &spec), spec, Vec::new(), launch).unwrap();
+    for text in breaks {
+        handle.send(Command::Break { text: (*text).to_owned(), of: None });
+    }
+    handle.send(Command::Run);
+    (handle, thread)
 }
 
 /// Does what changes nothing, repeats itself, and goes to and fro.
@@ -306,4 +316,32 @@ fn conditions_that_a_file_makes_up_come_true_never_and_break_nothing() {
         state.apply(&envelope);
         assert!((rules.look)(&before, &envelope, &state).is_empty());
     }
+}
+
+#[test]
+fn a_proposal_at_which_a_breakpoint_fired_is_decided_anew_like_any_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread) = begun(dir.path(), STUBBORN, &["action ~ dance", "warn action ~ dance"]);
+    let stands =
+        |s: &State, step| s.stops.standing.as_ref().is_some_and(|h| h.step == step) && s.calls.is_empty();
+    until(&handle, |s| stands(s, 2));
+    handle.send(Command::Run);
+    until(&handle, |s| stands(s, 4));
+    let (at, of) = (handle.store.proposal_of(2).unwrap(), handle.store.head());
+    let first = of.episode.as_ref().unwrap().step(2).unwrap().first_seq;
+    let events = handle.store.timeline().between(Seq(first.0 - 1), at);
+    let proposed = events.iter().find(|e| matches!(e.event, Event::Proposed { .. })).unwrap();
+    assert!(proposed.more, "the hits stand in one batch with it");
+    assert!(!events.last().unwrap().more);
+    assert_eq!(handle.store.state_at(at).awaiting().map(|s| s.number), Some(2));
+    let instead = Command::Override { action: "look".to_owned(), shown_as: ShownAs::Own, fate: Fate::Kept };
+    handle.send_fork(Fork { at, then: vec![instead], ..Fork::default() });
+    let taken = |s: &State| {
+        let step = s.episode.as_ref()?.step(2)?;
+        Some(step.executed.as_ref()?.action.clone())
+    };
+    until(&handle, |s| taken(s).as_deref() == Some("look"));
+    assert_eq!(handle.store.branch().0, "b1");
+    handle.quit();
+    thread.join().unwrap();
 }

@@ -36,6 +36,9 @@ pub(super) fn show(
     if let Some(at) = opened.at.filter(|_| !follow) {
         place::there(opened.timeline.head(), at)?;
     }
+    for passed in opened.passed_over()? {
+        out.note(&passed);
+    }
     let follower = opened.dir.as_ref().filter(|_| follow).map(|dir| {
         let file = crate::journal::branch_path(dir, &opened.branch.id);
         Follower::behind(&file, opened.whole, opened.timeline.head().head)

@@ -99,6 +99,11 @@ impl Opened {
         Ok(ids)
     }
 
+    /// What is said of the files in its folder that are no branches of it, a line each.
+    pub(super) fn passed_over(&self) -> Result<Vec<String>, Fault> {
+        self.dir.as_deref().map_or_else(|| Ok(Vec::new()), passed_over)
+    }
+
     /// Its files as texts, by their path below the folder.
     pub(super) fn files(&self) -> Result<BTreeMap<String, String>, Fault> {
         self.dir.as_deref().map_or_else(|| Ok(self.carried.clone()), files_of)
@@ -157,6 +162,9 @@ pub(super) fn branch_of(session: &Session, word: &str) -> Result<BranchId, Fault
     if let Some(id) = ids.iter().find(|id| id.0 == word) {
         return Ok(id.clone());
     }
+    if let Some((_, why)) = session.passed_over()?.into_iter().find(|(id, _)| id.0 == word) {
+        return Err(why.into());
+    }
     let labels = session.labels()?;
     let named: Vec<_> =
         ids.iter().filter(|id| labels.get(id).is_some_and(|l| l.name.as_deref() == Some(word))).collect();
@@ -171,6 +179,12 @@ pub(super) fn branch_of(session: &Session, word: &str) -> Result<BranchId, Fault
             format!("its branches are {}", ids.iter().map(|id| id.0.as_str()).collect::<Vec<_>>().join(", ")),
         )),
     }
+}
+
+/// What is said of the files in a session's folder that are no branches of it, a line each.
+pub(super) fn passed_over(dir: &Path) -> Result<Vec<String>, Fault> {
+    let bad = Session::open(dir)?.passed_over()?;
+    Ok(bad.into_iter().map(|(id, why)| format!("branch {id} was passed over: {why}")).collect())
 }
 
 /// The folder and the branch that `PATH[@BRANCH]` means; without a branch the one that was written last.

@@ -61,6 +61,9 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     }
     let breaks = breaks::given(&args.drive.breaks)?;
     let (dir, branch) = place::session_branch(&config, args.path.as_deref())?;
+    for passed in place::passed_over(&dir)? {
+        out.note(&passed);
+    }
     let worlds = world_options(&config);
     let alone = args.drive.headless || args.drive.json || args.drive.quiet;
     let on_screen = !alone && !args.screen.plain && terminal();

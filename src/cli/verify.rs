@@ -63,6 +63,9 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
         (None, Some(dir)) => dir.display().to_string(),
         (path, _) => path.unwrap_or_default().to_owned(),
     };
+    if word.is_none() {
+        found.problems.extend(first.passed_over()?);
+    }
     drop(first);
     for id in &wanted {
         let opened = place::open_for(config, Some(&format!("{path}@{id}")), Use::Check)?;

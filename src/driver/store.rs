@@ -3,7 +3,7 @@
 
 use super::Fork;
 use crate::domain::{Asked, BranchId, CallId, Seq};
-use crate::engine::{Command, Envelope, Event, Refusal, State};
+use crate::engine::{Command, Envelope, Refusal, State};
 use crate::provider::Phase;
 use crate::timeline::Timeline;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -175,20 +175,6 @@ impl Store {
         let state = way.walk();
         self.tell_fault();
         state
-    }
-
-    /// The event with which the proposal of a step of the open or last episode waited for a decision (or the empty place, where
-    /// a person played): going on from there decides it anew.
-    pub fn proposal_of(&self, step: u32) -> Option<Seq> {
-        let head = self.head();
-        let of = head.episode.as_deref()?.step(step)?;
-        let until = if of.answered_seq.is_before_all() { head.head } else { of.answered_seq };
-        let events = self.timeline().between(Seq(of.first_seq.0.saturating_sub(1)), until);
-        let waits = |e: &Event| match e {
-            Event::Proposed { step: s, .. } | Event::StepOpened { step: s } => *s == step,
-            _ => false,
-        };
-        events.iter().rev().find(|e| waits(&e.event)).map(|e| e.seq)
     }
 
     /// What is going on just now.

@@ -48,57 +48,73 @@ impl Session {
     /// The file of a branch that is there.
     ///
     /// # Errors
-    /// [`JournalError::NoBranch`].
+    /// [`JournalError::NoBranch`]; why its header is none, where that is so.
     pub fn branch_there(&self, branch: &BranchId) -> Result<PathBuf, JournalError> {
         let file = self.branch_file(branch);
         // A trunk that is missing is an error of its own, which names the file.
-        if *branch == BranchId::trunk() || (is_name(branch) && file.exists()) {
+        if *branch == BranchId::trunk() {
             return Ok(file);
+        }
+        if is_name(branch) && file.exists() {
+            return self.header_of(branch).map(|_| file);
         }
         Err(JournalError::NoBranch { path: self.dir.clone(), branch: branch.clone() })
     }
 
-    /// The headers of all branches: the trunk first, then in the order in which they were made. A file whose header was never
-    /// whole is a fork that was never made, and left out.
+    /// The headers of all branches that have a sound one: the trunk first, then in the order in which they were made. A file
+    /// whose header was never whole is a fork that was never made, and left out; [`Session::passed_over`] has the others.
     ///
     /// # Errors
-    /// [`JournalError`] when the folder or a header cannot be read.
+    /// [`JournalError`] when the folder or the trunk's header cannot be read.
     pub fn headers(&self) -> Result<Vec<BranchHeader>, JournalError> {
-        let mut headers = Vec::new();
+        Ok(self.told()?.0)
+    }
+
+    /// The files in `branches/` that are passed over, by the name that they give the branch, and why.
+    ///
+    /// # Errors
+    /// As [`Session::headers`].
+    pub fn passed_over(&self) -> Result<Vec<(BranchId, JournalError)>, JournalError> {
+        Ok(self.told()?.1)
+    }
+
+    /// The sound headers, and why the other files have none.
+    fn told(&self) -> Result<(Vec<BranchHeader>, Vec<(BranchId, JournalError)>), JournalError> {
+        let (mut headers, mut bad) = (Vec::new(), Vec::new());
         for id in self.branch_ids()? {
-            let path = self.branch_file(&id);
-            let (file, _) = open_regular(&path)?;
-            match Lines::of_file(&path, file) {
-                Ok((header, _)) if header.id == id => headers.push(header),
-                Ok((header, _)) => {
-                    return Err(JournalError::Malformed {
-                        path,
-                        line: 1,
-                        reason: format!(
-                            "the header is that of branch {:?}; give the file its name again",
-                            header.id.0
-                        ),
-                    });
-                }
-                Err(_) if id != BranchId::trunk() && never_made(&path) => {}
-                Err(error) => return Err(error),
+            match self.header_of(&id) {
+                Ok(header) => headers.push(header),
+                // Everything stands on the trunk.
+                Err(error) if id == BranchId::trunk() => return Err(error),
+                Err(error) => bad.push((id, error)),
             }
         }
         headers.sort_by(|a, b| {
             let key = |h: &BranchHeader| (h.id != BranchId::trunk(), h.created, number(&h.id));
             key(a).cmp(&key(b))
         });
-        Ok(headers)
+        Ok((headers, bad))
     }
 
-    /// The names of the files in `branches/` that can be branches.
+    fn header_of(&self, id: &BranchId) -> Result<BranchHeader, JournalError> {
+        let path = self.branch_file(id);
+        let (file, _) = open_regular(&path)?;
+        let (header, _) = Lines::of_file(&path, file)?;
+        if header.id == *id {
+            return Ok(header);
+        }
+        let reason = format!("the header is that of branch {:?}; give the file its name again", header.id.0);
+        Err(JournalError::Malformed { path, line: 1, reason })
+    }
+
+    /// The names of the files in `branches/` that can be branches, but for forks that were never made.
     fn branch_ids(&self) -> Result<Vec<BranchId>, JournalError> {
         let folder = self.dir.join("branches");
         let entries = fs::read_dir(&folder).map_err(JournalError::io(&folder, "could not be read"))?;
         let mut ids: Vec<BranchId> = entries
             .flatten()
             .filter_map(|e| Some(BranchId(e.file_name().to_str()?.strip_suffix(".jsonl")?.to_owned())))
-            .filter(is_name)
+            .filter(|id| is_name(id) && (*id == BranchId::trunk() || !never_made(&self.branch_file(id))))
             .collect();
         ids.sort_by_key(number);
         Ok(ids)
@@ -108,10 +124,12 @@ impl Session {
     /// cannot be read says why in its place.
     ///
     /// # Errors
-    /// [`JournalError`] when the folder, a header or the labels cannot be read.
+    /// [`JournalError`] when the folder, the trunk's header or the labels cannot be read.
     pub fn branches(&self) -> Result<Vec<Branch>, JournalError> {
         let mut labels = self.labels()?;
-        let branch = |header: BranchHeader| {
+        let (headers, bad) = self.told()?;
+        let newest = headers.iter().map(|h| h.created).max().unwrap_or_default();
+        let mut branch = |header: BranchHeader| {
             let (summary, fault) = match Summary::of_branch(self, &header.id) {
                 Ok(summary) => (Some(summary), None),
                 Err(error) => (None, Some(error.to_string())),
@@ -123,7 +141,7 @@ impl Session {
                 root: self.root_of(&header),
                 head,
                 standing,
-                outcome: summary.as_ref().map_or_else(|| "cannot be read".to_owned(), outcome),
+                outcome: summary.as_ref().map_or_else(|| UNREAD.to_owned(), outcome),
                 episodes: summary.as_ref().map_or(0, |s| s.episodes),
                 won: summary.as_ref().map_or(0, |s| s.won),
                 steps: summary.as_ref().map_or(0, |s| s.steps),
@@ -132,10 +150,29 @@ impl Session {
                 header,
             }
         };
-        Ok(self.headers()?.into_iter().map(branch).collect())
+        let mut all: Vec<Branch> = headers.into_iter().map(&mut branch).collect();
+        for (id, error) in bad {
+            // Nothing is known of it; it stands behind the others.
+            let header =
+                BranchHeader { id: id.clone(), reason: UNREAD.to_owned(), ..BranchHeader::trunk(newest) };
+            all.push(Branch {
+                label: labels.remove(&id).unwrap_or_default(),
+                root: UNREAD.to_owned(),
+                head: header.at_seq,
+                standing: Standing::Crashed,
+                outcome: UNREAD.to_owned(),
+                episodes: 0,
+                won: 0,
+                steps: 0,
+                tokens: 0,
+                fault: Some(error.to_string()),
+                header,
+            });
+        }
+        Ok(all)
     }
 
-    /// How many branches there are.
+    /// How many branches there are, those that cannot be read among them: as many as [`Session::branches`] lists.
     pub fn branch_count(&self) -> u32 {
         self.branch_ids().map_or(1, |ids| ids.len() as u32)
     }
@@ -147,11 +184,9 @@ impl Session {
             return BranchId::trunk();
         }
         let headers = self.headers().unwrap_or_default();
-        let newest = headers.into_iter().max_by_key(|h| {
-            let stamp = last_stamp(&self.branch_file(&h.id)).unwrap_or(h.created);
-            (stamp, h.created, number(&h.id))
-        });
-        newest.map_or_else(BranchId::trunk, |h| h.id)
+        let stamped =
+            headers.into_iter().map(|h| (last_stamp(&self.branch_file(&h.id)).unwrap_or(h.created), h));
+        newest(stamped)
     }
 
     /// Makes a branch that goes on from an event: its header is on the disk, with all that stands before it, when this returns.
@@ -213,7 +248,7 @@ impl Session {
         Ok(id)
     }
 
-    /// What the first events of a branch say that a person did there.
+    /// What a person did on a branch before its first step was answered, by its first events.
     fn root_of(&self, header: &BranchHeader) -> String {
         if header.parent.is_none() {
             return header.reason.clone();
@@ -223,6 +258,10 @@ impl Session {
         let Ok((_, mut lines)) = lines else { return header.reason.clone() };
         for _ in 0..FIRST {
             let Ok(Some((envelope, _))) = lines.event() else { break };
+            // What a person did later is no longer at the root.
+            if matches!(envelope.event, Event::Observed { .. }) {
+                break;
+            }
             if envelope.cause == Cause::Person
                 && let Some(words) = deed(&envelope.event)
             {
@@ -233,8 +272,17 @@ impl Session {
     }
 }
 
+/// What is said of a branch that cannot be read.
+const UNREAD: &str = "cannot be read";
+
 /// Events that are looked at for what a person did at the root of a branch.
 const FIRST: usize = 32;
+
+/// The branch that was written last, among headers that each come with the time of the branch's last event.
+pub(super) fn newest(stamped: impl Iterator<Item = (Timestamp, BranchHeader)>) -> BranchId {
+    let newest = stamped.max_by_key(|(last, h)| (*last, h.created, number(&h.id)));
+    newest.map_or_else(BranchId::trunk, |(_, h)| h.id)
+}
 
 /// The number of a branch that was made by a fork; 0 for the trunk.
 fn number(id: &BranchId) -> u64 {

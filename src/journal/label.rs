@@ -2,15 +2,26 @@
 //! a matter counts.
 
 use super::open::is_name;
-use super::session::{private, read_small};
+use super::session::private;
+use super::stream::open_regular;
 use super::{JournalError, Session};
 use crate::domain::BranchId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Write as _};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 
 /// The stem of the file of labels; no branch has this name.
 pub const LABELS: &str = "labels";
+
+/// Characters that the name of a branch may have.
+const LONGEST_NAME: usize = 80;
+
+/// Characters that a note on a branch may have.
+const LONGEST_NOTE: usize = 2_000;
+
+/// Bytes of a line that are held; nobody writes a longer one, and it says nothing.
+const LONGEST_LINE: u64 = 1 << 20;
 
 /// What a person calls a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,19 +62,22 @@ impl Session {
     /// Changes the label of a branch, by a line more.
     ///
     /// # Errors
-    /// [`JournalError::NoBranch`] when there is no such branch, [`JournalError::Io`] when the file cannot be written.
+    /// [`JournalError::NoBranch`] when there is no such branch, [`JournalError::TooLong`] for a name or a note that is,
+    /// [`JournalError::Io`] when the file cannot be written.
     pub fn label(&self, branch: &BranchId, change: LabelChange) -> Result<(), JournalError> {
         let path = self.labels_path();
         if !is_name(branch) || !self.branch_file(branch).is_file() {
             return Err(JournalError::NoBranch { path: self.dir.clone(), branch: branch.clone() });
         }
+        let change = clean(change);
+        fits(&change)?;
         let io = |action| JournalError::io(&path, action);
         let mut line = Vec::new();
         // A line that a power cut tore must not swallow this one.
-        if std::fs::read(&path).is_ok_and(|b| b.last().is_some_and(|last| *last != b'\n')) {
+        if torn(&path) {
             line.push(b'\n');
         }
-        let entry = Line { branch: branch.clone(), change: clean(change) };
+        let entry = Line { branch: branch.clone(), change };
         serde_json::to_writer(&mut line, &entry).map_err(|e| io("could not be written")(e.into()))?;
         line.push(b'\n');
         let mut file = private().append(true).create(true).open(&path).map_err(io("could not be opened"))?;
@@ -71,20 +85,30 @@ impl Session {
         file.sync_all().map_err(io("could not be synced"))
     }
 
-    /// The labels of all branches that have one. A line that is not understood says nothing.
+    /// The labels of all branches that have one. A line that is not understood says nothing. The file may be of any length:
+    /// one line of it is held at a time.
     ///
     /// # Errors
     /// [`JournalError::Io`] when the file is there and cannot be read.
     pub fn labels(&self) -> Result<BTreeMap<BranchId, Label>, JournalError> {
         let path = self.labels_path();
-        let bytes = match read_small(&path) {
-            Ok(bytes) => bytes,
-            Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),
-            Err(e) => return Err(JournalError::io(&path, "could not be read")(e)),
-        };
         let mut labels: BTreeMap<BranchId, Label> = BTreeMap::new();
-        for line in bytes.split(|b| *b == b'\n') {
-            let Ok(Line { branch, change }) = serde_json::from_slice::<Line>(line) else { continue };
+        let mut from = match open_regular(&path) {
+            Ok((file, _)) => BufReader::new(file),
+            Err(JournalError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                return Ok(labels);
+            }
+            Err(error) => return Err(error),
+        };
+        let mut bytes = Vec::new();
+        loop {
+            bytes.clear();
+            let read = (&mut from).take(LONGEST_LINE).read_until(b'\n', &mut bytes);
+            if read.map_err(JournalError::io(&path, "could not be read"))? == 0 {
+                return Ok(labels);
+            }
+            // The pieces of a line that is too long are no lines: each begins or ends in the middle of one.
+            let Ok(Line { branch, change }) = serde_json::from_slice::<Line>(&bytes) else { continue };
             let label = labels.entry(branch).or_default();
             match change {
                 LabelChange::Name(name) => label.name = name,
@@ -92,7 +116,30 @@ impl Session {
                 LabelChange::Archived(archived) => label.archived = archived,
             }
         }
-        Ok(labels)
+    }
+}
+
+/// The file's last line has no end.
+fn torn(path: &std::path::Path) -> bool {
+    let last = || {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::End(-1))?;
+        let mut last = [0];
+        file.read_exact(&mut last).map(|()| last[0])
+    };
+    last().is_ok_and(|last: u8| last != b'\n')
+}
+
+/// Refuses what is too long for a list.
+fn fits(change: &LabelChange) -> Result<(), JournalError> {
+    let (what, text, most) = match change {
+        LabelChange::Name(Some(name)) => ("name", name, LONGEST_NAME),
+        LabelChange::Note(Some(note)) => ("note", note, LONGEST_NOTE),
+        _ => return Ok(()),
+    };
+    match text.chars().count() {
+        fine if fine <= most => Ok(()),
+        chars => Err(JournalError::TooLong { what, chars, most }),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Reads branch files. A torn end is cut and reported; anything else that is wrong stops with file, line and reason.
 
+use super::branch::newest;
+use super::open::is_name;
 use super::stream::{Lines, open_regular};
 use super::{EventFile, JournalError};
 use crate::domain::{BranchId, Seq};
@@ -127,13 +129,14 @@ pub fn read_line<'b>(
     Ok(whole)
 }
 
-/// The branch whose last event is the newest, among files by their branches.
+/// The branch that was written last, as [`super::Session::last_written`] finds it, among files by their branches.
 pub fn last_of<'b>(files: impl Iterator<Item = (BranchId, &'b [u8])>) -> BranchId {
-    let read = files.filter(|(id, _)| id.0 != super::LABELS).filter_map(|(id, bytes)| {
+    let stamped = files.filter(|(id, _)| is_name(id)).filter_map(|(id, bytes)| {
         let read = read_bytes(Path::new(&id.0), bytes).ok()?;
-        Some((read.events.last().map_or(read.header.created, |e| e.at), read.header.created, id))
+        let last = read.events.last().map_or(read.header.created, |e| e.at);
+        (read.header.id == id).then_some((last, read.header))
     });
-    read.max().map_or_else(BranchId::trunk, |(.., id)| id)
+    newest(stamped)
 }
 
 fn collect<R: BufRead>(

@@ -1,5 +1,7 @@
 //! Cases on the journal: what is read back, what is cut, what is refused.
 
+mod branches;
+
 use super::{
     BranchHeader, JournalError, Meta, Session, Standing, Summary, Writer, list, read_branch, read_bytes,
     session_name, slug,

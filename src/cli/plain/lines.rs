@@ -57,6 +57,9 @@ impl Talk {
 
 /// A branch in one line.
 fn row(branch: &Branch) -> String {
+    if let Some(fault) = &branch.fault {
+        return format!("{} cannot be read: {fault}", branch.header.id);
+    }
     let name = branch.label.name.as_deref().map_or(String::new(), |n| format!(" ({n})"));
     let from = branch.header.parent.as_ref().map_or(String::new(), |parent| {
         format!(" from {parent} after event {}: {}", branch.header.at_seq, branch.root)

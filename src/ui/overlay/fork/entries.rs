@@ -2,8 +2,8 @@
 
 use super::super::window::Line;
 use super::Change;
-use super::at::Anew;
 use crate::domain::LessonId;
+use crate::driver::Anew;
 use crate::text::{one_line, width};
 use crate::ui::look::Look;
 use crate::ui::theme::Role;

@@ -1,0 +1,107 @@
+//! The branches of a session: files that are none, their labels, and what is said of their roots.
+
+use super::{meta, remark};
+use crate::domain::{BranchId, Seq};
+use crate::engine::{Envelope, Event};
+use crate::journal::{LabelChange, Session, last_of};
+use jiff::Timestamp;
+use std::path::Path;
+
+/// A session with a fork `b1`, and files beside it that are none of its branches.
+fn with_bad_files(root: &Path) -> Session {
+    let (session, mut trunk) = Session::create(root, meta("s")).unwrap();
+    trunk.append(&[remark(1, false), remark(2, false)]).unwrap();
+    let at = Timestamp::from_second(5).unwrap();
+    let (header, mut b1) = session.fork(&BranchId::trunk(), Seq(1), "a try", at).unwrap();
+    assert_eq!(header.id.0, "b1");
+    b1.append(&[Envelope { at, ..remark(2, false) }]).unwrap();
+    session
+}
+
+#[test]
+fn a_file_that_is_no_branch_does_not_take_the_others_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let session = with_bad_files(dir.path());
+    let b1 = BranchId("b1".to_owned());
+    let file = |id: &str| session.branch_file(&BranchId(id.to_owned()));
+    let good = std::fs::read_to_string(file("b1")).unwrap();
+    std::fs::copy(file("b1"), file("b1-copy")).unwrap();
+    std::fs::write(file("garbled"), "no header\n").unwrap();
+    std::fs::write(file("later"), good.replace("\"v\":1", "\"v\":9").replace("\"b1\"", "\"later\"")).unwrap();
+    std::fs::write(file("never"), "{\"v\":1,").unwrap();
+    let headers: Vec<String> = session.headers().unwrap().into_iter().map(|h| h.id.0).collect();
+    assert_eq!(headers, ["trunk", "b1"]);
+    assert_eq!(session.last_written(), b1);
+    let all = session.branches().unwrap();
+    let told: Vec<_> = all.iter().map(|b| (b.header.id.0.as_str(), b.fault.is_some())).collect();
+    assert_eq!(
+        told,
+        [("trunk", false), ("b1", false), ("b1-copy", true), ("garbled", true), ("later", true)]
+    );
+    for (at, word) in
+        [(2, "the header is that of branch \"b1\""), (3, "not a branch header"), (4, "is newer")]
+    {
+        assert!(all[at].fault.as_deref().unwrap().contains(word), "{:?}", all[at].fault);
+    }
+    assert_eq!(session.branch_count() as usize, all.len(), "counted as they are listed");
+    assert!(session.branch_there(&b1).is_ok());
+    assert!(session.branch_there(&BranchId("b1-copy".to_owned())).is_err(), "it is not gone on with");
+    assert_eq!(session.passed_over().unwrap().len(), 3);
+    // What a report carries has the same branch written last.
+    let texts: Vec<_> = ["trunk", "b1", "b1-copy", "garbled", "later"]
+        .map(|id| (BranchId(id.to_owned()), std::fs::read(file(id)).unwrap()))
+        .into();
+    assert_eq!(last_of(texts.iter().map(|(id, bytes)| (id.clone(), bytes.as_slice()))), b1);
+}
+
+#[test]
+fn labels_may_be_changed_as_often_as_a_person_likes() {
+    let dir = tempfile::tempdir().unwrap();
+    let session = with_bad_files(dir.path());
+    let b1 = BranchId("b1".to_owned());
+    let name = |text: String| session.label(&b1, LabelChange::Name(Some(text)));
+    name("x".repeat(80)).unwrap();
+    let refused = name("x".repeat(81)).unwrap_err().to_string();
+    assert!(refused.contains("81 characters") && refused.contains("may have 80"), "{refused}");
+    session.label(&b1, LabelChange::Note(Some("\u{e4}".repeat(2_000)))).unwrap();
+    assert!(session.label(&b1, LabelChange::Note(Some("y".repeat(2_001)))).is_err());
+    // Longer than a file that is read at once may be; with a line that nobody writes in it, and one that is torn.
+    let path = session.dir.join("branches/labels.jsonl");
+    let mut lines = std::fs::read_to_string(&path).unwrap();
+    lines.push_str(&"{\"branch\":\"b1\",\"archived\":true}\n".repeat(60_000));
+    lines.push_str(&format!("{{\"branch\":\"b1\",\"name\":\"{}\"}}\n", "z".repeat(3 << 20)));
+    lines.push_str("{\"branch\":\"b1\",\"na");
+    std::fs::write(&path, lines).unwrap();
+    name("last".to_owned()).unwrap();
+    let labels = session.labels().unwrap();
+    assert_eq!((labels[&b1].name.as_deref(), labels[&b1].archived), (Some("last"), true));
+    assert_eq!(labels[&b1].note.as_ref().unwrap().chars().count(), 2_000);
+}
+
+#[test]
+fn what_a_person_does_later_on_a_branch_is_not_what_changed_at_its_root() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, mut trunk) = Session::create(dir.path(), meta("s")).unwrap();
+    trunk.append(&[remark(1, false)]).unwrap();
+    let set = Event::SettingChanged { name: "seed".to_owned(), value: 7.into() };
+    let observed: Event = serde_json::from_value(serde_json::json!({
+        "type": "observed", "step": 1,
+        "turn": { "observation": "", "reward": 0.0, "progress": 0.0, "done": false, "won": false, "valid": true },
+    }))
+    .unwrap();
+    for (events, root) in
+        [([set.clone(), observed.clone()], "setting seed = 7"), ([observed, set], "just on")]
+    {
+        let created = Timestamp::UNIX_EPOCH;
+        let (header, mut writer) = session.fork(&BranchId::trunk(), Seq(1), "just on", created).unwrap();
+        let [one, two] = events;
+        writer
+            .append(&[
+                Envelope { event: one, ..remark(2, false) },
+                Envelope { event: two, ..remark(3, false) },
+            ])
+            .unwrap();
+        let branches = session.branches().unwrap();
+        assert_eq!(branches.iter().find(|b| b.header.id == header.id).unwrap().root, root);
+    }
+}
