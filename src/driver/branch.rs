@@ -172,12 +172,7 @@ impl Driver {
         self.outfitted = None;
         self.orders.begin_line();
         self.forget_ahead();
-        for held in std::mem::take(&mut self.waiting) {
-            if let Message::Wish(_, Some(tell)) = held {
-                let left = Refusal::new("another branch was taken up before it", "say it again there");
-                let _ = tell.send(Err(left));
-            }
-        }
+        self.leave_undone("another branch was taken up before it", "say it again there");
         self.store.swap(timeline, branch);
         self.store.edit_live(|live| live.calls.clear());
         self.then = then;
@@ -188,9 +183,32 @@ impl Driver {
         self.rebuild();
     }
 
-    /// Wishes wait while the world of a fork is brought back: what was wished with the fork comes first.
+    /// What was wished with a fork and what waits for its turn is not done any more: whoever wished it is told.
+    pub(super) fn leave_undone(&mut self, why: &str, next: &str) {
+        let left = |what: &str| Refusal::new(format!("{what} was not done: {why}"), next);
+        let then = std::mem::take(&mut self.then);
+        if !then.is_empty() {
+            let what = format!("what was wished with the fork (branch {})", self.store.branch());
+            self.store.signal(Signal::Refused(left(&what)));
+        }
+        for held in std::mem::take(&mut self.waiting) {
+            let wish = Err(left("what was wished"));
+            match held {
+                Message::Wish(_, tell) => self.answer(tell, |_| wish.map(|()| Seq(0))),
+                Message::Fork(_, tell) => self.answer(tell, |_| wish.map(|()| BranchId::trunk())),
+                Message::Switch(_, tell) => self.answer(tell, |_| wish),
+                // Of the line that is left.
+                _ => {}
+            }
+        }
+    }
+
+    /// Wishes wait while the world of a fork is brought back: what was wished with the fork comes first. Going elsewhere
+    /// waits too, or it would never be done.
     pub(super) fn must_wait(&self, message: &Message) -> bool {
-        matches!(message, Message::Wish(..)) && self.orders.rebuilding && !self.then.is_empty()
+        matches!(message, Message::Wish(..) | Message::Fork(..) | Message::Switch(..))
+            && self.orders.rebuilding
+            && !self.then.is_empty()
     }
 
     /// Does what was wished with a fork as soon as its world stands, and then what waited.
