@@ -178,6 +178,7 @@ fn a_kill_during_forks_loses_nothing_that_was_told() {
             assert!(resumed.status.success(), "{killed}: {of}: {}", String::from_utf8_lossy(&resumed.stderr));
         }
     }
+    assert!(made > 0 && lines > 0, "no kill left anything to compare: {made} branches, {lines} lines");
     println!(
         "kill: {kills} kills of seed {seed} during forks; {made} branches read, verified and gone on with; {lines} told lines found again"
     );

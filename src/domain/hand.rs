@@ -1,6 +1,6 @@
 //! What a person changes by hand beside the lessons, with what it was, so that it can be taken back.
 
-use super::{Autonomy, PromptRecord, Setting};
+use super::{Autonomy, PromptRecord, Setting, Stop};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -73,6 +73,21 @@ pub enum HandChange {
         /// The draft from now on.
         prompt: Arc<PromptRecord>,
     },
+    /// A breakpoint or watch.
+    Breakpoint {
+        /// Its number.
+        number: u32,
+        /// What it was before (none: there was none of this number), and whether it was on.
+        was: Option<Stop>,
+        /// See `was`.
+        #[serde(default)]
+        was_on: bool,
+        /// What it is from now on; none: it is removed.
+        stop: Option<Stop>,
+        /// Whether it is on.
+        #[serde(default)]
+        on: bool,
+    },
 }
 
 impl HandChange {
@@ -90,12 +105,15 @@ impl HandChange {
             Self::Autonomy { was, autonomy } => Self::Autonomy { was: autonomy, autonomy: was },
             Self::Remark { episode, step, text, gone } => Self::Remark { episode, step, text, gone: !gone },
             Self::Prompt { was, prompt } => Self::Prompt { was: prompt, prompt: was },
+            Self::Breakpoint { number, was, was_on, stop, on } => {
+                Self::Breakpoint { number, was: stop, was_on: on, stop: was, on: was_on }
+            }
         }
     }
 
     /// It changes what the agent does or sees: the episode is then assisted, and what used it cannot be taken back.
     pub fn touches_episode(&self) -> bool {
-        !matches!(self, Self::Remark { .. } | Self::Autonomy { .. })
+        !matches!(self, Self::Remark { .. } | Self::Autonomy { .. } | Self::Breakpoint { .. })
     }
 
     /// In a few words.
@@ -114,6 +132,10 @@ impl HandChange {
             Self::Remark { text, gone: true, .. } => format!("remark taken away: {text}"),
             Self::Remark { text, .. } => format!("remark: {text}"),
             Self::Prompt { .. } => "prompt as it was drafted".to_owned(),
+            Self::Breakpoint { number, stop: None, .. } => format!("breakpoint {number} removed"),
+            Self::Breakpoint { number, on, .. } => {
+                format!("breakpoint {number} {}", if *on { "on" } else { "off" })
+            }
         }
     }
 }

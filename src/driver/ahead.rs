@@ -12,8 +12,9 @@ use super::{Driver, Signal, now, runner};
 use crate::domain::{Asked, Autonomy, CallId, Counted, PromptRecord, Seq, Turn, Usage};
 use crate::engine::{Command, Effect, Engine, Envelope, Event, Input, Reply};
 use crate::provider::{Delta, Provider, ProviderError, Request};
-use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt as _, StreamExt as _};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
@@ -91,12 +92,25 @@ impl Early {
     fn begin(provider: &Arc<dyn Provider>, request: Request) -> Self {
         let (tell, pieces) = unbounded_channel();
         let heard = Arc::new(Mutex::new(Heard::default()));
-        let (mut stream, noted) = (provider.stream(request.clone()), heard.clone());
+        let (provider, noted, asked) = (provider.clone(), heard.clone(), request.clone());
         let task = tokio::spawn(async move {
-            while let Some(piece) = stream.next().await {
+            let hear = |piece: Result<Delta, ProviderError>| {
                 noted.lock().unwrap_or_else(PoisonError::into_inner).take(&piece);
                 // Whoever wanted it may have gone; it still goes into the cache.
                 let _ = tell.send(piece);
+            };
+            let answered = async {
+                let mut stream = provider.stream(asked);
+                while let Some(piece) = stream.next().await {
+                    hear(piece);
+                }
+            };
+            // What a panic leaves of an answer must not look like the whole of it.
+            if AssertUnwindSafe(answered).catch_unwind().await.is_err() {
+                hear(Err(ProviderError::new(
+                    "the part of this program that asks broke (a panic)",
+                    "ask again",
+                )));
             }
         });
         Self { request, pieces, heard, task }
@@ -278,6 +292,10 @@ impl Driver {
 
     /// What happened to the proposal: where it is not simply done, nothing of the shadow is of use.
     pub(super) fn drop_shadow(&mut self, event: &Event) {
+        // Whoever was asked ahead may not be the one who is asked from now on.
+        if matches!(event, Event::RunChanged { .. }) {
+            return self.forget_ahead();
+        }
         if matches!(
             event,
             Event::ActionOverridden { .. }
@@ -291,7 +309,7 @@ impl Driver {
         }
     }
 
-    /// Another line is driven: what was looked ahead to is not its future.
+    /// Another line is driven, or another run: what was looked ahead to is not its future.
     pub(super) fn forget_ahead(&mut self) {
         self.ahead.from = None;
         self.ahead.shadow = None;

@@ -193,12 +193,7 @@ impl Driver {
         self.outfitted = None;
         self.orders.begin_line();
         self.forget_ahead();
-        for held in std::mem::take(&mut self.waiting) {
-            if let Message::Wish(_, Some(tell)) = held {
-                let left = Refusal::new("another branch was taken up before it", "say it again there");
-                let _ = tell.send(Err(left));
-            }
-        }
+        self.leave_undone("another branch was taken up before it", "say it again there");
         let timeline = self.store.swap(timeline, branch);
         self.left.retain(|other| other.branch != left);
         self.left.push_back(Left { branch: left, whole, timeline, keeper: kept });
@@ -221,6 +216,20 @@ impl Driver {
             }
         }
         self.rebuild();
+    }
+
+    /// What waits for its turn is not done any more: whoever wished it is told.
+    pub(super) fn leave_undone(&mut self, why: &str, next: &str) {
+        for held in std::mem::take(&mut self.waiting) {
+            let wish = Err(Refusal::new(format!("what was wished was not done: {why}"), next));
+            match held {
+                Message::Wish(_, tell) => self.answer(tell, |_| wish.map(|()| Seq(0))),
+                Message::Fork(_, tell) => self.answer(tell, |_| wish.map(|()| BranchId::trunk())),
+                Message::Switch(_, tell) => self.answer(tell, |_| wish),
+                // Of the line that is left.
+                _ => {}
+            }
+        }
     }
 
     /// Carries a wish out and says how it went.

@@ -36,6 +36,10 @@ impl Driver {
                 if self.unwritten.is_empty() {
                     let _ = self.command(&Command::Close);
                 }
+                self.leave_undone(
+                    "the session was ended before it",
+                    "take the session up again and say it there",
+                );
                 self.quit = true;
             }
             held if !self.unwritten.is_empty() => self.waiting.push_back(held),

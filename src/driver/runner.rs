@@ -123,13 +123,28 @@ async fn collect(
     tell: &(dyn Fn(Delta) + Sync),
     estimate: u64,
 ) -> Result<(String, String, Usage), ProviderError> {
+    let mut ahead = early.is_some();
     let mut stream = match early {
         Some(early) => early.stream(),
-        None => provider.stream(request),
+        None => provider.stream(request.clone()),
     };
     let (mut text, mut reasoning, mut usage) = (String::new(), String::new(), None);
     while let Some(delta) = stream.next().await {
-        let delta = delta?;
+        let delta = match delta {
+            // As if it had never been asked ahead: what had come of it is no part of the answer.
+            Err(error) if ahead => {
+                ahead = false;
+                tell(Delta::WasReasoning);
+                tell(Delta::Notice(format!(
+                    "what was asked ahead failed ({}); it is asked anew",
+                    error.what
+                )));
+                (text, reasoning, usage) = (String::new(), String::new(), None);
+                stream = provider.stream(request.clone());
+                continue;
+            }
+            delta => delta?,
+        };
         match &delta {
             Delta::Text(piece) => text.push_str(piece),
             Delta::Reasoning(piece) => reasoning.push_str(piece),

@@ -13,6 +13,8 @@ pub enum Deed {
     Hand(HandChange),
     /// An override that has run, or a rejection that the agent was told: only going back takes it back.
     Ran,
+    /// Something else that only going back takes back; what it was, in words.
+    Stays(String),
 }
 
 /// A deed and its event.

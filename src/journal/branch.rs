@@ -177,7 +177,8 @@ impl Session {
         self.branch_ids().map_or(1, |ids| ids.len() as u32)
     }
 
-    /// The branch whose last event is the newest.
+    /// The branch whose last event is the newest. That it was put down is no event of its own here: a fork is made before the
+    /// line at work is closed, and a crash between the two must not take the fork's place from it.
     pub fn last_written(&self) -> BranchId {
         let ids = self.branch_ids().unwrap_or_default();
         if ids.len() < 2 {
@@ -295,11 +296,13 @@ fn never_made(path: &std::path::Path) -> bool {
         && fs::read(path).is_ok_and(|bytes| !bytes.contains(&b'\n'))
 }
 
-/// When the last event of a file was written.
+/// When the last event of a file was written, but for the batch that closed it; none: there is no other.
 fn last_stamp(path: &std::path::Path) -> Option<Timestamp> {
     #[derive(serde::Deserialize)]
     struct Stamp {
         at: Timestamp,
+        #[serde(rename = "type")]
+        kind: String,
     }
     const END: u64 = 64 << 10;
     let (mut file, metadata) = open_regular(path).ok()?;
@@ -309,7 +312,14 @@ fn last_stamp(path: &std::path::Path) -> Option<Timestamp> {
         file.seek(SeekFrom::Start(from)).ok()?;
         let mut bytes = Vec::new();
         (&file).take(most).read_to_end(&mut bytes).ok()?;
-        let stamp = bytes.split(|b| *b == b'\n').rev().find_map(|l| serde_json::from_slice::<Stamp>(l).ok());
+        let mut stamps =
+            bytes.split(|b| *b == b'\n').rev().filter_map(|l| serde_json::from_slice::<Stamp>(l).ok());
+        let last = stamps.next();
+        let closed = last.as_ref().filter(|s| s.kind == "closed").map(|s| s.at);
+        let stamp = match closed {
+            Some(at) => stamps.find(|s| s.at != at),
+            None => last,
+        };
         if stamp.is_some() || from == 0 {
             return stamp.map(|s| s.at);
         }

@@ -78,3 +78,74 @@ fn a_run_is_not_changed_without_the_means_to_outfit_another() {
     handle.quit();
     thread.join().unwrap();
 }
+
+fn third(handle: &crate::driver::Handle) -> crate::domain::Seq {
+    for number in 1..=3 {
+        handle.send(Command::Step);
+        until(handle, |h| {
+            h.store.head().waits() && h.store.head().awaiting().is_some_and(|s| s.number == number)
+        });
+    }
+    handle.store.head().head
+}
+
+fn elsewhere(at: crate::domain::Seq) -> crate::driver::Fork {
+    let (action, shown_as) = ("wait".to_owned(), crate::domain::ShownAs::Own);
+    let then = vec![Command::Override { action, shown_as, fate: crate::domain::Fate::Kept }];
+    crate::driver::Fork { at, then, ..crate::driver::Fork::default() }
+}
+
+#[test]
+fn a_second_fork_waits_until_what_was_wished_with_the_first_is_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    let at = third(&handle);
+    handle.send_fork(elsewhere(at));
+    handle.send_fork(elsewhere(at));
+    until(&handle, |h| h.store.line() == 2 && h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    handle.quit();
+    thread.join().unwrap();
+    for branch in ["b1", "b2"] {
+        let file = session.branch_file(&crate::domain::BranchId(branch.to_owned()));
+        let events = read_branch(&file).unwrap().events;
+        assert!(events.iter().any(|e| matches!(e.event, Event::ActionOverridden { .. })), "{branch}");
+    }
+}
+
+#[test]
+fn what_a_quit_leaves_undone_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, _session) = start(dir.path(), 1, launch(9, false));
+    let at = third(&handle);
+    handle.send_fork(elsewhere(at));
+    handle.send(Command::Remark { step: 1, text: "held".to_owned() });
+    handle.quit();
+    thread.join().unwrap();
+    let said = format!("{:?}", handle.store.live().signals);
+    assert!(said.contains("what was wished with the fork (branch b1) was not done"), "{said}");
+    assert!(said.contains("what was wished was not done: the session was ended"), "{said}");
+}
+
+/// A kill between the closing of the old line and the reopening of the fork.
+#[test]
+fn a_fork_whose_line_was_not_yet_reopened_is_the_one_that_is_taken_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    let at = third(&handle);
+    handle.send_fork(elsewhere(at));
+    until(&handle, |h| h.store.line() == 1 && h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    handle.quit();
+    thread.join().unwrap();
+    let fork = crate::domain::BranchId("b1".to_owned());
+    let file = session.branch_file(&fork);
+    let whole = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, whole.split_inclusive('\n').next().unwrap()).unwrap();
+    assert_eq!(read_branch(&session.trunk()).unwrap().events.last().unwrap().event, Event::Closed);
+    assert_eq!(session.last_written(), fork);
+    // Where the old line was gone on with since, it is the newer one.
+    let trunk = crate::domain::BranchId::trunk();
+    let resumed = Driver::resume_at(&session.dir, &trunk, |_| Ok(launch(9, false))).unwrap();
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+    assert_eq!(session.last_written(), trunk);
+}

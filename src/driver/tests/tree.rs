@@ -1,13 +1,20 @@
 //! Any session, any rewinds, forks and changes by hand: the files fold to what was shown, and nothing of them ever changes.
 
-use super::{launch, start, until};
+use super::{start, until};
 use crate::domain::{Autonomy, BranchId, Fate, Kind, LessonText, Scope, Seq, ShownAs};
-use crate::driver::{Driver, Fork, Handle};
+use crate::driver::{Driver, Fork, Handle, Launch};
 use crate::engine::{Command, Event, LessonWish, State};
 use crate::journal::{Session, Use, open_branch};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// With the breakpoints that sessions have.
+fn launch(goal: u32, lies: bool) -> Launch {
+    let mut launch = super::launch(goal, lies);
+    launch.policy.stops = crate::stop::rules();
+    launch
+}
 
 #[derive(Clone, Debug)]
 enum Move {
@@ -37,6 +44,9 @@ fn wishes() -> impl Strategy<Value = Command> {
         1 => Just(Command::Remark { step: 1, text: "odd".to_owned() }),
         1 => Just(Command::Set { name: "max_steps".to_owned(), value: 9.into() }),
         1 => Just(lesson()),
+        1 => Just(Command::Break { text: "action = count".to_owned(), of: None }),
+        1 => (1u32..3, any::<bool>()).prop_map(|(breakpoint, on)| Command::SwitchBreak { breakpoint, on }),
+        1 => (1u32..3).prop_map(Command::RemoveBreak),
         1 => Just(Command::Undo),
         1 => Just(Command::Redo),
         1 => (1u32..5).prop_map(|step| Command::EditObservation { step, text: "It is so.".to_owned() }),

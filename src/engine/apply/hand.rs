@@ -1,6 +1,6 @@
 //! Changes of a person that can be taken back: those of the pool, and those of what the agent sees and is asked.
 
-use crate::domain::{Author, Executed, Fate, HandChange, LessonOp, Seq, Setting, SettingOrigin};
+use crate::domain::{Author, Executed, Fate, HandChange, LessonOp, Seq, Setting, SettingOrigin, Stop};
 use crate::engine::{Cause, Deed, Event, State, UndoEntry};
 use serde_json::Value;
 use std::sync::Arc;
@@ -47,6 +47,22 @@ impl State {
                 self.undo.clear();
                 Deed::Ran
             }
+            Event::RunChanged { .. }
+            | Event::PoolSettled { .. }
+            | Event::CallCancelled { .. }
+            | Event::GivenUp { .. }
+            | Event::EpisodeEnded { .. } => {
+                self.undo.clear();
+                Deed::Stays(stays(event).to_owned())
+            }
+            Event::BreakpointSet { breakpoint, stop } => {
+                self.stop_deed(*breakpoint, Some(stop.clone()), true)
+            }
+            Event::BreakpointSwitched { breakpoint, on } => {
+                let stop = self.stops.get(*breakpoint).map(|b| b.stop.clone());
+                self.stop_deed(*breakpoint, stop, *on)
+            }
+            Event::BreakpointRemoved { breakpoint } => self.stop_deed(*breakpoint, None, false),
             Event::SettingChanged { name, value } if name != "templates" => {
                 let setting = Some(Setting { value: value.clone(), origin: SettingOrigin::Person });
                 Deed::Hand(HandChange::Setting { name: name.clone(), was: self.setting(name), setting })
@@ -77,6 +93,13 @@ impl State {
             _ => return,
         };
         self.done(seq, deed);
+    }
+
+    /// A change of a breakpoint, with what it was.
+    fn stop_deed(&self, number: u32, stop: Option<Stop>, on: bool) -> Deed {
+        let was = self.stops.get(number);
+        let (was, was_on) = (was.map(|b| b.stop.clone()), was.is_some_and(|b| b.on));
+        Deed::Hand(HandChange::Breakpoint { number, was, was_on, stop, on })
     }
 
     /// Makes a change.
@@ -111,6 +134,11 @@ impl State {
                 self.remark(*episode, *step, text, *gone);
             }
             HandChange::Prompt { prompt, .. } => self.draft = Some(prompt.clone()),
+            HandChange::Breakpoint { number, stop: Some(stop), on, .. } => {
+                self.stops.set(*number, stop);
+                self.stops.switch(*number, *on);
+            }
+            HandChange::Breakpoint { number, stop: None, .. } => self.stops.remove(*number),
         }
     }
 
@@ -215,5 +243,16 @@ impl State {
     /// Episode and turn as the screen counts them, for the source of a lesson: an open step is a turn.
     fn moment(&self) -> (u32, u32) {
         self.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32))
+    }
+}
+
+/// What a person did that only going back takes back, in words.
+fn stays(event: &Event) -> &'static str {
+    match event {
+        Event::RunChanged { .. } => "the run was changed",
+        Event::PoolSettled { .. } => "a proposed change of the lessons was settled",
+        Event::CallCancelled { .. } => "a call to a model was broken off",
+        Event::GivenUp { .. } => "a failed call was given up",
+        _ => "the episode was ended",
     }
 }

@@ -83,6 +83,11 @@ impl Engine {
                 "what you did last has run, so it cannot be undone",
                 "go back to before it and go on from there",
             )),
+            Deed::Stays(what) => Err(used(
+                entry.of,
+                &format!("what you did last cannot be undone: {what}"),
+                "go back to before it and go on from there",
+            )),
             Deed::Lesson(op) => {
                 self.unused_since(
                     entry.of,
@@ -121,7 +126,7 @@ impl Engine {
             Deed::Hand(HandChange::Prompt { was, .. }) if self.state.draft.as_ref() != Some(was) => {
                 return Err(Refusal::new("that prompt does not wait any more", "change the one that waits"));
             }
-            Deed::Hand(_) | Deed::Ran => again(entry),
+            Deed::Hand(_) | Deed::Ran | Deed::Stays(_) => again(entry),
         })
     }
 

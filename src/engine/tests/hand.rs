@@ -161,3 +161,42 @@ fn what_has_run_is_not_undone_but_gone_back_before() {
     assert_eq!(refusal.about, Some(of));
     assert!(refusal.next.contains("go back"));
 }
+
+#[test]
+fn a_breakpoint_is_taken_back_and_not_the_older_remark() {
+    let mut bench = answered();
+    bench.wish(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+    bench.wish(Command::Break { text: "proposed".to_owned(), of: None }).unwrap();
+    bench.wish(Command::SwitchBreak { breakpoint: 1, on: false }).unwrap();
+    bench.wish(Command::RemoveBreak(1)).unwrap();
+    let on = |bench: &Bench| bench.state().stops.get(1).map(|b| b.on);
+    for is in [Some(false), Some(true), None] {
+        assert_eq!(names(&bench.wish(Command::Undo).unwrap()), ["taken_back"]);
+        assert_eq!(on(&bench), is);
+    }
+    assert_eq!(bench.state().remarks.len(), 1);
+    for is in [Some(true), Some(false), None] {
+        assert_eq!(names(&bench.wish(Command::Redo).unwrap()), ["made_again"]);
+        assert_eq!(on(&bench), is);
+    }
+}
+
+#[test]
+fn an_undo_after_what_stays_is_refused_and_takes_back_nothing_older() {
+    let mut spec = spec(1, 50);
+    spec.actor = "another".to_owned();
+    let deeds = [
+        (Command::ChangeRun(Box::new(spec)), "run_changed", "the run was changed"),
+        (Command::EndEpisode(crate::domain::EndReason::Person), "episode_ended", "the episode was ended"),
+    ];
+    for (command, name, words) in deeds {
+        let mut bench = answered();
+        bench.wish(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+        bench.wish(command).unwrap();
+        let of = bench.journal.iter().find(|e| names(std::slice::from_ref(&e.event)) == [name]).unwrap().seq;
+        let refusal = bench.wish(Command::Undo).unwrap_err();
+        assert!(refusal.why.contains(words), "{refusal:?}");
+        assert_eq!(refusal.about, Some(of), "a fork from before it is offered");
+        assert_eq!(bench.state().remarks.len(), 1);
+    }
+}

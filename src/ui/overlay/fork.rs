@@ -8,7 +8,7 @@ pub(crate) use at::before;
 
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
 use super::{Overlay, Reaction};
-use crate::domain::{LessonId, Seq};
+use crate::domain::{BranchId, LessonId, Seq};
 use crate::driver::{Anew, Fork};
 use crate::engine::{Command, Refusal};
 use crate::ui::canvas::Canvas;
@@ -66,6 +66,8 @@ pub struct ForkBox {
     turn: (u32, usize),
     /// It is opened over the present.
     present: bool,
+    /// The branch they stand on, whichever is driven by the time a change is chosen.
+    branch: BranchId,
     /// The moment shown, and where the turn waited for its decision.
     here: Seq,
     anew: Option<Anew>,
@@ -88,6 +90,7 @@ impl ForkBox {
         let mut asked = Self {
             turn: (turn, look.episode().map_or(0, |e| e.steps.len())),
             present: !look.moment.past(),
+            branch: look.store.branch(),
             here: at::here(look),
             anew: at::anew(look, turn),
             answered: shown.map_or(0, crate::engine::Episode::answered),
@@ -151,8 +154,9 @@ impl ForkBox {
 
     fn take(&mut self, look: &Look<'_>) -> Reaction {
         let Some(change) = self.change() else { return Reaction::default() };
-        let fork =
-            |reason: String, then: Vec<Command>| Fork { from: None, at: self.from(&change), reason, then };
+        let from = Some(self.branch.clone());
+        let at = self.from(&change);
+        let fork = |reason: String, then: Vec<Command>| Fork { from: from.clone(), at, reason, then };
         let turn = self.turn.0;
         match &change {
             Change::GoOn => Reaction::done(Request::Fork(fork(
@@ -206,7 +210,12 @@ impl ForkBox {
         match value.taken(look, played) {
             Ok(Some((reason, then))) => {
                 let change = value.change().clone();
-                Reaction::done(Request::Fork(Fork { from: None, at: self.from(&change), reason, then }))
+                Reaction::done(Request::Fork(Fork {
+                    from: Some(self.branch.clone()),
+                    at: self.from(&change),
+                    reason,
+                    then,
+                }))
             }
             Ok(None) => Reaction::default(),
             Err(why) => {

@@ -10,7 +10,13 @@ use crate::ui::msg::{Msg, Request};
 
 fn forked(wants: &[Request]) -> &Fork {
     match wants {
-        [.., Request::Fork(fork)] => fork,
+        [.., Request::Fork(fork)] => {
+            assert!(
+                fork.from.is_some(),
+                "whatever is driven by then, it is a fork of the line that was shown"
+            );
+            fork
+        }
         other => panic!("no fork in {other:?}"),
     }
 }
