@@ -99,12 +99,11 @@ impl Driver {
         let refused = |e: crate::journal::JournalError| Refusal::new(e.to_string(), "choose another branch");
         let file = self.session.branch_there(to).map_err(refused)?;
         let writer = Writer::lock(&file).map_err(refused)?;
-        let (timeline, whole, keeper) = match self.still_here(to, writer.whole()) {
-            Some(left) => (left.timeline, left.whole, left.keeper),
-            None => {
-                let opened = open_branch(&file, Use::GoOn).map_err(refused)?;
-                (opened.timeline, opened.whole, Keeper::new(opened.checkpoints, opened.places))
-            }
+        let (timeline, whole, keeper) = if let Some(left) = self.still_here(to, writer.whole()) {
+            (left.timeline, left.whole, left.keeper)
+        } else {
+            let opened = open_branch(&file, Use::GoOn).map_err(refused)?;
+            (opened.timeline, opened.whole, Keeper::new(opened.checkpoints, opened.places))
         };
         let Some(run) = timeline.head().run.clone() else {
             return Err(Refusal::new("no run has begun there", "choose another branch"));

@@ -39,6 +39,9 @@ pub struct Branch {
     pub fault: Option<String>,
 }
 
+/// Files of branches that cannot be read, and why.
+type PassedOver = Vec<(BranchId, JournalError)>;
+
 impl Session {
     /// The file of a branch.
     pub fn branch_file(&self, branch: &BranchId) -> PathBuf {
@@ -79,7 +82,7 @@ impl Session {
     }
 
     /// The sound headers, and why the other files have none.
-    fn told(&self) -> Result<(Vec<BranchHeader>, Vec<(BranchId, JournalError)>), JournalError> {
+    fn told(&self) -> Result<(Vec<BranchHeader>, PassedOver), JournalError> {
         let (mut headers, mut bad) = (Vec::new(), Vec::new());
         for id in self.branch_ids()? {
             match self.header_of(&id) {

@@ -158,7 +158,8 @@ fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
 /// What a person edited in the common past of two branches was told as no difference.
 #[test]
 fn an_edit_in_a_common_past_is_a_difference() {
-    let edits: [(&str, fn(&mut Line), Part); 3] = [
+    type Edit = (&'static str, fn(&mut Line), Part);
+    let edits: [Edit; 3] = [
         ("an observation", |line| line.edit_seen(2, "There is a lamp."), Part::Observation),
         ("a thought", |line| line.edit_thought(2, "I take the lamp."), Part::Thought),
         ("a step that is a thought", |line| line.edit_thought(3, "a lamp"), Part::Thought),
