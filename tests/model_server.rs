@@ -67,7 +67,9 @@ impl Home {
     /// The newest session.
     fn newest(&self) -> String {
         let sessions = std::fs::read_dir(self.path("sessions")).unwrap().flatten();
-        sessions.map(|e| e.path()).max().unwrap().display().to_string()
+        // Two may have begun in the same second, which is all that a name tells.
+        let made = |path: &PathBuf| std::fs::metadata(path.join("meta.toml")).unwrap().modified().unwrap();
+        sessions.map(|e| e.path()).max_by_key(made).unwrap().display().to_string()
     }
 
     /// The files of the run, none of which holds the key.
