@@ -248,10 +248,13 @@ fn differing(a: &Step, b: &Step) -> Parts {
     let done = said(a) != said(b);
     let by = |s: &Step| s.executed.as_ref().map(|e| e.by);
     let after = |s: &Step| s.answer.as_ref().map(|x| (x.progress, x.won, x.done));
+    // What is only proposed, or not answered yet, is not another answer.
+    let taken = a.executed.is_some() && b.executed.is_some();
+    let answered = a.answer.is_some() && b.answer.is_some();
     Parts::default()
         .with(Part::Action, done && !thinking)
         .with(Part::Thought, (done && thinking) || a.thought != b.thought)
-        .with(Part::By, by(a) != by(b))
-        .with(Part::Observation, a.observation() != b.observation())
-        .with(Part::Progress, after(a) != after(b))
+        .with(Part::By, taken && by(a) != by(b))
+        .with(Part::Observation, answered && a.observation() != b.observation())
+        .with(Part::Progress, answered && after(a) != after(b))
 }

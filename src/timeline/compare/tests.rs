@@ -201,6 +201,28 @@ fn an_edit_hides_no_other_reason() {
     assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::Chance], "the action is another, too");
 }
 
+/// Found by a new user: right behind a fork, the world was said to have answered otherwise.
+#[test]
+fn a_step_that_only_waits_is_not_another_answer() {
+    let mut a = Line::of(&["go 1", "look"]);
+    let mut b = Line::of(&["go 1"]);
+    b.propose("look");
+    assert_eq!(compare(&a, &b).first, None, "{:?}", compare(&a, &b).rows);
+    a.act("take x");
+    assert_eq!(compare(&a, &b).reasons().last(), Some(&Reason::End));
+}
+
+/// Found by a new user: what the agent did stood in a row of its own before what a person did instead.
+#[test]
+fn what_a_person_did_instead_is_the_reason_though_it_stands_in_the_next_row() {
+    let (mut a, mut b) = (Line::of(&["go 1"]), Line::of(&["go 1"]));
+    a.act("take x").act("go 2").act("look");
+    b.full("wait", "Nothing.", 0.0, By::Person);
+    for found in [compare(&a, &b), compare(&b, &a)] {
+        assert!(found.reasons().contains(&Reason::Person), "{:?}: {:?}", found.reasons(), found.rows);
+    }
+}
+
 fn actions() -> impl Strategy<Value = Vec<&'static str>> {
     let known = ["go 1", "go 2", "take x", "take y", "look", "think: I look", "think: I go", ""];
     proptest::collection::vec(proptest::sample::select(known.to_vec()), 0..24)

@@ -1,6 +1,6 @@
 //! What a first difference goes back to, in words.
 
-use super::{Before, Comparison, Kind, Part, Parts};
+use super::{Before, Comparison, Kind, Part, Parts, Row};
 use crate::domain::{By, Label, Step};
 
 /// What a first difference goes back to.
@@ -70,7 +70,10 @@ impl Comparison {
         let decided = |step: Option<&Step>| {
             step.is_some_and(|s| s.executed.as_ref().is_some_and(|e| e.by == By::Person) || s.call.is_none())
         };
-        let (x, y) = (row.a.and_then(|n| self.a.episode.step(n)), row.b.and_then(|n| self.b.episode.step(n)));
+        // Where a side has no step in the row, its next one is what it did instead.
+        let next = |of: fn(&Row) -> Option<u32>| self.rows[at..].iter().find_map(of);
+        let x = next(|r| r.a).and_then(|n| self.a.episode.step(n));
+        let y = next(|r| r.b).and_then(|n| self.b.episode.step(n));
         let mut reasons = Vec::new();
         let aside = row.kind() != Kind::Changed;
         let edit = Edit::of(row.parts, x, y);

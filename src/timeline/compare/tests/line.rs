@@ -71,6 +71,18 @@ impl Line {
         self.write(Event::WorldReset { call, turn: Box::new(turn), seen: None, goal: "g".to_owned() });
     }
 
+    /// A step that waits for a decision.
+    pub(super) fn propose(&mut self, action: &str) {
+        self.step += 1;
+        self.calls += 1;
+        let (step, call) = (self.step, CallId(self.calls));
+        let episode = self.state.past.len() as u32 + 1;
+        let prompt = PromptRecord { call, episode, step, ..PromptRecord::default() };
+        self.write(Event::PromptSent { prompt: Arc::new(prompt) });
+        let action = Some(action.to_owned());
+        self.write(Event::Proposed { step, thought: None, action, complaints: Vec::new() });
+    }
+
     /// A step: `think: ...` or an action; the answer; the progress after it; by whom.
     pub(super) fn full(&mut self, action: &str, seen: &str, progress: f64, by: By) {
         self.step += 1;
