@@ -110,8 +110,8 @@ fn twig(branch: Branch) -> Twig {
         name: label.name.unwrap_or_default(),
         note: label.note.unwrap_or_default(),
         archived: label.archived,
-        // The screen counts turns.
-        outcome: fault.unwrap_or_else(|| outcome.replace("at step ", "at turn ")),
+        // The screen counts turns; the one that waits is not counted.
+        outcome: fault.unwrap_or_else(|| outcome.replace("at step ", "after turn ")),
         episodes,
         steps,
         tokens,

@@ -27,6 +27,21 @@ pub enum Kind {
     Advice,
 }
 
+impl Kind {
+    /// Every kind, in the order in which lists show them.
+    pub const ALL: [Self; 9] = [
+        Self::Abstract,
+        Self::Error,
+        Self::Progress,
+        Self::Plan,
+        Self::Experience,
+        Self::Lesson,
+        Self::Positive,
+        Self::Negative,
+        Self::Advice,
+    ];
+}
+
 /// What a mentor is asked to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -287,17 +287,6 @@ fn words(text: &LessonText) -> String {
 }
 
 fn lessons(out: &mut String, record: &Record) {
-    const KINDS: [Kind; 9] = [
-        Kind::Abstract,
-        Kind::Error,
-        Kind::Progress,
-        Kind::Plan,
-        Kind::Experience,
-        Kind::Lesson,
-        Kind::Positive,
-        Kind::Negative,
-        Kind::Advice,
-    ];
     let all = record.lessons();
     if all.is_empty() {
         return;
@@ -308,7 +297,7 @@ fn lessons(out: &mut String, record: &Record) {
         all.iter().filter(|l| l.in_force()).count(),
         all.len()
     );
-    for kind in KINDS {
+    for kind in Kind::ALL {
         let mut of_kind = all.iter().filter(|l| l.kind == kind).peekable();
         if of_kind.peek().is_none() {
             continue;

@@ -169,16 +169,3 @@ impl fmt::Display for Condition {
         }
     }
 }
-
-/// The kinds of reflections by the word that conditions have for them.
-pub(super) const KINDS: [Kind; 9] = [
-    Kind::Abstract,
-    Kind::Error,
-    Kind::Progress,
-    Kind::Plan,
-    Kind::Experience,
-    Kind::Lesson,
-    Kind::Positive,
-    Kind::Negative,
-    Kind::Advice,
-];

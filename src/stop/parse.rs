@@ -1,7 +1,8 @@
 //! Reads a condition. Total: a condition, or what is wrong with the text and what could be written.
 
-use super::condition::{Condition, KINDS, Meant, Part, Pattern, Same, Scope, Spend};
+use super::condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
 use super::{forms_line, number};
+use crate::domain::Kind;
 use regex::{Regex, RegexBuilder};
 
 /// Characters of a condition at most.
@@ -225,10 +226,10 @@ fn same(rest: &str) -> Result<Condition, String> {
     Ok(Condition::Same(what, count))
 }
 
-fn kind(text: &str) -> Result<crate::domain::Kind, String> {
+fn kind(text: &str) -> Result<Kind, String> {
     let wanted = text.to_lowercase();
-    KINDS.iter().copied().find(|k| k.name().to_lowercase() == wanted).ok_or_else(|| {
-        let names: Vec<String> = KINDS.iter().map(|k| k.name().to_lowercase()).collect();
+    Kind::ALL.iter().copied().find(|k| k.name().to_lowercase() == wanted).ok_or_else(|| {
+        let names: Vec<String> = Kind::ALL.iter().map(|k| k.name().to_lowercase()).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         match nearest(&wanted, &known) {
             Some(near) => format!("there is no kind of reflection {text:?}; did you mean `{near}`?"),

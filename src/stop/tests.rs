@@ -1,6 +1,6 @@
 //! Reading and writing conditions. Where each kind fires on recorded sessions: `tests/breakpoints.rs`.
 
-use super::condition::{Condition, KINDS, Meant, Part, Pattern, Same, Scope, Spend};
+use super::condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
 use super::{FORMS, Known, LONGEST, offers, parse};
 use crate::domain::Kind;
 use proptest::prelude::*;
@@ -186,7 +186,7 @@ fn conditions() -> impl Strategy<Value = Condition> {
         Just(Condition::Reward),
         Just(Condition::Progress),
         (1u32..=1_000_000).prop_map(Condition::Stalled),
-        proptest::option::of(proptest::sample::select(KINDS.to_vec())).prop_map(Condition::Reflection),
+        proptest::option::of(proptest::sample::select(Kind::ALL.to_vec())).prop_map(Condition::Reflection),
         (1u32..=1_000_000).prop_map(Condition::Lesson),
         (scope, spend).prop_map(|(scope, spend)| Condition::Above(scope, spend)),
         (1u32..=1_000_000).prop_map(Condition::Step),
