@@ -8,6 +8,7 @@ mod note;
 mod prompt;
 mod reflection;
 mod run;
+mod sampling;
 mod step;
 mod stop;
 mod task;
@@ -27,6 +28,7 @@ pub use run::{
     Autonomy, CALIBRATION, EXPLORATION, EndReason, EpisodeSummary, Hindsight, Limits, RunSpec, Setting,
     SettingOrigin, Settings,
 };
+pub use sampling::{KNOBS, Knob, knob_of};
 pub use step::{By, Executed, Fate, Seen, ShownAs, Stage, Step};
 pub use stop::{Stop, StopMark};
 pub use task::{EpisodeRole, Task};

@@ -14,6 +14,7 @@ pub use scripted::{Script, Scripted};
 
 use crate::domain::{Asked, CallId, Prompt, Usage};
 use futures_util::stream::BoxStream;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// A question with all that an answer may depend on.
@@ -34,12 +35,34 @@ pub struct Request {
 }
 
 /// What one question wants of the sampling; what is not set is the endpoint's own.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SamplingWish {
     /// Temperature (Reflexion raises it after empty replies).
     pub temperature: Option<f64>,
     /// The most tokens an answer may have.
     pub max_tokens: Option<u32>,
+    /// What a person wants otherwise, by the names of the request's fields; `false`: it is left away. The two above go
+    /// before it.
+    pub chosen: Map<String, Value>,
+}
+
+impl SamplingWish {
+    /// A field that a person wants otherwise: none where it is left away, else its value.
+    pub fn field(&self, name: &str) -> Option<Option<&Value>> {
+        self.chosen.get(name).map(|value| Some(value).filter(|v| **v != Value::Bool(false)))
+    }
+
+    /// All of it as text, for what an answer depends on. What nobody has chosen adds nothing: answers that were kept
+    /// before there was such a choice are found again.
+    pub fn identity(&self) -> String {
+        let chosen = if self.chosen.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", Value::Object(self.chosen.clone()))
+        };
+        let Self { temperature, max_tokens, .. } = self;
+        format!("SamplingWish {{ temperature: {temperature:?}, max_tokens: {max_tokens:?} }}{chosen}")
+    }
 }
 
 /// A piece of an answer under way.

@@ -55,7 +55,7 @@ fn endpoint_of(
     begun: Option<&Settings>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Endpoint, Fault> {
-    let (role, mentor) = (word(asked), asked == Asked::Mentor);
+    let (role, mentor) = (asked.name(), asked == Asked::Mentor);
     let was = |name: &str| begun.map_or("", |s| s.word(&format!("{role}.{name}"), ""));
     let mut profile = Profile::default();
     let names = profiles(config, asked);
@@ -138,13 +138,6 @@ fn profiles(config: &Config, asked: Asked) -> &str {
     if asked == Asked::Mentor && !mentors.is_empty() { mentors } else { config.text("run.profile") }
 }
 
-fn word(asked: Asked) -> &'static str {
-    match asked {
-        Asked::Actor => "actor",
-        Asked::Mentor => "mentor",
-    }
-}
-
 /// The provider of a model.
 pub(super) fn provider(
     config: &Config,
@@ -155,7 +148,7 @@ pub(super) fn provider(
     let endpoint = endpoint(config, asked, model, begun)?;
     if endpoint.model.is_empty() {
         return Err(Fault::usage(
-            format!("--{} openai: names no model", word(asked)),
+            format!("--{} openai: names no model", asked.name()),
             "write openai:MODEL; `retrospect doctor` lists the models of a server",
         ));
     }
@@ -178,7 +171,7 @@ pub(super) fn stand_in(spec: &RunSpec, config: &Config) -> StandIn {
     Arc::new(move |asked, source| {
         let refused = |fault: Fault| DriverError::Refused(fault.message, fault.hint);
         if let Some(name) = source.strip_prefix("recorded:") {
-            let role = if asked == Asked::Actor { "actor" } else { "mentor" };
+            let role = asked.name();
             let find = &mut |name: &str| {
                 let opened = place::open(&config, Some(name)).map_err(refused)?;
                 Ok((opened.meta.session, opened.timeline))
@@ -221,7 +214,7 @@ pub(super) fn note_down(
     for (asked, name) in [(Asked::Actor, actor), (Asked::Mentor, mentor)] {
         let Some(model) = name.strip_prefix("openai:") else { continue };
         let endpoint = endpoint(config, asked, model, None)?;
-        let role = word(asked);
+        let role = asked.name();
         let profile = profiles(config, asked);
         let from = if profile.is_empty() { config.from("run.base_url") } else { config.from("run.profile") };
         let from = origin(from);

@@ -2,6 +2,7 @@
 
 use super::{CallId, LessonId, Question};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// What a segment is to its reader.
@@ -118,6 +119,16 @@ pub enum Asked {
     Mentor,
 }
 
+impl Asked {
+    /// The word for it, as the names of settings begin.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Actor => "actor",
+            Self::Mentor => "mentor",
+        }
+    }
+}
+
 /// A segment as the journal keeps it: everything but words that stand elsewhere already.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentRecord {
@@ -166,6 +177,9 @@ pub struct PromptRecord {
     pub rung: u32,
     /// Seed of the request.
     pub seed: u64,
+    /// What of the sampling a person wanted otherwise, as [`super::Settings::sampling`] has it.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub sampling: Map<String, Value>,
     /// Its segments.
     pub segments: Vec<SegmentRecord>,
     /// What did not fit.

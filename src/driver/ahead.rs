@@ -119,7 +119,7 @@ impl Early {
     /// Another question than its call's number.
     fn answers(&self, other: &Request) -> bool {
         let this = &self.request;
-        (this.asked, this.seed, &this.stop, this.wish) == (other.asked, other.seed, &other.stop, other.wish)
+        (this.asked, this.seed, &this.stop, &this.wish) == (other.asked, other.seed, &other.stop, &other.wish)
             && this.prompt == other.prompt
     }
 

@@ -175,7 +175,9 @@ impl Engine {
         record.retry = ask.retry;
         record.rung = self.rung(&ask);
         record.episode = state.episode.as_ref().map_or(0, |e| e.number);
-        let sample = state.run.as_ref().map_or(0, |r| r.seed);
+        let run = state.run.as_deref();
+        let sample = run.map_or(0, |r| r.settings.sample_seed(ask.asked).unwrap_or(r.seed));
+        record.sampling = run.map(|r| r.settings.sampling(ask.asked)).unwrap_or_default();
         let episode = seeded_episode(state.run.as_deref(), record.episode);
         record.seed = request_seed(sample, episode, ask.step, ask.asked, ask.retry);
         let mut events: Vec<Event> =

@@ -1,13 +1,14 @@
 //! Another model for a role, as the run that goes on from there.
 
-use crate::domain::{Asked, RunSpec, SettingOrigin};
+use crate::domain::{Asked, KNOBS, RunSpec, SettingOrigin};
 
 /// What a run writes down of a role's server, by the last part of the settings' names.
 const NOTED: [&str; 5] = ["base_url", "profile", "api", "sampling", "unsent"];
 
 /// The same run with another model for a role: `openai:MODEL`, `openai:MODEL profile NAME`, `rules`, `symbolic`, `none` or
 /// `recorded:SESSION`. A model of the server in use keeps its address; where the role had no server yet, the other role's is
-/// taken, and with a profile the profile says where.
+/// taken, and with a profile the profile says where. What a person chose of the role's sampling stays with a model, unless a profile
+/// is named, which then says it.
 pub fn with_model(run: &RunSpec, asked: Asked, words: &str) -> RunSpec {
     let mut run = run.clone();
     let words = words.trim();
@@ -30,6 +31,11 @@ pub fn with_model(run: &RunSpec, asked: Asked, words: &str) -> RunSpec {
         run.settings.0.remove(&name);
         if stays && let Some(theirs) = run.settings.0.get(&format!("{other}.{part}")).cloned() {
             run.settings.0.insert(name, theirs);
+        }
+    }
+    if profile.is_some() || !model.starts_with("openai:") {
+        for knob in &KNOBS {
+            run.settings.0.remove(&knob.setting(asked));
         }
     }
     if let Some(profile) = profile {
@@ -66,14 +72,30 @@ mod tests {
             ("actor.unsent", "x"),
             ("actor.sampling", "y"),
             ("r_freq", "5"),
+            ("actor.temperature", "0.7"),
+            ("mentor.top_p", "0.5"),
         ] {
             run.settings.set(name, value, SettingOrigin::Flag);
         }
         let cases: [(Asked, &str, &[&str]); 5] = [
-            (Asked::Actor, "openai:big", &["actor.base_url=http://h/v1", "actor.profile=paper", "r_freq=5"]),
-            (Asked::Actor, " openai:big profile far ", &["actor.profile=far", "r_freq=5"]),
-            (Asked::Actor, "rules", &["r_freq=5"]),
-            (Asked::Actor, "recorded:s1", &["r_freq=5"]),
+            (
+                Asked::Actor,
+                "openai:big",
+                &[
+                    "actor.base_url=http://h/v1",
+                    "actor.profile=paper",
+                    "actor.temperature=0.7",
+                    "mentor.top_p=0.5",
+                    "r_freq=5",
+                ],
+            ),
+            (
+                Asked::Actor,
+                " openai:big profile far ",
+                &["actor.profile=far", "mentor.top_p=0.5", "r_freq=5"],
+            ),
+            (Asked::Actor, "rules", &["mentor.top_p=0.5", "r_freq=5"]),
+            (Asked::Actor, "recorded:s1", &["mentor.top_p=0.5", "r_freq=5"]),
             (
                 Asked::Mentor,
                 "openai:big",
@@ -81,9 +103,11 @@ mod tests {
                     "actor.base_url=http://h/v1",
                     "actor.profile=paper",
                     "actor.sampling=y",
+                    "actor.temperature=0.7",
                     "actor.unsent=x",
                     "mentor.base_url=http://h/v1",
                     "mentor.profile=paper",
+                    "mentor.top_p=0.5",
                     "r_freq=5",
                 ],
             ),

@@ -66,7 +66,7 @@ impl Cached {
         part(&VERSION.to_le_bytes());
         part(self.identity.as_bytes());
         part(&request.seed.to_le_bytes());
-        part(format!("{:?} {:?}", request.asked, request.wish).as_bytes());
+        part(format!("{:?} {}", request.asked, request.wish.identity()).as_bytes());
         for stop in &request.stop {
             part(stop.as_bytes());
         }

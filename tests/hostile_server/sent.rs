@@ -89,7 +89,7 @@ fn the_cache_answers_the_same_question_alone() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let server =
-            Server::start(vec![good("one"), good("two"), good("three"), plain(401, "", "no"), good("four")])
+            Server::start(vec![good("one"), good("two"), good("three"), plain(401, "", "no"), good("four"), good("five"), good("six")])
                 .await;
         let inner = provider(endpoint(&server.base));
         let identity = inner.endpoint().identity();
@@ -110,13 +110,16 @@ fn the_cache_answers_the_same_question_alone() {
         other.wish.temperature = Some(0.2);
         assert!(ask(&both, other.clone()).await.error.is_some());
         assert_eq!(ask(&both, other.clone()).await.text, "four", "a failure is not kept");
-        // A file that is no answer is none.
-        for file in files(folder.path()) {
+        // What a person chose is part of the question too.
+        other.wish.chosen = json!({"top_p": 0.5}).as_object().unwrap().clone();
+        assert_eq!(ask(&both, other.clone()).await.text, "five");
+        assert_eq!(server.asked().last().unwrap().body["top_p"], json!(0.5));
+        // A file that is no answer is none. in files(folder.path()) {
             assert!(!String::from_utf8_lossy(&std::fs::read(&file).unwrap()).contains(KEY));
             std::fs::write(file, "{").unwrap();
         }
-        assert_eq!(ask(&cached(Cache::Read), request()).await.text, "four");
-        assert_eq!(ask(&cached(Cache::Off), request()).await.text, "four");
+        assert_eq!(ask(&cached(Cache::Read), request()).await.text, "six");
+        assert_eq!(ask(&cached(Cache::Off), request()).await.text, "six");
     });
 }
 

@@ -14,7 +14,7 @@ use telling::{story, world};
 
 use crate::cli::lessons::{kind_of, scope_of};
 use crate::domain::{
-    Asked, Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs,
+    Asked, Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs, knob_of,
 };
 use crate::engine::{Command, LessonWish, Pace, State, with_model};
 use crate::journal::LabelChange;
@@ -139,7 +139,10 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         }
         "set" => {
             let (name, value) = rest.split_once(' ').ok_or("something is missing: set NAME VALUE")?;
-            let value = crate::cli::setup::word(value.trim());
+            let value = match knob_of(name) {
+                Some((_, knob)) => knob.read(value).map_err(|why| format!("setting {name}: {why}"))?,
+                None => crate::cli::setup::word(value.trim()),
+            };
             if let Some(spec) = crate::method::SETTINGS.iter().find(|s| s.name == name) {
                 spec.check(&value).map_err(|why| format!("setting {name} = {value}: {why}"))?;
             }
@@ -321,6 +324,9 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
             _ => String::new(),
         };
         let _ = writeln!(out, "[{number}{}{origin}] {}", segment.label.name(), segment.text.trim_end());
+    }
+    if let Some(words) = state.run.as_ref().and_then(|run| run.sampling_words(record)) {
+        let _ = writeln!(out, "[{words}]");
     }
     let unsent = state.unsent(record.asked);
     if !unsent.is_empty() {

@@ -1,6 +1,6 @@
-//! Going on as another run.
+//! Going on as another run, and what may be set of who is asked.
 
-use crate::domain::RunSpec;
+use crate::domain::{KNOBS, RunSpec, knob_of};
 use crate::engine::{Effect, Engine, Event, Refusal};
 use serde_json::Value;
 
@@ -23,5 +23,41 @@ impl Engine {
             events.push(Event::MemorySet { value: Value::Null });
         }
         Ok(events)
+    }
+
+    /// Whether anybody heeds a setting of a role: only a model has sampling settings. Other settings are not looked at.
+    pub(super) fn heeded(&self, name: &str, value: &Value) -> Result<(), Refusal> {
+        if !["actor.", "mentor."].iter().any(|role| name.starts_with(role)) {
+            return Ok(());
+        }
+        let Some((asked, knob)) = knob_of(name) else {
+            let names: Vec<&str> = KNOBS.iter().map(|k| k.name).collect();
+            return Err(Refusal::new(
+                format!("{name} is no sampling setting"),
+                format!(
+                    "behind the role stands one of: {}; a server is changed with its model",
+                    names.join(", ")
+                ),
+            ));
+        };
+        knob.check(value).map_err(|why| Refusal::new(format!("{name} = {value}"), why))?;
+        let run = self.state.run.as_deref();
+        let who = run.map_or("", |r| r.who(asked));
+        let why = match who {
+            model if model.starts_with("openai:") => return Ok(()),
+            "rules" if knob.draws(value) => return Ok(()),
+            "rules" => {
+                "the built-in rules have no sampling settings: they answer from the prompt and the seed alone"
+                    .to_owned()
+            }
+            "symbolic" => "the symbolic rules are not asked, so nothing is sampled".to_owned(),
+            "none" => "there is no mentor to be asked".to_owned(),
+            "human" => "a person is not sampled".to_owned(),
+            recorded if recorded.starts_with("recorded:") => {
+                "a recording answers as it was recorded, whatever is set".to_owned()
+            }
+            other => format!("{other} has no sampling settings"),
+        };
+        Err(Refusal::new(why, "choose a model for this role first (openai:MODEL)"))
     }
 }

@@ -71,6 +71,7 @@ impl Engine {
                 Ok(vec![Event::Remarked { step: *step, text: text.clone() }])
             }
             Command::Set { name, value } => {
+                self.heeded(name, value)?;
                 Ok(vec![Event::SettingChanged { name: name.clone(), value: value.clone() }])
             }
             Command::ChangeRun(spec) => self.change_run(spec),

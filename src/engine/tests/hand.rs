@@ -24,6 +24,53 @@ fn a_run_is_changed_between_calls_only() {
     assert!(matches!(events.as_slice(), [Event::RunChanged { .. }]), "its memory stays");
 }
 
+#[test]
+fn sampling_is_set_for_a_model_only_and_enters_its_next_prompt() {
+    use crate::domain::Asked;
+    use serde_json::{Value, json};
+    let set = |name: &str, value: Value| Command::Set { name: name.to_owned(), value };
+    let mut bench = answered();
+    let with = |bench: &mut Bench, actor: &str, mentor: &str| {
+        let mut other = spec(1, 50);
+        actor.clone_into(&mut other.actor);
+        mentor.clone_into(&mut other.mentor);
+        bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+    };
+    let cases = [
+        ("actor.temperature", json!(0.7), "rules", "no sampling settings"),
+        ("actor.seed", json!(false), "rules", "no sampling settings"),
+        ("actor.top_p", json!(0.7), "recorded:s", "as it was recorded"),
+        ("mentor.top_p", json!(0.7), "rules", "not asked"),
+        ("actor.temprature", json!(0.7), "openai:m", "no sampling setting"),
+        ("actor.base_url", json!("http://h"), "openai:m", "no sampling setting"),
+        ("actor.temperature", json!("hot"), "openai:m", "actor.temperature"),
+    ];
+    for (name, value, actor, why) in cases {
+        with(&mut bench, actor, "symbolic");
+        let refused = bench.wish(set(name, value)).unwrap_err();
+        assert!(refused.why.contains(why), "{name} of {actor}: {refused:?}");
+        with(&mut bench, "another", "none");
+    }
+    with(&mut bench, "openai:m", "symbolic");
+    bench.wish(Command::StepStage).unwrap();
+    let drafted = bench.state().draft.clone().unwrap();
+    assert!(drafted.sampling.is_empty());
+    bench.wish(set("actor.temperature", json!(0.7))).unwrap();
+    bench.wish(set("actor.seed", json!(9))).unwrap();
+    // Not yet acted on: taken back, made again.
+    assert_eq!(names(&bench.wish(Command::Undo).unwrap())[0], "taken_back");
+    assert_eq!(bench.state().run.as_ref().unwrap().settings.sample_seed(Asked::Actor), None);
+    assert_eq!(names(&bench.wish(Command::Redo).unwrap())[0], "made_again");
+    bench.wish(Command::Step).unwrap();
+    let sent = bench.state().prompts.0.clone().unwrap();
+    assert_eq!(Value::Object(sent.sampling.clone()), json!({"temperature": 0.7, "seed": true}));
+    assert_ne!(sent.seed, drafted.seed, "a prompt that waited is drafted anew");
+    assert_eq!(sent.seed, crate::engine::request_seed(9, 1, sent.step, Asked::Actor, 0));
+    let told = bench.state().run.as_ref().unwrap().sampling_words(&sent).unwrap();
+    assert!(told.contains("temperature 0.7 (by a person)") && told.contains("its profile"), "{told}");
+    assert!(bench.wish(Command::Undo).unwrap_err().about.is_some(), "a prompt has used it");
+}
+
 /// A bench whose first step is answered and whose second prompt has not been drafted.
 fn answered() -> Bench {
     let mut bench = Bench::started(1, 50);

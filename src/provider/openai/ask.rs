@@ -137,7 +137,7 @@ impl Call {
         let most = request::max_tokens(endpoint, &self.request);
         let counted_by_proxy = response.headers().keys().any(|name| name.as_str().starts_with("x-litellm-"));
         let mut answer =
-            Answer::new(endpoint, learnt, stops, most, learnt.scaled(self.estimate()), &self.tell);
+            Answer::new(endpoint, learnt, &stops, most, learnt.scaled(self.estimate()), &self.tell);
         let read = answer.read(response).await;
         let shown = answer.shown();
         match read {

@@ -129,7 +129,11 @@ async fn ask(
             prompt: Arc::new(Prompt { segments: vec![words] }),
             seed,
             stop,
-            wish: SamplingWish { temperature: Some(temperature), max_tokens: Some(tokens) },
+            wish: SamplingWish {
+                temperature: Some(temperature),
+                max_tokens: Some(tokens),
+                ..SamplingWish::default()
+            },
             ..Request::default()
         },
         tell,

@@ -25,41 +25,54 @@ pub(super) fn max_tokens(endpoint: &Endpoint, request: &Request) -> u32 {
         Asked::Actor => 256,
         Asked::Mentor => 1024,
     });
-    request.wish.max_tokens.unwrap_or(own)
+    let chosen = request.wish.field("max_tokens").flatten().and_then(Value::as_u64);
+    let chosen = chosen.and_then(|n| u32::try_from(n).ok());
+    request.wish.max_tokens.or(chosen).unwrap_or(own)
 }
 
-/// The texts that end the answer, the endpoint's before the question's.
-pub(super) fn stops<'a>(endpoint: &'a Endpoint, request: &'a Request) -> &'a [String] {
-    endpoint.sampling.stop.as_deref().unwrap_or(&request.stop)
+/// The texts that end the answer: a person's, else the endpoint's, else the question's.
+pub(super) fn stops(endpoint: &Endpoint, request: &Request) -> Vec<String> {
+    match request.wish.field("stop") {
+        Some(chosen) => {
+            let texts = chosen.and_then(Value::as_array).into_iter().flatten();
+            texts.filter_map(|t| t.as_str().map(str::to_owned)).collect()
+        }
+        None => endpoint.sampling.stop.as_ref().unwrap_or(&request.stop).clone(),
+    }
 }
 
 /// The body of a streamed request.
 pub(super) fn body(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> Map<String, Value> {
-    let sampling = &endpoint.sampling;
+    let (sampling, wish) = (&endpoint.sampling, &request.wish);
     let mut body = Map::new();
     let mut put = |name: &str, value: Option<Value>| {
+        // What a person chose is sent though the profile leaves the field away; not what the server has refused.
+        let omitted = endpoint.omit.contains(name) && !wish.chosen.contains_key(name);
         if let Some(value) = value
-            && !endpoint.omit.contains(name)
+            && !omitted
             && !learnt.dropped.contains(name)
         {
             body.insert(name.to_owned(), value);
         }
     };
+    let chosen = |name: &str, own: Option<Value>| wish.field(name).map_or(own, |value| value.cloned());
     let stops = stops(endpoint, request);
-    put("temperature", request.wish.temperature.or(sampling.temperature).map(Value::from));
-    put("top_p", sampling.top_p.map(Value::from));
-    put("top_k", sampling.top_k.map(Value::from));
-    put("repetition_penalty", sampling.repetition_penalty.map(Value::from));
+    let warm = wish.temperature.map(Value::from);
+    put("temperature", warm.or_else(|| chosen("temperature", sampling.temperature.map(Value::from))));
+    put("top_p", chosen("top_p", sampling.top_p.map(Value::from)));
+    put("top_k", chosen("top_k", sampling.top_k.map(Value::from)));
+    put("repetition_penalty", chosen("repetition_penalty", sampling.repetition_penalty.map(Value::from)));
     put("stop", (!stops.is_empty()).then(|| json!(stops)));
+    let seeded = wish.field("seed").map_or(sampling.seed, |sent| sent.is_some());
     // Some servers keep a seed in 31 bits and refuse more.
-    put("seed", sampling.seed.then(|| json!(request.seed & 0x7fff_ffff)));
+    put("seed", seeded.then(|| json!(request.seed & 0x7fff_ffff)));
     put("stream_options", endpoint.send_usage_option.then(|| json!({"include_usage": true})));
     let bound = match endpoint.api {
         Api::Chat => learnt.max_field(endpoint).name(),
         Api::Completions => "max_tokens",
     };
     put(bound, Some(json!(max_tokens(endpoint, request))));
-    for (name, value) in &endpoint.extra {
+    for (name, value) in endpoint.extra.iter().filter(|(name, _)| !wish.chosen.contains_key(*name)) {
         put(name, Some(value.clone()));
     }
     body.insert("model".to_owned(), json!(endpoint.model));
@@ -131,6 +144,35 @@ mod tests {
                 ],
             })
         );
+    }
+
+    #[test]
+    fn what_a_person_chose_goes_before_the_profile() {
+        let mut endpoint = Endpoint::new("http://h/v1", "m");
+        endpoint.omit.insert("temperature".to_owned());
+        endpoint.extra = json!({"top_k": 3, "min_p": 0.1}).as_object().unwrap().clone();
+        let mut request = request(&[(Speaker::User, ">")]);
+        request.wish.chosen = json!({
+            "temperature": 0.7, "top_p": false, "top_k": 9, "repetition_penalty": 1.1, "max_tokens": 64, "stop": ["END"],
+            "seed": false,
+        })
+        .as_object()
+        .unwrap()
+        .clone();
+        let mut want = json!({
+            "model": "m", "stream": true, "stream_options": {"include_usage": true}, "temperature": 0.7, "top_k": 9,
+            "repetition_penalty": 1.1, "max_tokens": 64, "stop": ["END"], "min_p": 0.1,
+            "messages": [{"role": "user", "content": ">"}],
+        });
+        assert_eq!(Value::Object(body(&endpoint, &Learnt::default(), &request)), want);
+        // A warmer question goes before it, and what the server refused is not sent whoever wants it.
+        request.wish.temperature = Some(0.9);
+        want["temperature"] = json!(0.9);
+        want.as_object_mut().unwrap().remove("top_k");
+        let learnt = Learnt { dropped: ["top_k".to_owned()].into(), ..Learnt::default() };
+        assert_eq!(Value::Object(body(&endpoint, &learnt, &request)), want);
+        request.wish.chosen = json!({"stop": false}).as_object().unwrap().clone();
+        assert_eq!(body(&endpoint, &Learnt::default(), &request).get("stop"), None);
     }
 
     #[test]

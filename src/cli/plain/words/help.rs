@@ -40,7 +40,7 @@ actions                 what the world would accept now
 hint                    a way to the goal, where the world can look for one
 story [N]               the last steps, or step N
 note TEXT               a remark on this step
-set NAME VALUE          change a setting, such as max_steps
+set NAME VALUE          change a setting, such as max_steps, or actor.temperature of a model
 retry                   after failed calls: try all of them again
 model NAME              let another model act from now on (openai:MODEL, openai:MODEL profile P, rules, recorded:SESSION);
   mentor NAME           the same for who reflects; after a failed call `retry` then asks it

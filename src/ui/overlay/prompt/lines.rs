@@ -93,6 +93,9 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
         let words = format!("asked so far: {}", state.spent.words());
         lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
     }
+    if let Some(words) = state.run.as_ref().and_then(|run| run.sampling_words(record)) {
+        lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
+    }
     let unsent = state.unsent(record.asked);
     if !unsent.is_empty() {
         let words = format!("of the papers' settings and ours not sent: {}", unsent.join("; "));

@@ -1,0 +1,294 @@
+//! How a role's answers are sampled where a person wants it otherwise than its server's profile does: settings of the run by
+//! the names `actor.temperature`, `mentor.max_tokens` and so on.
+
+use super::{Asked, PromptRecord, RunSpec, Settings};
+use serde_json::{Map, Value, json};
+
+/// One thing that can be wanted otherwise.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Knob {
+    /// Its name, behind the role's.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub meaning: &'static str,
+    /// What it may be, in words.
+    pub allowed: &'static str,
+    kind: Kind,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Kind {
+    /// A number from 0 on.
+    Number,
+    /// A number from 0 to 1.
+    Share,
+    /// A whole number from 0 on, of 32 bits.
+    Whole,
+    /// A whole number from 1 on, of 32 bits; it is never left away.
+    Bound,
+    /// Texts.
+    Texts,
+    /// A whole number, or whether it is sent.
+    Seed,
+}
+
+const fn knob(name: &'static str, meaning: &'static str, allowed: &'static str, kind: Kind) -> Knob {
+    Knob { name, meaning, allowed, kind }
+}
+
+/// All of them, in the order of lists.
+pub const KNOBS: [Knob; 7] = [
+    knob(
+        "temperature",
+        "how much chance is in an answer; 0: the likeliest words",
+        "a number from 0 on, off (not sent) or own (the profile's)",
+        Kind::Number,
+    ),
+    knob(
+        "top_p",
+        "only the likeliest words that make up this share",
+        "a number from 0 to 1, off (not sent) or own (the profile's)",
+        Kind::Share,
+    ),
+    knob(
+        "top_k",
+        "only this many of the likeliest words",
+        "a whole number, off (not sent) or own (the profile's)",
+        Kind::Whole,
+    ),
+    knob(
+        "repetition_penalty",
+        "above 1 words that were said are less likely",
+        "a number from 0 on, off (not sent) or own (the profile's)",
+        Kind::Number,
+    ),
+    knob(
+        "max_tokens",
+        "the most tokens an answer may have",
+        "a whole number from 1 on, or own (the profile's)",
+        Kind::Bound,
+    ),
+    knob(
+        "stop",
+        "texts that end an answer",
+        "a text or a list like [\"\\n\", \"END\"], off (none) or own (the profile's)",
+        Kind::Texts,
+    ),
+    knob(
+        "seed",
+        "from which number the seeds of the requests are drawn, in the place of the run's",
+        "a whole number, on (the run's), off (not sent) or own (the profile's)",
+        Kind::Seed,
+    ),
+];
+
+/// The role and the knob that a setting's name stands for; none: it is about something else.
+pub fn knob_of(setting: &str) -> Option<(Asked, &'static Knob)> {
+    let (role, name) = setting.split_once('.')?;
+    let asked = match role {
+        "actor" => Asked::Actor,
+        "mentor" => Asked::Mentor,
+        _ => return None,
+    };
+    Some((asked, KNOBS.iter().find(|k| k.name == name)?))
+}
+
+impl Knob {
+    /// The name of its setting.
+    pub fn setting(&self, asked: Asked) -> String {
+        format!("{}.{}", asked.name(), self.name)
+    }
+
+    /// It is drawn from by whoever is asked, a model or not: the number that seeds begin with.
+    pub fn draws(&self, value: &Value) -> bool {
+        self.kind == Kind::Seed && (value.is_null() || value.is_u64())
+    }
+
+    /// What was typed, as the setting's value: null for the profile's own.
+    ///
+    /// # Errors
+    /// What was expected, in words.
+    pub fn read(&self, text: &str) -> Result<Value, String> {
+        let value = match text.trim() {
+            "own" | "default" => Value::Null,
+            "off" => json!(false),
+            "on" => json!(true),
+            other => serde_json::from_str(other).unwrap_or_else(|_| json!(other)),
+        };
+        self.check(&value).map(|()| value)
+    }
+
+    /// Whether it may have this value.
+    ///
+    /// # Errors
+    /// What was expected, in words.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
+        let whole = || value.as_u64().is_some_and(|n| u32::try_from(n).is_ok());
+        let number = || value.as_f64().is_some_and(|n| n.is_finite() && n >= 0.0);
+        let left = *value == json!(false);
+        let fits = value.is_null()
+            || match self.kind {
+                Kind::Number => left || number(),
+                Kind::Share => left || (number() && value.as_f64() <= Some(1.0)),
+                Kind::Whole => left || whole(),
+                Kind::Bound => whole() && value.as_u64() > Some(0),
+                Kind::Texts => left || !texts(value).is_empty(),
+                Kind::Seed => value.is_boolean() || value.is_u64(),
+            };
+        if fits { Ok(()) } else { Err(format!("expected {}", self.allowed)) }
+    }
+
+    /// A value in the words it is typed in.
+    pub fn words(value: &Value) -> String {
+        match value {
+            Value::Null => "own".to_owned(),
+            Value::Bool(true) => "on".to_owned(),
+            Value::Bool(false) => "off".to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// A text, or each of a list; none where there is anything else among them, or a text without a character.
+fn texts(value: &Value) -> Vec<String> {
+    let one = |value: &Value| value.as_str().filter(|t| !t.is_empty()).map(str::to_owned);
+    match value {
+        Value::Array(all) => all.iter().map(one).collect::<Option<Vec<_>>>().unwrap_or_default(),
+        other => one(other).into_iter().collect(),
+    }
+}
+
+impl Settings {
+    /// What a person wants otherwise of a role's sampling: by the names of the request's fields what is sent, `false` for
+    /// what is left away. What is not named is the endpoint's own.
+    pub fn sampling(&self, asked: Asked) -> Map<String, Value> {
+        let chosen = KNOBS.iter().filter_map(|knob| {
+            let value = &self.0.get(&knob.setting(asked))?.value;
+            let value = match (&knob.kind, value) {
+                (_, Value::Null) => return None,
+                // A number is what seeds are drawn from; the seed itself is the request's.
+                (Kind::Seed, Value::Number(_)) => json!(true),
+                (Kind::Texts, Value::String(_) | Value::Array(_)) => json!(texts(value)),
+                _ => value.clone(),
+            };
+            Some((knob.name.to_owned(), value))
+        });
+        chosen.collect()
+    }
+
+    /// The number that a role's seeds are drawn from in the place of the run's, where a person chose one.
+    pub fn sample_seed(&self, asked: Asked) -> Option<u64> {
+        self.0.get(&format!("{}.seed", asked.name()))?.value.as_u64()
+    }
+}
+
+impl RunSpec {
+    /// Who is asked in a role, as on the command line.
+    pub fn who(&self, asked: Asked) -> &str {
+        match asked {
+            Asked::Actor => &self.actor,
+            Asked::Mentor => &self.mentor,
+        }
+    }
+
+    /// A knob as it stands for a role, and whether a person chose it; none: only the server's profile knows it.
+    pub fn sampled(&self, asked: Asked, knob: &Knob) -> (Option<Value>, bool) {
+        if let Some(chosen) = self.settings.0.get(&knob.setting(asked)).filter(|s| !s.value.is_null()) {
+            return (Some(chosen.value.clone()), true);
+        }
+        let noted = self.settings.0.get(&format!("{}.sampling", asked.name()));
+        let own = noted.and_then(|s| s.value.get(knob.name)).filter(|v| !v.is_null());
+        (own.cloned(), false)
+    }
+
+    /// How the request of a prompt is sampled, in words: what a person chose, and what the server's profile has as far as it
+    /// was written down. None where no model is asked.
+    pub fn sampling_words(&self, record: &PromptRecord) -> Option<String> {
+        self.who(record.asked).strip_prefix("openai:")?;
+        let told = KNOBS.iter().filter_map(|knob| {
+            let sent = record.sampling.get(knob.name);
+            let own =
+                || self.settings.0.get(&format!("{}.sampling", record.asked.name()))?.value.get(knob.name);
+            let value = sent.or_else(own).filter(|v| !v.is_null())?;
+            let value = match value {
+                Value::Bool(true) => record.seed.to_string(),
+                other => Knob::words(other),
+            };
+            let by = if sent.is_some() { " (by a person)" } else { "" };
+            Some(format!("{} {value}{by}", knob.name))
+        });
+        let mut told: Vec<String> = told.collect();
+        if record.rung > 0 {
+            told.push(format!("temperature {:.1} higher, up to 1", f64::from(record.rung.min(5)) / 5.0));
+        }
+        if !self.settings.0.contains_key(&format!("{}.sampling", record.asked.name())) {
+            told.push("all else as its profile has it".to_owned());
+        }
+        Some(format!("sampling: {}", told.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::SettingOrigin;
+
+    #[test]
+    fn what_is_typed_is_read_as_what_it_may_be() {
+        let cases = [
+            ("temperature", "0.7", Some(json!(0.7))),
+            ("temperature", "off", Some(json!(false))),
+            ("temperature", " own ", Some(Value::Null)),
+            ("temperature", "-1", None),
+            ("temperature", "hot", None),
+            ("temperature", "on", None),
+            ("top_p", "1", Some(json!(1))),
+            ("top_p", "1.1", None),
+            ("top_k", "50", Some(json!(50))),
+            ("top_k", "0.5", None),
+            ("max_tokens", "64", Some(json!(64))),
+            ("max_tokens", "0", None),
+            ("max_tokens", "off", None),
+            ("max_tokens", "4294967296", None),
+            ("stop", "END", Some(json!("END"))),
+            ("stop", "[\"\\n\", \"END\"]", Some(json!(["\n", "END"]))),
+            ("stop", "[\"a\", 1]", None),
+            ("stop", "[\"\"]", None),
+            ("stop", "[]", None),
+            ("seed", "7", Some(json!(7))),
+            ("seed", "on", Some(json!(true))),
+            ("seed", "-7", None),
+            ("seed", "seven", None),
+        ];
+        for (name, typed, want) in cases {
+            let (asked, knob) = knob_of(&format!("mentor.{name}")).unwrap();
+            assert_eq!((asked, knob.read(typed).ok()), (Asked::Mentor, want), "{name} {typed}");
+        }
+        assert_eq!(knob_of("actor.base_url"), None);
+        assert_eq!(knob_of("critic.seed"), None);
+        assert_eq!(knob_of("temperature"), None);
+    }
+
+    #[test]
+    fn a_role_has_its_own_and_what_is_the_profiles_is_not_named() {
+        let mut settings = Settings::default();
+        for (name, value) in [
+            ("actor.temperature", json!(0.7)),
+            ("actor.top_p", Value::Null),
+            ("actor.top_k", json!(false)),
+            ("actor.stop", json!("END")),
+            ("actor.seed", json!(9)),
+            ("mentor.max_tokens", json!(64)),
+            ("actor.base_url", json!("http://h")),
+        ] {
+            settings.set(name, value, SettingOrigin::Person);
+        }
+        let actor = json!({"temperature": 0.7, "top_k": false, "stop": ["END"], "seed": true});
+        assert_eq!(Value::Object(settings.sampling(Asked::Actor)), actor);
+        assert_eq!(Value::Object(settings.sampling(Asked::Mentor)), json!({"max_tokens": 64}));
+        assert_eq!(
+            (settings.sample_seed(Asked::Actor), settings.sample_seed(Asked::Mentor)),
+            (Some(9), None)
+        );
+    }
+}
