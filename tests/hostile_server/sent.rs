@@ -88,9 +88,16 @@ fn a_key_that_is_said_back_is_not_seen() {
 fn the_cache_answers_the_same_question_alone() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
-        let server =
-            Server::start(vec![good("one"), good("two"), good("three"), plain(401, "", "no"), good("four"), good("five"), good("six")])
-                .await;
+        let server = Server::start(vec![
+            good("one"),
+            good("two"),
+            good("three"),
+            plain(401, "", "no"),
+            good("four"),
+            good("five"),
+            good("six"),
+        ])
+        .await;
         let inner = provider(endpoint(&server.base));
         let identity = inner.endpoint().identity();
         assert!(!identity.contains(KEY));
@@ -114,7 +121,8 @@ fn the_cache_answers_the_same_question_alone() {
         other.wish.chosen = json!({"top_p": 0.5}).as_object().unwrap().clone();
         assert_eq!(ask(&both, other.clone()).await.text, "five");
         assert_eq!(server.asked().last().unwrap().body["top_p"], json!(0.5));
-        // A file that is no answer is none. in files(folder.path()) {
+        // A file that is no answer is none.
+        for file in files(folder.path()) {
             assert!(!String::from_utf8_lossy(&std::fs::read(&file).unwrap()).contains(KEY));
             std::fs::write(file, "{").unwrap();
         }
