@@ -17,6 +17,7 @@ mod outfit;
 mod runner;
 mod stand_in;
 mod store;
+mod then;
 mod trail;
 pub mod worlds;
 
@@ -28,6 +29,7 @@ pub use launch::{Driver, DriverError, Launch, Outfit, Resumed, open_read_only};
 pub use outfit::{Recording, TYPING, recorded};
 pub use stand_in::StandIn;
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
+pub use then::Accepted;
 
 /// Opens the world of a task. Called on the world's own thread.
 pub type OpenWorld = std::sync::Arc<

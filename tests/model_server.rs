@@ -344,3 +344,44 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_goes_on() {
         home.files();
     });
 }
+
+/// Sampling that a person changed at a fork is in the body of the very next request, stays after a resume, and is named where
+/// branches are listed and compared.
+#[test]
+fn sampling_changed_at_a_fork_is_sent_and_stays() {
+    run(async {
+        let home = Home::new();
+        let said = ["inventory", "look", "go to cabinet 1", "look", "inventory"];
+        let server = Server::start(said.iter().map(|text| good(text)).collect()).await;
+        let args = ["run", "--task", "easy/put/1", "--method", "react", "--set", "examples=1", "--plain"];
+        let at = ["--actor", "openai:small", "--base-url", &server.base];
+        let args: Vec<&str> = args.into_iter().chain(at).collect();
+        let lines = "set actor.temperature hot\nset mentor.temperature 1\nstep\nstep\nfork 1\nset actor.temperature 0.7\n\
+                     set actor.max_tokens 64\nset actor.top_p off\nset actor.seed 9\nstep\nprompt\nquit\n";
+        let (code, told) = home.hears(&args, &[], lines).await;
+        assert_eq!(code, 0, "{told}");
+        for words in [
+            "expected a number from 0 on",
+            "not asked",
+            "temperature 0.7 (by a person)",
+            "top_p off (by a person)",
+        ] {
+            assert!(told.contains(words), "{words}: {told}");
+        }
+        let (code, told) = home.hears(&["resume", &home.newest(), "--plain"], &[], "step\nquit\n").await;
+        assert_eq!(code, 0, "{told}");
+        let asked = server.asked();
+        let of = |body: &Value| ["temperature", "max_tokens", "top_p"].map(|name| body[name].clone());
+        assert_eq!(of(&asked[1].body), [json!(0.0), json!(256), json!(0.7)], "before the fork");
+        let after = &asked[2..];
+        assert!(after.len() >= 2, "one on the branch, and one after the resume: {told}");
+        for one in after {
+            assert_eq!(of(&one.body), [json!(0.7), json!(64), Value::Null]);
+        }
+        assert_ne!(asked[1].body["seed"], asked[2].body["seed"], "the same turn, drawn from another seed");
+        let newest = home.newest();
+        let (code, told) = home.says(&["diff", &newest, &format!("{newest}@b1")], &[]).await;
+        assert!(code == 0 && told.contains("actor.temperature"), "{told}");
+        home.files();
+    });
+}

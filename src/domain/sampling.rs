@@ -191,6 +191,42 @@ impl RunSpec {
         }
     }
 
+    /// Whether whoever is asked in a role heeds a value of a knob.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    pub fn heeds(&self, asked: Asked, knob: &Knob, value: &Value) -> Result<(), String> {
+        Err(match self.who(asked) {
+            model if model.starts_with("openai:") => return Ok(()),
+            "rules" if knob.draws(value) => return Ok(()),
+            "rules" => {
+                "the built-in rules have no sampling settings: they answer from the prompt and the seed alone"
+                    .to_owned()
+            }
+            "symbolic" => "the symbolic rules are not asked, so nothing is sampled".to_owned(),
+            "none" => "there is no mentor to be asked".to_owned(),
+            "human" => "a person is not sampled".to_owned(),
+            recorded if recorded.starts_with("recorded:") => {
+                "a recording answers as it was recorded, whatever is set".to_owned()
+            }
+            other => format!("{other} has no sampling settings"),
+        })
+    }
+
+    /// What of a role's sampling is known, in a few words; why there is none, where that is so.
+    pub fn sampling_told(&self, asked: Asked) -> String {
+        let Some(first) = KNOBS.first() else { return String::new() };
+        if let Err(why) = self.heeds(asked, first, &Value::Bool(false)) {
+            return why;
+        }
+        let known = KNOBS.iter().filter_map(|knob| {
+            let (value, _) = self.sampled(asked, knob);
+            Some(format!("{} {}", knob.name, Knob::words(&value?)))
+        });
+        let known: Vec<String> = known.collect();
+        if known.is_empty() { "as its profile has it".to_owned() } else { known.join(", ") }
+    }
+
     /// A knob as it stands for a role, and whether a person chose it; none: only the server's profile knows it.
     pub fn sampled(&self, asked: Asked, knob: &Knob) -> (Option<Value>, bool) {
         if let Some(chosen) = self.settings.0.get(&knob.setting(asked)).filter(|s| !s.value.is_null()) {

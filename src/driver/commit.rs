@@ -28,6 +28,9 @@ impl Driver {
             Message::Delta(..) => {}
             Message::Reply(line, _) if line != self.line => {}
             Message::Admissible(tell) => self.list(tell),
+            Message::AdmissibleThen(state, tell) => {
+                super::then::list(self.launch.open.clone(), &state, tell);
+            }
             Message::Hint(tell) => self.hint(tell),
             Message::World(told) => self.heard(told),
             Message::RetryWrite => self.retry_write(),

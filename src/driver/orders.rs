@@ -213,30 +213,14 @@ impl Driver {
     /// Brings the world of the open episode to where the journal says it is; the calls in flight wait for it.
     pub(super) fn rebuild(&mut self) {
         self.orders.lost = false;
-        let episode = self.engine.state.open_episode();
-        let Some((episode, reset)) = episode.and_then(|e| e.reset.as_ref().map(|r| (e, r))) else {
+        let past = self.engine.state.open_episode().and_then(|e| Rebuild::of(e, self.orders.rebuilds + 1));
+        let Some(past) = past else {
             self.orders.rebuilding = false;
             return self.issue_all();
         };
-        let taken = episode
-            .steps
-            .iter()
-            .filter(|step| step.reached_world)
-            .filter_map(|step| {
-                let (done, answer) = (step.executed.as_ref()?, step.answer.as_ref()?);
-                Some((step.number, done.sent.clone().unwrap_or_else(|| done.action.clone()), answer.clone()))
-            })
-            .collect();
-        self.orders.rebuilds += 1;
+        self.orders.rebuilds = past.number;
         self.orders.rebuilding = true;
-        let (number, episode_number) = (self.orders.rebuilds, episode.number);
-        let past = Rebuild {
-            number,
-            episode: episode_number,
-            task: episode.task.clone(),
-            first: reset.clone(),
-            taken,
-        };
+        let (number, episode_number) = (past.number, past.episode);
         self.order(Order::Rebuild(past), Awaited::Rebuild { number, episode: episode_number, step: 0 });
     }
 

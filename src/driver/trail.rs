@@ -4,7 +4,7 @@
 
 use super::OpenWorld;
 use crate::domain::{Enumeration, Seen, Task, Turn};
-use crate::engine::Reply;
+use crate::engine::{Episode, Reply};
 use crate::env::{EnvError, Environment, Snapshot};
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -28,6 +28,23 @@ pub(super) struct Rebuild {
     pub(super) first: Seen,
     /// What the world was sent, with the recorded answers and the number of the step.
     pub(super) taken: Vec<(u32, String, Seen)>,
+}
+
+impl Rebuild {
+    /// All that was taken in an episode; none where its world was not reset yet.
+    pub(super) fn of(episode: &Episode, number: u64) -> Option<Self> {
+        let taken = episode
+            .steps
+            .iter()
+            .filter(|step| step.reached_world)
+            .filter_map(|step| {
+                let (done, answer) = (step.executed.as_ref()?, step.answer.as_ref()?);
+                Some((step.number, done.sent.clone().unwrap_or_else(|| done.action.clone()), answer.clone()))
+            })
+            .collect();
+        let first = episode.reset.clone()?;
+        Some(Self { number, episode: episode.number, task: episode.task.clone(), first, taken })
+    }
 }
 
 /// The exact way a world took: a hash over its task, and every action with the answer to it, in order. A journal that has

@@ -259,6 +259,18 @@ impl App {
                     let _ = tell.send(Answer::Admissible(handle.admissible().await)).await;
                 });
             }
+            Request::AdmissibleThen(seq) => {
+                let (handle, tell) = (self.handle.clone(), tell.clone());
+                tokio::spawn(async move {
+                    let brought = handle.store.clone();
+                    let then = tokio::task::spawn_blocking(move || brought.state_at(seq)).await;
+                    let listed = match then {
+                        Ok(state) => handle.admissible_then(state).await,
+                        Err(_) => Err("the moment cannot be read".to_owned()),
+                    };
+                    let _ = tell.send(Answer::AdmissibleThen(listed)).await;
+                });
+            }
             Request::Find { words, shown } => self.find(words, shown, tell.clone()),
             Request::Others | Request::Compare { .. } | Request::Precede { .. } => {
                 self.side_by_side(want, tell.clone());

@@ -56,6 +56,17 @@ pub struct Limb<'t> {
     pub depth: u8,
 }
 
+/// A row of the tree that is kept: a branch by its place in the list it was made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hung {
+    /// The branch's place.
+    pub twig: usize,
+    /// As [`Limb::lines`].
+    pub lines: u32,
+    /// As [`Limb::depth`].
+    pub depth: u8,
+}
+
 impl Twig {
     /// What it is called: its name, else its id.
     pub fn called(&self) -> &str {
@@ -73,7 +84,7 @@ impl Limb<'_> {
 /// The branches in the order of the tree: each below its parent, those of one parent in the order in which they left it.
 /// Archived ones are left out unless they are wanted, or others that are shown hang on them. Total: branches that hang on
 /// nothing stand at the end.
-pub fn tree(twigs: &[Twig], archived: bool) -> Vec<Limb<'_>> {
+pub fn hung(twigs: &[Twig], archived: bool) -> Vec<Hung> {
     let place: HashMap<&BranchId, usize> = twigs.iter().enumerate().map(|(at, t)| (&t.id, at)).collect();
     let parent = |t: &Twig| t.parent.as_ref().filter(|p| **p != t.id).and_then(|p| place.get(p)).copied();
     let mut roots = Vec::new();
@@ -94,18 +105,18 @@ pub fn tree(twigs: &[Twig], archived: bool) -> Vec<Limb<'_>> {
         of_one.retain(|at| shown[*at]);
         of_one.sort_by_key(|at| (twigs[*at].at, &twigs[*at].created, &twigs[*at].id));
     }
-    hang(twigs, &children, &roots)
+    hang(&children, &roots)
 }
 
 /// Hangs each branch below its parent. What hangs on itself, by a detour, is reached from no root and left out.
-fn hang<'t>(twigs: &'t [Twig], children: &[Vec<usize>], roots: &[usize]) -> Vec<Limb<'t>> {
+fn hang(children: &[Vec<usize>], roots: &[usize]) -> Vec<Hung> {
     /// Deeper ones are drawn at this level; a session of a person hardly gets there.
     const DEEPEST: u8 = 24;
     let mut limbs = Vec::new();
     // The last one is the next: those of one parent are pushed from the last to the first.
     let mut due: Vec<(usize, u8, u32)> = roots.iter().rev().map(|at| (*at, 0, 0)).collect();
     while let Some((at, depth, lines)) = due.pop() {
-        limbs.push(Limb { twig: &twigs[at], lines, depth });
+        limbs.push(Hung { twig: at, lines, depth });
         let depth = (depth + 1).min(DEEPEST);
         for (nth, child) in children[at].iter().rev().enumerate() {
             let lines = if nth > 0 { lines | 1 << depth } else { lines & !(1 << depth) };
@@ -118,6 +129,11 @@ fn hang<'t>(twigs: &'t [Twig], children: &[Vec<usize>], roots: &[usize]) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn tree(twigs: &[Twig], archived: bool) -> Vec<Limb<'_>> {
+        let rows = hung(twigs, archived).into_iter();
+        rows.map(|Hung { twig, lines, depth }| Limb { twig: &twigs[twig], lines, depth }).collect()
+    }
 
     fn twig(id: &str, parent: Option<&str>, at: u64, archived: bool) -> Twig {
         Twig {

@@ -18,6 +18,10 @@ pub struct Place {
     pub episode: Option<u32>,
     /// What a list calls it; one line.
     pub title: String,
+    /// How it went, which a list always shows; one line.
+    pub went: String,
+    /// The goal of its task, where that is known.
+    pub goal: String,
 }
 
 /// Something large that is handed around; two are the same when they are the very same.

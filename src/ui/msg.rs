@@ -5,7 +5,7 @@ use super::compare::{Place, Shared};
 use super::mark::Marks;
 use super::model::Cursor;
 use super::overlay::{Answer, Draft};
-use crate::domain::{BranchId, LessonId};
+use crate::domain::{BranchId, LessonId, Seq};
 use crate::driver::Fork;
 use crate::engine::Command;
 use crate::timeline::compare::Comparison;
@@ -37,6 +37,8 @@ pub enum Request {
     Send(Command),
     /// Ask for the actions the world accepts; the answer goes to the topmost overlay.
     Admissible,
+    /// Ask for the actions the world accepted after an event of the past; the answer goes to the topmost overlay.
+    AdmissibleThen(Seq),
     /// Look for these words in all episodes but this one; the answers go to the topmost overlay. No words: look no more.
     Find {
         /// The words.

@@ -4,6 +4,7 @@
 //! nothing itself: what it wants goes into [`Reaction::requests`], so that every wish passes through one place.
 
 mod action_box;
+mod action_line;
 mod branches;
 mod breaks;
 pub(crate) mod choice;
@@ -62,7 +63,7 @@ use super::model::{Focus, Model};
 use super::msg::Request;
 use super::update::{chosen_kind, chosen_lesson};
 use crate::domain::{Asked, Autonomy, Kind, LessonId};
-use crate::driver::Fork;
+use crate::driver::{Accepted, Fork};
 use crate::text::truncate;
 use crate::timeline::compare::{Before, Comparison};
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -74,6 +75,8 @@ use std::sync::Arc;
 pub enum Answer {
     /// The actions the world accepts now, in its own order.
     Admissible(Vec<String>),
+    /// The actions the world accepted at a moment of the past, in its own order, or why they cannot be had.
+    AdmissibleThen(Accepted),
     /// What is known of the way to the goal; none where the world cannot look for one. Said in the footer.
     Hint(Option<String>),
     /// The sessions there are, the newest first, each with a few words about it.

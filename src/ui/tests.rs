@@ -181,6 +181,7 @@ mod overlays;
 mod past;
 mod pictures;
 mod safety;
+mod sampling;
 mod told;
 mod tree;
 mod turns;

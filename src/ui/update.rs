@@ -96,6 +96,7 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
             }
             Request::Send(_)
             | Request::Admissible
+            | Request::AdmissibleThen(_)
             | Request::Hint
             | Request::RetryWrite
             | Request::Fork(_)

@@ -11,6 +11,7 @@ pub mod time;
 mod world;
 
 pub use live::BEAT_MILLIS;
+pub(super) use status::behind;
 
 use super::canvas::Canvas;
 use super::glyphs::Glyphs;
@@ -89,6 +90,10 @@ pub fn draw(model: &Model, look: &Look<'_>, scratch: &mut Scratch, buffer: &mut 
     }
     footer::draw(model, look, plan.footer, &mut canvas);
     for overlay in &model.overlays {
+        // The keys of one that lies below another do not count.
+        if model.notice.is_none() && look.halted().is_none() && !look.broken() {
+            canvas.clear(plan.footer);
+        }
         overlay.draw(look, screen, &mut canvas);
     }
     scratch.plan = plan;

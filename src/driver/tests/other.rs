@@ -149,3 +149,84 @@ fn a_fork_whose_line_was_not_yet_reopened_is_the_one_that_is_taken_up() {
     resumed.thread.join().unwrap();
     assert_eq!(session.last_written(), trunk);
 }
+
+/// A fork that begins with another sampling: the very next question carries it, and so does one after a resume.
+#[test]
+fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
+    use crate::domain::Asked;
+    use crate::provider::Request;
+    use serde_json::{Value, json};
+    use std::sync::Mutex;
+    let heard: Arc<Mutex<Vec<Request>>> = Arc::default();
+    let outfit = |spec: &RunSpec| {
+        assert_eq!(spec.actor, "openai:script");
+        let heard = heard.clone();
+        let actor = Scripted::new(move |request| {
+            heard.lock().unwrap().push(request.clone());
+            Ok("count".to_owned())
+        });
+        Ok::<_, DriverError>(Launch { actor: Arc::new(actor), ..launch(9, false) })
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let begun = with_actor("openai:script");
+    let first = outfit(&begun).unwrap();
+    let meta = super::meta("s");
+    let (handle, thread, session) = Driver::start(dir.path(), meta, begun, Vec::new(), first).unwrap();
+    let at = third(&handle);
+    let set = |name: &str, value: Value| Command::Set { name: name.to_owned(), value };
+    let fork = |then| crate::driver::Fork { at, then, ..crate::driver::Fork::default() };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    // What nobody would heed makes no branch.
+    let refused = runtime.block_on(handle.fork(fork(vec![set("mentor.temperature", json!(1))]))).unwrap_err();
+    assert!(refused.why.contains("no mentor"), "{refused:?}");
+    let then = vec![set("actor.temperature", json!(0.7)), set("actor.seed", json!(4)), Command::Step];
+    runtime.block_on(handle.fork(fork(then))).unwrap();
+    until(&handle, |h| h.store.head().waits() && h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    handle.quit();
+    thread.join().unwrap();
+    let branches = session.branches().unwrap();
+    let root = branches.iter().find(|b| b.header.id.0 == "b1").unwrap().root.clone();
+    assert_eq!(root, "setting actor.temperature = 0.7");
+    let resumed = Driver::resume(&session.dir, outfit).unwrap();
+    resumed.handle.send(Command::Step);
+    until(&resumed.handle, |h| {
+        h.store.head().waits() && h.store.head().awaiting().is_some_and(|s| s.number == 5)
+    });
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+    let heard = heard.lock().unwrap();
+    let wishes: Vec<Value> = heard.iter().map(|r| Value::Object(r.wish.chosen.clone())).collect();
+    let chosen = json!({"temperature": 0.7, "seed": true});
+    assert_eq!(wishes, [json!({}), json!({}), json!({}), chosen.clone(), chosen]);
+    assert_eq!(heard[3].seed, crate::engine::request_seed(4, 1, 4, Asked::Actor, 0));
+    assert_ne!(heard[3].wish.identity(), heard[2].wish.identity(), "the cache keeps them apart");
+}
+
+/// What the world accepted at a moment of the past is asked of a world of its own: the run's is not moved, and one that
+/// answers otherwise now is not believed.
+#[test]
+fn what_the_world_of_then_accepts_moves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    for (lies, listed) in [(false, Ok(vec!["count".to_owned()])), (true, Err(()))] {
+        let dir = dir.path().join(lies.to_string());
+        let (handle, thread, _session) = start(&dir, 1, launch(9, false));
+        let at = third(&handle);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut state = (*handle.store.state_at(at)).clone();
+        if lies {
+            let episode = Arc::make_mut(state.episode.as_mut().unwrap());
+            episode.reset.as_mut().unwrap().raw = "It is 7.".to_owned();
+        }
+        let head = handle.store.head().head;
+        let said = runtime.block_on(handle.admissible_then(Arc::new(state)));
+        assert_eq!(said.clone().map_err(drop), listed);
+        assert!(!lies || said.unwrap_err().contains("from its first observation on"));
+        assert_eq!(handle.store.head().head, head);
+        handle.send(Command::Step);
+        until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 4));
+        let head = handle.store.head();
+        assert_eq!(head.episode.as_ref().unwrap().step(3).unwrap().answer.as_ref().unwrap().raw, "It is 3.");
+        handle.quit();
+        thread.join().unwrap();
+    }
+}

@@ -41,23 +41,8 @@ impl Engine {
             ));
         };
         knob.check(value).map_err(|why| Refusal::new(format!("{name} = {value}"), why))?;
-        let run = self.state.run.as_deref();
-        let who = run.map_or("", |r| r.who(asked));
-        let why = match who {
-            model if model.starts_with("openai:") => return Ok(()),
-            "rules" if knob.draws(value) => return Ok(()),
-            "rules" => {
-                "the built-in rules have no sampling settings: they answer from the prompt and the seed alone"
-                    .to_owned()
-            }
-            "symbolic" => "the symbolic rules are not asked, so nothing is sampled".to_owned(),
-            "none" => "there is no mentor to be asked".to_owned(),
-            "human" => "a person is not sampled".to_owned(),
-            recorded if recorded.starts_with("recorded:") => {
-                "a recording answers as it was recorded, whatever is set".to_owned()
-            }
-            other => format!("{other} has no sampling settings"),
-        };
-        Err(Refusal::new(why, "choose a model for this role first (openai:MODEL)"))
+        let Some(run) = self.state.run.as_deref() else { return Ok(()) };
+        run.heeds(asked, knob, value)
+            .map_err(|why| Refusal::new(why, "choose a model for this role first (openai:MODEL)"))
     }
 }

@@ -1,9 +1,9 @@
 //! The box for an action of a person: an override of the proposal, or the move of a person who plays.
 
+use super::action_line::ActionLine;
 use super::choice::Choice;
 use super::field::Field;
-use super::fuzzy::rank;
-use super::window::{Line, Place, Pointed, Scroll, Window, put_line};
+use super::window::{Line, Place, Scroll, Window};
 use super::{Answer, Overlay, Reaction};
 use crate::domain::{Fate, ShownAs, Step};
 use crate::engine::{Command, State};
@@ -41,12 +41,8 @@ pub struct ActionBox {
     only_questions: bool,
     /// The failed call of the actor is given up first.
     gives_up: bool,
-    field: Field,
+    line: ActionLine,
     thought: Option<String>,
-    /// What the world accepts; none: not known yet.
-    admissible: Option<Vec<String>>,
-    fitting: Vec<usize>,
-    chosen: Option<usize>,
     scroll: Scroll,
     stage: Stage,
     action: String,
@@ -71,11 +67,8 @@ impl ActionBox {
             plays,
             only_questions: false,
             gives_up: false,
-            field: Field::replaceable(&proposal),
+            line: ActionLine::new(&proposal),
             thought: step.and_then(|s| thought_before(state, s)),
-            admissible: None,
-            fitting: Vec::new(),
-            chosen: None,
             scroll: Scroll::default(),
             stage: Stage::Typing,
             action: String::new(),
@@ -101,32 +94,8 @@ impl ActionBox {
         asked
     }
 
-    fn filter(&mut self, query: &str) {
-        let rows = self.admissible.as_deref().unwrap_or_default();
-        self.fitting = rank(query, rows.iter().map(String::as_str));
-        self.chosen = None;
-        self.scroll.to(0);
-        self.note = None;
-    }
-
-    fn row(&self, place: usize) -> Option<&str> {
-        let rows = self.admissible.as_deref()?;
-        rows.get(*self.fitting.get(place)?).map(String::as_str)
-    }
-
-    fn choose(&mut self, by: isize) {
-        let last = self.fitting.len().checked_sub(1);
-        self.chosen = match (self.chosen, last) {
-            (_, None) => None,
-            (None, Some(_)) => (by > 0).then_some(0),
-            // Above the first row the typed text is chosen again.
-            (Some(0), _) if by < 0 => None,
-            (Some(at), Some(last)) => Some(at.saturating_add_signed(by).min(last)),
-        };
-    }
-
     fn accept(&mut self) -> Reaction {
-        let typed = self.chosen.and_then(|c| self.row(c)).map_or_else(|| self.field.text(), str::to_owned);
+        let typed = self.line.text();
         if typed.is_empty() {
             self.note = Some("type an action, or choose one");
             return Reaction::default();
@@ -214,34 +183,6 @@ impl ActionBox {
         };
         (title, if screen.height < 20 { rows.min(8) } else { rows })
     }
-
-    fn list(&self, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
-        canvas.put(area.x, area.y, 2, look.glyphs.proposal, canvas.style(Role::Proposal));
-        let line = Rect { x: area.x + 2, width: area.width.saturating_sub(2), height: 1, ..area };
-        self.field.draw(self.chosen.is_none(), line, canvas);
-        let dot = look.glyphs.dot;
-        let words = match (&self.admissible, self.note) {
-            (_, Some(note)) => note.to_owned(),
-            (None, _) => "the world is being asked what it accepts".to_owned(),
-            (Some(all), _) if all.is_empty() => "this world lists no actions; type one freely".to_owned(),
-            (Some(all), _) => {
-                format!(
-                    "{} of {} {dot} the agent does not see this list {dot} free text goes too",
-                    self.fitting.len(),
-                    all.len()
-                )
-            }
-        };
-        let role = if self.note.is_some() { Role::Warn } else { Role::Dim };
-        put_line(&[(role, words)], Rect { y: area.y + 1, height: area.height.min(1), ..area }, canvas);
-        let list = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
-        self.scroll.list(self.chosen.unwrap_or(0), self.fitting.len(), list, canvas, |place| {
-            let here = self.chosen == Some(place);
-            let (mark, role) = if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
-            let text = self.row(place).unwrap_or_default().to_owned();
-            vec![(Role::Proposal, format!("{mark} ")), (role, text)]
-        });
-    }
 }
 
 /// The thought before the action that is overridden: the step's own, or that of a step before it which only thought. A
@@ -285,32 +226,25 @@ impl Overlay for ActionBox {
     }
 
     fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
-        let by = match action {
+        match action {
             Action::Close => return Reaction::close(),
             Action::Accept | Action::Open => return self.answered(),
-            Action::PageDown => 8,
-            Action::PageUp => -8,
-            Action::NextField if matches!(self.stage, Stage::Typing) => {
-                if let Some(row) = self.row(self.chosen.unwrap_or(0)).map(str::to_owned) {
-                    self.field.replace(&row);
-                    self.filter(&row);
-                }
-                0
-            }
-            Action::Down | Action::NextField => 1,
-            Action::Up | Action::PreviousField => -1,
-            Action::NewLine => {
-                if let Stage::Words(words) = &mut self.stage {
-                    words.new_line();
-                }
-                0
-            }
-            _ => 0,
-        };
-        match &mut self.stage {
-            Stage::Typing if by != 0 => self.choose(by),
-            Stage::Shown(choice) | Stage::Thought(choice) => choice.by(by),
             _ => {}
+        }
+        match &mut self.stage {
+            Stage::Typing => {
+                self.note = None;
+                self.line.act(action);
+            }
+            Stage::Words(words) if action == Action::NewLine => words.new_line(),
+            Stage::Words(_) => {}
+            Stage::Shown(choice) | Stage::Thought(choice) => choice.by(match action {
+                Action::Down | Action::NextField => 1,
+                Action::Up | Action::PreviousField => -1,
+                Action::PageDown => 8,
+                Action::PageUp => -8,
+                _ => 0,
+            }),
         }
         Reaction::default()
     }
@@ -318,9 +252,8 @@ impl Overlay for ActionBox {
     fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
         match &mut self.stage {
             Stage::Typing => {
-                if self.field.key(key) {
-                    let query = self.field.text();
-                    self.filter(&query);
+                if self.line.key(key) {
+                    self.note = None;
                 }
             }
             Stage::Words(words) => {
@@ -334,9 +267,8 @@ impl Overlay for ActionBox {
     fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
         match &mut self.stage {
             Stage::Typing => {
-                if self.field.paste(text) {
-                    let query = self.field.text();
-                    self.filter(&query);
+                if self.line.paste(text) {
+                    self.note = None;
                 }
             }
             Stage::Words(words) => {
@@ -349,11 +281,7 @@ impl Overlay for ActionBox {
 
     fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
         match &mut self.stage {
-            Stage::Typing => match self.scroll.pointed(event) {
-                Some(Pointed::Row(row)) => self.chosen = Some(row),
-                Some(Pointed::Wheel(by)) => self.choose(by),
-                None => {}
-            },
+            Stage::Typing => self.line.mouse(event),
             Stage::Shown(choice) | Stage::Thought(choice) => choice.mouse(&self.scroll, event),
             Stage::Words(_) => {}
         }
@@ -362,9 +290,7 @@ impl Overlay for ActionBox {
 
     fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
         if let Answer::Admissible(actions) = answer {
-            self.admissible = Some(actions.iter().map(|a| one_line(a).into_owned()).collect());
-            // What was there beforehand is no query: all rows are listed until something is typed.
-            self.filter("");
+            self.line.learn(Ok(&actions));
         }
         Reaction::default()
     }
@@ -379,7 +305,10 @@ impl Overlay for ActionBox {
         let inside = window.draw(look, screen, canvas);
         let mut lines: Vec<Line> = Vec::new();
         match &self.stage {
-            Stage::Typing => return self.list(look, inside, canvas),
+            Stage::Typing => {
+                let waits = "the world is being asked what it accepts";
+                return self.line.draw(look, (self.note, waits), inside, canvas);
+            }
             Stage::Words(words) => return words.draw(true, inside, canvas),
             Stage::Shown(choice) => lines.extend(choice.lines(look, inside.width)),
             Stage::Thought(choice) => {

@@ -6,7 +6,7 @@ use super::field::Field;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
 use super::{Answer, Overlay, Reaction};
 use crate::domain::BranchId;
-use crate::ui::branches::{Relabel, Twig, tree};
+use crate::ui::branches::{Hung, Limb, Relabel, Twig, hung};
 use crate::ui::canvas::Canvas;
 use crate::ui::compare;
 use crate::ui::keymap::{Action, Mode};
@@ -29,6 +29,8 @@ enum Typing {
 /// The tree.
 pub struct Branches {
     twigs: Arc<[Twig]>,
+    /// Which of them are shown in which order: made anew when they, or what is shown of them, change.
+    hung: Vec<Hung>,
     /// None until the branches have come, or why they have not.
     told: Option<Result<(), String>>,
     chosen: BranchId,
@@ -45,6 +47,7 @@ impl Branches {
     pub fn new(twigs: Arc<[Twig]>, look: &Look<'_>, left: Option<BranchId>) -> Self {
         let told = (!twigs.is_empty()).then_some(Ok(()));
         Self {
+            hung: hung(&twigs, false),
             twigs,
             told,
             chosen: look.store.branch(),
@@ -61,15 +64,24 @@ impl Branches {
     }
 
     fn place(&self) -> usize {
-        tree(&self.twigs, self.archived).iter().position(|l| l.twig.id == self.chosen).unwrap_or(0)
+        self.limbs().position(|l| l.twig.id == self.chosen).unwrap_or(0)
     }
 
     fn by(&mut self, by: isize) {
-        let limbs = tree(&self.twigs, self.archived);
-        let at = self.place().saturating_add_signed(by).min(limbs.len().saturating_sub(1));
-        if let Some(limb) = limbs.get(at) {
+        let at = self.place().saturating_add_signed(by).min(self.hung.len().saturating_sub(1));
+        if let Some(limb) = self.limb(at) {
             self.chosen = limb.twig.id.clone();
         }
+    }
+
+    /// The rows of the tree.
+    fn limbs(&self) -> impl Iterator<Item = Limb<'_>> {
+        (0..self.hung.len()).filter_map(|at| self.limb(at))
+    }
+
+    fn limb(&self, at: usize) -> Option<Limb<'_>> {
+        let Hung { twig, lines, depth } = *self.hung.get(at)?;
+        Some(Limb { twig: self.twigs.get(twig)?, lines, depth })
     }
 
     /// Goes to a branch.
@@ -195,6 +207,7 @@ impl Overlay for Branches {
             }
             Action::ShowArchived => {
                 self.archived = !self.archived;
+                self.hung = hung(&self.twigs, self.archived);
                 self.by(0);
             }
             Action::Help | Action::Palette => return Reaction::want(Request::Do(action)),
@@ -221,7 +234,7 @@ impl Overlay for Branches {
         match self.scroll.pointed(event).filter(|_| self.typing.is_none()) {
             Some(Pointed::Row(row)) => {
                 let at = self.place();
-                let chosen = tree(&self.twigs, self.archived).get(row).map(|l| l.twig.id.clone());
+                let chosen = self.limb(row).map(|l| l.twig.id.clone());
                 if row == at {
                     return Self::switch(look, &self.chosen);
                 }
@@ -236,12 +249,13 @@ impl Overlay for Branches {
     fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
         if let Answer::Branches(told) = answer {
             self.told = Some(told.map(|twigs| self.twigs = twigs));
+            self.hung = hung(&self.twigs, self.archived);
         }
         Reaction::default()
     }
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let limbs = tree(&self.twigs, self.archived);
+        let limbs: Vec<Limb<'_>> = self.limbs().collect();
         let rows = (limbs.len().max(1) as u16).saturating_add(2 + BELOW);
         let title = self.title();
         let window = Window { title: &title, place: Place::Middle, rows, columns: 150, mode: self.mode() };

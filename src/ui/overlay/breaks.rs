@@ -2,7 +2,7 @@
 
 use super::field::Field;
 use super::fuzzy::rank;
-use super::window::{Line, Place, Pointed, Scroll, Window, put_line};
+use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
 use super::{Answer, Overlay, Reaction};
 use crate::engine::{Breakpoint, Command, State};
 use crate::stop::{Known, Offer, offers, parse};
@@ -18,6 +18,11 @@ use ratatui::layout::Rect;
 /// Actions that completion offers at most.
 const MOST_ACTIONS: usize = 400;
 
+/// Rows that a message takes at most.
+const MESSAGE: usize = 3;
+
+/// Columns of the window.
+const COLUMNS: u16 = 100;
 /// The list, and the line below it.
 pub struct Breaks {
     field: Field,
@@ -156,29 +161,37 @@ impl Breaks {
         }
     }
 
-    /// Rows inside the window, and how many of them the list has.
+    /// Rows inside the window, and how many of them the list has; the message's rows are among the former.
     fn heights(&self, look: &Look<'_>, screen: Rect) -> (u16, u16) {
+        let told = self.message(look, screen.width.saturating_sub(4).min(COLUMNS)).len() as u16;
         let all = look.moment.head.stops.all.len().max(1) as u16;
         let room = screen.height.saturating_sub(7).clamp(5, 18);
         let list = all.min(room.saturating_sub(4).max(1));
         // Below the line lies what could be typed.
-        let below = if self.typing { 8 } else { 2 };
+        let below = if self.typing { 8 } else { 1 + told };
         ((list + below).min(room), list)
     }
 
-    fn message(&self, look: &Look<'_>) -> Line {
-        if let Some(note) = &self.note {
-            return vec![(Role::Warn, note.clone())];
-        }
+    /// What is to be known of the line or the chosen row, as a whole as far as it has room.
+    fn message(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
+        let (role, words) = match &self.note {
+            Some(note) => (Role::Warn, note.clone()),
+            None => (Role::Dim, self.told(look)),
+        };
+        let mut lines = paragraph((role, ""), role, &one_line(&words), columns);
+        lines.truncate(MESSAGE);
+        lines
+    }
+
+    fn told(&self, look: &Look<'_>) -> String {
         let stops = &look.moment.head.stops;
         if !self.typing {
             let last = stops.all.get(self.chosen).and_then(|b| b.last.as_ref());
-            let words =
-                last.map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.why));
-            return vec![(Role::Dim, words)];
+            return last
+                .map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.why));
         }
         let typed = self.field.text();
-        let words = match (parse(&typed), self.of) {
+        match (parse(&typed), self.of) {
             _ if typed.is_empty() && stops.all.is_empty() => {
                 "one condition; `warn` before it only tells".to_owned()
             }
@@ -189,8 +202,7 @@ impl Breaks {
             (Ok(meant), None) if meant.warn => "it will tell and mark, and not stop".to_owned(),
             (Ok(_), None) => "it will stop there".to_owned(),
             (Err(_), _) => "not a condition yet".to_owned(),
-        };
-        vec![(Role::Dim, words)]
+        }
     }
 }
 
@@ -340,7 +352,7 @@ impl Overlay for Breaks {
             Some(number) => format!("Breakpoints and watches: change number {number}"),
             None => "Breakpoints and watches".to_owned(),
         };
-        let window = Window { title: &title, place: Place::Below, rows, columns: 100, mode: self.mode() };
+        let window = Window { title: &title, place: Place::Below, rows, columns: COLUMNS, mode: self.mode() };
         let inside = window.draw(look, screen, canvas);
         let part = |from: u16, rows: u16| Rect {
             y: inside.y + from.min(inside.height),
@@ -363,13 +375,16 @@ impl Overlay for Breaks {
             let field = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
             self.field.draw(self.typing && self.offer.is_none(), field, canvas);
         }
-        if part(list + 1, 1).height > 0 {
-            put_line(&self.message(look), part(list + 1, 1), canvas);
+        let told = self.message(look, inside.width);
+        for (place, row) in (list + 1..).zip(&told) {
+            if part(place, 1).height > 0 {
+                put_line(row, part(place, 1), canvas);
+            }
         }
         if !self.typing {
             return;
         }
-        let below = part(list + 2, rows);
+        let below = part(list + 1 + told.len() as u16, rows);
         let wide = self.fitting.iter().map(|o| o.line.chars().count()).max().unwrap_or(0).clamp(12, 34);
         self.offered.list(self.offer.unwrap_or(0), self.fitting.len(), below, canvas, |place| {
             let Some(offer) = self.fitting.get(place) else { return Line::new() };

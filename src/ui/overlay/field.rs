@@ -9,13 +9,15 @@ use ratatui::style::Style;
 use ratatui::widgets::Widget;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 
-/// Characters that a field takes; a paste beyond it is cut.
-const LONGEST: usize = 16_384;
+/// Characters that a line takes, and a field of several; a paste beyond it is cut, and the field says so.
+const LONGEST: [usize; 2] = [16_384, 65_536];
 
 /// Text that can be typed into. What comes in by key, paste or beforehand is made harmless first.
 pub(crate) struct Field {
     area: TextArea<'static>,
     single: bool,
+    /// How many characters of how many the last paste or key had were taken, where that is not all.
+    cut: Option<(usize, usize)>,
 }
 
 impl Field {
@@ -28,7 +30,8 @@ impl Field {
 
     /// One line.
     pub(crate) fn line(text: &str) -> Self {
-        let mut field = Self { area: TextArea::new(vec![one_line(text).into_owned()]), single: true };
+        let mut field =
+            Self { area: TextArea::new(vec![one_line(text).into_owned()]), single: true, cut: None };
         field.area.move_cursor(CursorMove::End);
         field
     }
@@ -40,7 +43,7 @@ impl Field {
         area.set_wrap_mode(WrapMode::WordOrGlyph);
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
-        Self { area, single: false }
+        Self { area, single: false, cut: None }
     }
 
     /// What stands in it, without blanks at its ends.
@@ -50,6 +53,7 @@ impl Field {
 
     /// A key that no action has. Returns whether the text changed.
     pub(crate) fn key(&mut self, key: KeyEvent) -> bool {
+        self.cut = None;
         if let KeyCode::Char(c) = key.code
             && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
         {
@@ -85,9 +89,25 @@ impl Field {
         *self = if self.single { Self::line(text) } else { Self::lines(text) };
     }
 
+    fn most(&self) -> usize {
+        LONGEST[usize::from(!self.single)]
+    }
+
+    /// What was cut off what came in last, in words; none where all of it was taken.
+    pub(crate) fn cut(&self) -> Option<String> {
+        let (taken, all) = self.cut?;
+        Some(format!("cut: {taken} of {all} characters fit, {} in all", self.most()))
+    }
+
     fn insert(&mut self, text: &str) -> bool {
-        let have: usize = self.area.lines().iter().map(|l| l.chars().count()).sum();
-        let text: String = text.chars().take(LONGEST.saturating_sub(have)).collect();
+        let lines = self.area.lines();
+        // The break between two lines counts, too.
+        let have: usize = lines.iter().map(|l| l.chars().count() + 1).sum::<usize>().saturating_sub(1);
+        let chosen = self.area.selection_range().map_or(0, |range| chosen(lines, range));
+        let room = self.most().saturating_sub(have.saturating_sub(chosen));
+        let all = text.chars().count();
+        self.cut = (all > room).then_some((room, all));
+        let text: String = text.chars().take(room).collect();
         !text.is_empty() && self.area.insert_str(text)
     }
 
@@ -107,5 +127,42 @@ impl Field {
             shown.cancel_selection();
         }
         (&shown).render(area, canvas.buffer);
+        if let Some(cut) = self.cut() {
+            let last = area.bottom() - 1;
+            canvas.put_right(area.right(), last, area.width, &format!(" {cut} "), canvas.style(Role::Warn));
+        }
+    }
+}
+
+/// Characters between two places of a text, breaks among them.
+fn chosen(lines: &[String], (from, to): ((usize, usize), (usize, usize))) -> usize {
+    let before = |(row, column): (usize, usize)| {
+        lines.iter().take(row).map(|l| l.chars().count() + 1).sum::<usize>() + column
+    };
+    before(to).saturating_sub(before(from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_cut_and_said() {
+        let mut field = Field::lines("one\ntwo");
+        assert!(field.paste(&"x".repeat(10)));
+        assert_eq!(field.cut(), None);
+        let room = LONGEST[1] - 17;
+        assert!(field.paste(&"y".repeat(room + 5)));
+        assert_eq!(field.cut().unwrap(), format!("cut: {room} of {} characters fit, 65536 in all", room + 5));
+        assert_eq!(field.text().chars().count(), LONGEST[1]);
+        // The next key takes the word away; one more that does not fit says so again.
+        field.key(KeyEvent::from(KeyCode::Left));
+        assert_eq!(field.cut(), None);
+        assert!(!field.key(KeyEvent::from(KeyCode::Char('z'))));
+        assert!(field.cut().unwrap().starts_with("cut: 0 of 1"));
+        // What is chosen is replaced, and makes room.
+        let mut line = Field::replaceable(&"a".repeat(LONGEST[0]));
+        assert!(line.paste("abc"));
+        assert_eq!((line.text().as_str(), line.cut()), ("abc", None));
     }
 }

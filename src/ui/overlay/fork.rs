@@ -7,8 +7,8 @@ mod value;
 pub(crate) use at::before;
 
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Overlay, Reaction};
-use crate::domain::{BranchId, LessonId, Seq};
+use super::{Answer, Overlay, Reaction};
+use crate::domain::{Asked, BranchId, LessonId, Seq};
 use crate::driver::{Anew, Fork};
 use crate::engine::{Command, Refusal};
 use crate::ui::canvas::Canvas;
@@ -16,6 +16,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::view::behind;
 use crossterm::event::{KeyEvent, MouseEvent};
 use entries::{Entry, entries};
 use ratatui::layout::Rect;
@@ -48,6 +49,8 @@ pub enum Change {
     Actor,
     /// The mentor.
     Mentor,
+    /// How a role's answers are sampled.
+    Sampling(Asked),
     /// A setting.
     Setting,
     /// Nothing: what a refused wish was about has not happened there.
@@ -62,8 +65,8 @@ enum Stage {
 
 /// The dialog.
 pub struct ForkBox {
-    /// The chosen turn, and how many its episode has.
-    turn: (u32, usize),
+    /// The chosen turn.
+    turn: u32,
     /// It is opened over the present.
     present: bool,
     /// The branch they stand on, whichever is driven by the time a change is chosen.
@@ -88,7 +91,7 @@ impl ForkBox {
         let turn = look.moment.chosen();
         let shown = look.shown().episode.as_deref();
         let mut asked = Self {
-            turn: (turn, look.episode().map_or(0, |e| e.steps.len())),
+            turn,
             present: !look.moment.past(),
             branch: look.store.branch(),
             here: at::here(look),
@@ -157,7 +160,7 @@ impl ForkBox {
         let from = Some(self.branch.clone());
         let at = self.from(&change);
         let fork = |reason: String, then: Vec<Command>| Fork { from: from.clone(), at, reason, then };
-        let turn = self.turn.0;
+        let turn = self.turn;
         match &change {
             Change::GoOn => Reaction::done(Request::Fork(fork(
                 format!("after turn {turn}: gone on"),
@@ -195,10 +198,13 @@ impl ForkBox {
             | Change::Method
             | Change::Actor
             | Change::Mentor
+            | Change::Sampling(_)
             | Change::Setting => {
                 let step = if change == Change::Observation { self.answered } else { turn };
+                // What the world accepted then fills the line.
+                let then = self.anew.filter(|_| change == Change::Act).map(Anew::seq);
                 self.stage = Stage::Typing(Box::new(Value::of(look, change, step)));
-                Reaction::default()
+                then.map_or_else(Reaction::default, |at| Reaction::want(Request::AdmissibleThen(at)))
             }
         }
     }
@@ -226,8 +232,8 @@ impl ForkBox {
     }
 
     /// What is asked, as rows.
-    fn question(&self, columns: u16) -> Vec<Line> {
-        let (turn, of) = self.turn;
+    fn question(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
+        let turn = self.turn;
         let words = match &self.refused {
             Some(why) => {
                 format!("Too late: {why}. Continue from before it on a new branch? The old line stays.")
@@ -237,9 +243,13 @@ impl ForkBox {
                     "This is the present, turn {turn}. Continue from here on a new branch? The old line stays."
                 )
             }
-            None => format!(
-                "This is the past (turn {turn} of {of}). Continue from here on a new branch? The old line stays."
-            ),
+            None => {
+                let of = match behind(look) {
+                    Some((at, word)) => format!("turn {turn}; live: turn {at}, {word}"),
+                    None => format!("turn {turn} of {}", look.episode().map_or(0, |e| e.steps.len())),
+                };
+                format!("This is the past ({of}). Continue from here on a new branch? The old line stays.")
+            }
         };
         paragraph((Role::Past, ""), Role::Past, &words, columns)
     }
@@ -247,19 +257,19 @@ impl ForkBox {
     fn title(&self) -> String {
         match &self.stage {
             Stage::Choosing => "Continue on a new branch".to_owned(),
-            Stage::Typing(value) => format!("New branch: {}", value.title(self.turn.0)),
+            Stage::Typing(value) => format!("New branch: {}", value.title(self.turn)),
         }
     }
 
-    fn rows(&self, columns: u16) -> u16 {
+    fn rows(&self, look: &Look<'_>, columns: u16) -> u16 {
         match &self.stage {
-            Stage::Choosing => (self.question(columns).len() + self.entries.len()) as u16 + 1,
+            Stage::Choosing => (self.question(look, columns).len() + self.entries.len()) as u16 + 1,
             Stage::Typing(value) => value.rows(),
         }
     }
 
     fn list(&self, look: &Look<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
-        let asked = self.question(inside.width);
+        let asked = self.question(look, inside.width);
         let mut y = inside.y;
         for line in asked.iter().take(usize::from(inside.height)) {
             put_line(line, Rect { y, height: 1, ..inside }, canvas);
@@ -326,6 +336,13 @@ impl Overlay for ForkBox {
         Reaction::default()
     }
 
+    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+        if let (Answer::AdmissibleThen(listed), Stage::Typing(value)) = (answer, &mut self.stage) {
+            value.learn(listed);
+        }
+        Reaction::default()
+    }
+
     fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
         if let Stage::Typing(value) = &mut self.stage {
             value.mouse(event);
@@ -349,7 +366,7 @@ impl Overlay for ForkBox {
         let window = Window {
             title: &title,
             place: Place::Middle,
-            rows: self.rows(columns),
+            rows: self.rows(look, columns),
             columns: COLUMNS,
             mode: self.mode(),
         };

@@ -1,11 +1,12 @@
-//! Whom to ask: another model from now on, or a recording in the place of a model that failed. What is known here is
+//! Whom to ask: another model from now on, or the same sampled otherwise, or a recording in the place of a model that failed. What is known here is
 //! listed; what is typed and stands in no list is taken as it is.
 
+use super::choice::around;
 use super::field::Field;
 use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
 use super::{Answer, Overlay, Reaction};
-use crate::domain::{Asked, Autonomy, RunSpec};
+use crate::domain::{Asked, Autonomy, KNOBS, Knob, RunSpec};
 use crate::engine::{Command, with_model};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
@@ -21,6 +22,8 @@ use std::sync::Arc;
 enum Purpose {
     /// The model of a role, from now on.
     Model(Asked),
+    /// How the answers of a role are sampled, from now on.
+    Sampling(Asked),
     /// A recorded reply, this once.
     Recorded,
 }
@@ -36,6 +39,8 @@ pub struct ModelBox {
     fitting: Vec<(String, String)>,
     chosen: usize,
     scroll: Scroll,
+    /// What is wrong with what was typed.
+    note: Option<String>,
 }
 
 impl ModelBox {
@@ -54,8 +59,16 @@ impl ModelBox {
 
     fn new(purpose: Purpose, models: Arc<[String]>, look: &Look<'_>) -> Self {
         let (field, scroll) = (Field::line(""), Scroll::default());
-        let mut made =
-            Self { purpose, field, models, sessions: None, fitting: Vec::new(), chosen: 0, scroll };
+        let mut made = Self {
+            purpose,
+            field,
+            models,
+            sessions: None,
+            fitting: Vec::new(),
+            chosen: 0,
+            scroll,
+            note: None,
+        };
         made.filter(look);
         made
     }
@@ -78,6 +91,16 @@ impl ModelBox {
                 }
                 for (name, about) in self.sessions.iter().flatten() {
                     add(name, about);
+                }
+            }
+            Purpose::Sampling(asked) => {
+                for knob in &KNOBS {
+                    let now = match run.map(|r| r.sampled(asked, knob)) {
+                        Some((Some(value), true)) => format!("{} (a person's); ", Knob::words(&value)),
+                        Some((Some(value), false)) => format!("{}; ", Knob::words(&value)),
+                        _ => String::new(),
+                    };
+                    add(knob.name, &format!("{now}{}", knob.meaning));
                 }
             }
             Purpose::Model(asked) => {
@@ -109,24 +132,77 @@ impl ModelBox {
         let words: Vec<String> = all.iter().map(|(what, about)| format!("{what} {about}")).collect();
         let order = rank(&self.field.text(), words.iter().map(String::as_str));
         self.fitting = order.into_iter().filter_map(|place| all.get(place).cloned()).collect();
+        self.note = None;
+        self.chosen = 0;
         let typed = self.field.text();
+        if let Some((knob, value)) = self.set() {
+            let words = if value.is_empty() { knob.meaning } else { "as typed" };
+            self.fitting = vec![(typed, format!("{words}: {}", knob.allowed))];
+            return;
+        }
         let whole = typed.starts_with("openai:") || typed.starts_with("recorded:") || self.fitting.is_empty();
         if whole && !typed.is_empty() && !self.fitting.iter().any(|f| f.0 == typed) {
             self.fitting.insert(0, (typed, "as typed".to_owned()));
         }
-        self.chosen = 0;
+    }
+
+    /// The knob that what is typed begins with, and the value behind it.
+    fn set(&self) -> Option<(&'static Knob, String)> {
+        if !matches!(self.purpose, Purpose::Sampling(_)) {
+            return None;
+        }
+        let typed = self.field.text();
+        let (name, value) = typed.split_once([' ', '=']).unwrap_or((typed.as_str(), ""));
+        let knob = KNOBS.iter().find(|k| k.name == name)?;
+        Some((knob, value.trim_start_matches([' ', '=']).to_owned()))
+    }
+
+    /// Sets what is typed, or puts the chosen name into the line.
+    fn sample(&mut self, asked: Asked, look: &Look<'_>) -> Reaction {
+        let Some(run) = look.moment.head.run.as_deref() else { return Reaction::close() };
+        let Some((knob, value)) = self.set().filter(|(_, value)| !value.is_empty()) else {
+            if let Some((name, _)) = self.fitting.get(self.chosen) {
+                // Behind the name and a blank the value is typed.
+                let name = name.split(' ').next().unwrap_or_default();
+                self.field.replace(&format!("{name} "));
+                self.filter(look);
+            }
+            return Reaction::default();
+        };
+        let meant = knob.read(&value).and_then(|value| run.heeds(asked, knob, &value).map(|()| value));
+        match meant {
+            Ok(value) => {
+                let name = knob.setting(asked);
+                let mut said = format!("{name} = {} from the next request on", Knob::words(&value));
+                if look.moment.head.asking(asked) || look.moment.head.awaiting().is_some() {
+                    let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
+                    said = format!("{said}; {key} asks this turn again with it");
+                }
+                let requests = vec![Request::Say(said), Request::Send(Command::Set { name, value })];
+                Reaction { requests, close: true }
+            }
+            Err(why) => {
+                self.note = Some(why);
+                Reaction::default()
+            }
+        }
     }
 
     /// Who answers now, in the words of the command line.
     fn now<'a>(&self, look: &'a Look<'_>) -> &'a str {
         let run = look.moment.head.run.as_deref();
         match self.purpose {
-            Purpose::Model(Asked::Mentor) => run.map_or("", |r| r.mentor.as_str()),
+            Purpose::Model(Asked::Mentor) | Purpose::Sampling(Asked::Mentor) => {
+                run.map_or("", |r| r.mentor.as_str())
+            }
             _ => run.map_or("", |r| r.actor.as_str()),
         }
     }
 
-    fn accept(&self, look: &Look<'_>) -> Reaction {
+    fn accept(&mut self, look: &Look<'_>) -> Reaction {
+        if let Purpose::Sampling(asked) = self.purpose {
+            return self.sample(asked, look);
+        }
         let Some((what, _)) = self.fitting.get(self.chosen) else { return Reaction::default() };
         let asked = match self.purpose {
             Purpose::Recorded => {
@@ -134,7 +210,7 @@ impl ModelBox {
                 let source = if named { what.clone() } else { format!("recorded:{what}") };
                 return Reaction::done(Request::Send(Command::RetryFrom(source)));
             }
-            Purpose::Model(asked) => asked,
+            Purpose::Model(asked) | Purpose::Sampling(asked) => asked,
         };
         if what == "human" {
             return Reaction::done(Request::Send(Command::SetAutonomy(Autonomy::Human)));
@@ -157,6 +233,8 @@ impl ModelBox {
         match self.purpose {
             Purpose::Model(Asked::Actor) => "Who acts from now on?",
             Purpose::Model(Asked::Mentor) => "Who reflects from now on?",
+            Purpose::Sampling(Asked::Actor) => "How is the actor sampled from now on?",
+            Purpose::Sampling(Asked::Mentor) => "How is the mentor sampled from now on?",
             Purpose::Recorded => "Whose recorded reply?",
         }
     }
@@ -171,9 +249,16 @@ impl ModelBox {
             (Purpose::Model(_), _) => {
                 let tab = look.keymap.label_in(Mode::Pick, Action::NextField).unwrap_or_default();
                 format!(
-                    "Now: {}. openai:MODEL or `openai:MODEL profile NAME`; {tab}: the other role.",
+                    "Now: {}. openai:MODEL or `openai:MODEL profile NAME`; {tab}: the other role, then sampling.",
                     self.now(look)
                 )
+            }
+            (Purpose::Sampling(asked), _) => {
+                let run = look.moment.head.run.as_deref();
+                match run.map(|r| (r.heeds(asked, &KNOBS[0], &false.into()), r)) {
+                    Some((Err(why), _)) => format!("{}: {why}.", self.now(look)),
+                    _ => format!("{}: NAME VALUE, such as temperature 0.7.", self.now(look)),
+                }
             }
         }
     }
@@ -198,7 +283,7 @@ fn rows(screen: Rect) -> u16 {
 impl Overlay for ModelBox {
     fn name(&self) -> &'static str {
         match self.purpose {
-            Purpose::Model(_) => "model",
+            Purpose::Model(_) | Purpose::Sampling(_) => "model",
             Purpose::Recorded => "recorded",
         }
     }
@@ -216,9 +301,20 @@ impl Overlay for ModelBox {
             Action::PageDown => self.choose(self.scroll.page()),
             Action::PageUp => self.choose(-self.scroll.page()),
             Action::NextField | Action::PreviousField => {
-                if let Purpose::Model(asked) = self.purpose {
-                    let other = if asked == Asked::Actor { Asked::Mentor } else { Asked::Actor };
-                    self.purpose = Purpose::Model(other);
+                const ROUND: [Purpose; 4] = [
+                    Purpose::Model(Asked::Actor),
+                    Purpose::Model(Asked::Mentor),
+                    Purpose::Sampling(Asked::Actor),
+                    Purpose::Sampling(Asked::Mentor),
+                ];
+                if let Some(at) = ROUND.iter().position(|p| *p == self.purpose) {
+                    let by = if action == Action::NextField { 1 } else { -1 };
+                    let sampled = matches!(self.purpose, Purpose::Sampling(_));
+                    self.purpose = ROUND[around(at, by, ROUND.len())];
+                    // A model that was typed is meant for either role, and is no value.
+                    if sampled != matches!(self.purpose, Purpose::Sampling(_)) {
+                        self.field.replace("");
+                    }
                     self.filter(look);
                 }
             }
@@ -273,7 +369,11 @@ impl Overlay for ModelBox {
         let inside = window.draw(look, screen, canvas);
         let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
         self.field.draw(true, row(0), canvas);
-        let told = paragraph((Role::Dim, ""), Role::Dim, &self.told(look), inside.width);
+        let (role, words) = match &self.note {
+            Some(why) => (Role::Warn, why.clone()),
+            None => (Role::Dim, self.told(look)),
+        };
+        let told = paragraph((role, ""), role, &words, inside.width);
         let above = 1 + told.len().min(2) as u16;
         for (place, line) in told.iter().take(2).enumerate() {
             if row(1 + place as u16).height > 0 {

@@ -90,7 +90,8 @@ impl Window<'_> {
         self.keys(look, Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 }, canvas);
     }
 
-    /// The way out stands at the right, whatever the width; the rest as far as it fits.
+    /// The way out stands at the right, whatever the width; the rest as far as it fits, and what does not fit in the
+    /// footer's row, where nothing else is said there.
     fn keys(&self, look: &Look<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
         let hints = look.keymap.hints(self.mode);
         let wide = |h: &Hint<'_>| (width(&h.key) + width(h.word) + 4) as u16;
@@ -106,11 +107,26 @@ impl Window<'_> {
             put(right, hint);
         }
         let mut x = edge.x + 1;
-        for hint in &others {
-            if x + wide(hint) > right {
+        let mut left = others.iter().peekable();
+        while let Some(hint) = left.next_if(|h| x + wide(h) <= right) {
+            x = put(x, hint) + 1;
+        }
+        let screen = canvas.buffer.area;
+        let footer = screen.bottom().saturating_sub(1);
+        let free = |canvas: &Canvas<'_>| {
+            let mut cells = (screen.left()..screen.right()).filter_map(|x| canvas.buffer.cell((x, footer)));
+            cells.all(|cell| cell.symbol() == " ")
+        };
+        if left.peek().is_none() || edge.y >= footer || !free(canvas) {
+            return;
+        }
+        let mut x = screen.x;
+        for hint in left {
+            if x + wide(hint) > screen.right() {
                 break;
             }
-            x = put(x, hint) + 1;
+            x += canvas.put(x, footer, wide(hint), &format!(" {} ", hint.key), canvas.style(Role::Key));
+            x += canvas.put(x, footer, wide(hint), &format!("{} ", hint.word), canvas.style(Role::Dim));
         }
     }
 }

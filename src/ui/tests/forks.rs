@@ -75,7 +75,8 @@ fn another_action_begins_where_the_proposal_of_the_turn_waits() {
     ] {
         let mut stage = at(fixture(), turn, "o");
         assert_eq!(top(&stage), "fork", "{name}");
-        assert_eq!(stage.press("Enter"), []);
+        let wants = stage.press("Enter");
+        assert!(matches!(&wants[..], [Request::AdmissibleThen(_)]), "{name}: {wants:?}");
         stage.tell(Msg::Paste("look".to_owned()));
         let wants = stage.press("Enter");
         let fork = forked(&wants);

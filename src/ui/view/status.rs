@@ -20,7 +20,9 @@ pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>)
     let state = look.shown();
     let (mut mode, role) = mode(look);
     let narrow = area.width < 72;
-    if narrow && let Some((word, _)) = mode.split_once(look.glyphs.dot) {
+    if let Some((at, _)) = behind(look).filter(|_| role == Role::ModePast && area.width < 100) {
+        mode = format!("PAST turn {} {} live {at}", look.moment.chosen(), look.glyphs.dot);
+    } else if narrow && let Some((word, _)) = mode.split_once(look.glyphs.dot) {
         mode = word.trim_end().to_owned();
     }
     let right = area.right().saturating_sub(1);
@@ -109,6 +111,23 @@ fn turn(state: &State, narrow: bool) -> String {
     format!("{word}{}/{cap}", episode.steps.len())
 }
 
+/// Where the run is while it goes on behind a moment of the past, with a word for what it does: the turn, of another episode
+/// as `2.5`. None where it waits, or where the screen shows the present.
+pub fn behind(look: &Look<'_>) -> Option<(String, &'static str)> {
+    let state = &look.moment.head;
+    let episode = state.episode.as_ref().filter(|_| look.moment.past() && !look.reading())?;
+    let word = match state.pace {
+        _ if look.halted().is_some() || look.broken() => return None,
+        Pace::Running => "running",
+        Pace::Pausing => "pausing",
+        Pace::Paused if state.calls.is_empty() => return None,
+        Pace::Paused => "at work",
+    };
+    let turn = episode.steps.len();
+    let here = look.episode().is_some_and(|e| e.number == episode.number);
+    Some((if here { turn.to_string() } else { format!("{}.{turn}", episode.number) }, word))
+}
+
 /// The word for the mode, and how it is painted.
 pub fn mode(look: &Look<'_>) -> (String, Role) {
     let dot = look.glyphs.dot;
@@ -120,8 +139,16 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
         return (format!("BROKEN {dot} nothing goes on"), Role::Danger);
     }
     if look.moment.past() {
-        let all = look.episode().map_or(0, |e| e.steps.len());
-        return (format!("PAST turn {} of {all}", look.moment.chosen()), Role::ModePast);
+        let turn = look.moment.chosen();
+        // How many turns there are says nothing while they become more.
+        let words = match behind(look) {
+            Some((at, word)) => format!("PAST turn {turn} {dot} live: turn {at}, {word}"),
+            None => {
+                let all = look.episode().map_or(0, |e| e.steps.len());
+                format!("PAST turn {turn} of {all}")
+            }
+        };
+        return (words, Role::ModePast);
     }
     if look.reading() {
         return ("READING".to_owned(), Role::ModePaused);

@@ -4,6 +4,7 @@ use super::super::field::Field;
 use super::super::fuzzy::rank;
 use super::super::window::{Line, Pointed, Scroll, put_line};
 use crate::domain::{EpisodeSummary, Task};
+use crate::text::{truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::compare::Place;
 use crate::ui::keymap::Action;
@@ -11,10 +12,13 @@ use crate::ui::look::Look;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
+use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Rows and the words typed for them.
 pub(super) struct Chooser {
     field: Field,
+    /// The goal of the episode that is compared; what shares it stands first.
+    goal: String,
     all: Vec<Place>,
     /// Places of the rows that fit.
     fitting: Vec<usize>,
@@ -45,6 +49,7 @@ impl Chooser {
         own.sort_by_key(|(same, _)| !same);
         let mut chooser = Self {
             field: Field::line(""),
+            goal: look.episode().map_or_else(String::new, |e| e.task.goal.clone()),
             all: own.into_iter().map(|o| o.1).collect(),
             fitting: Vec::new(),
             chosen: 0,
@@ -57,20 +62,26 @@ impl Chooser {
 
     /// Takes the other branches and sessions in.
     pub(super) fn learn(&mut self, others: Result<Vec<Place>, String>) {
+        let chosen = self.chosen();
         match others {
             Ok(places) => {
                 self.all.extend(places);
+                // The same task first; among those, and among the others, episodes of here, branches, then sessions, each
+                // the newest first.
+                let same = |p: &Place| !self.goal.is_empty() && p.goal == self.goal;
+                self.all.sort_by_key(|p| !same(p));
                 self.others = Ok(false);
             }
             Err(why) => self.others = Err(why),
         }
-        let chosen = self.fitting.get(self.chosen).copied();
         self.filter();
-        self.chosen = chosen.and_then(|at| self.fitting.iter().position(|f| *f == at)).unwrap_or(0);
+        let at = |of: &Place| self.fitting.iter().position(|f| self.all.get(*f) == Some(of));
+        self.chosen = chosen.as_ref().and_then(at).unwrap_or(0);
     }
 
     fn filter(&mut self) {
-        self.fitting = rank(&self.field.text(), self.all.iter().map(|p| p.title.as_str()));
+        let words: Vec<String> = self.all.iter().map(|p| format!("{} {}", p.title, p.went)).collect();
+        self.fitting = rank(&self.field.text(), words.iter().map(String::as_str));
         self.chosen = 0;
     }
 
@@ -136,9 +147,33 @@ impl Chooser {
             let found = self.fitting.get(place).and_then(|at| self.all.get(*at));
             let Some(found) = found else { return Line::new() };
             let role = if place == self.chosen { Role::Chosen } else { Role::Text };
-            vec![(role, crate::text::truncate(&found.title, usize::from(list.width), look.glyphs.more))]
+            // How it went stands at the right edge and is always seen; a long name loses its middle.
+            let columns = usize::from(list.width);
+            let went = truncate(&found.went, columns / 2, look.glyphs.more);
+            let room = columns.saturating_sub(width(&went) + 2);
+            let name = middle(&found.title, room, look.glyphs.more);
+            let gap = " ".repeat(room.saturating_sub(width(&name)) + 2);
+            vec![(role, name), (Role::Dim, format!("{gap}{went}"))]
         });
     }
+}
+
+/// A text in so many columns at most, its beginning and its end kept: names begin with what they are and end with what sets
+/// them apart.
+fn middle(text: &str, columns: usize, more: &str) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let end = columns / 3;
+    let mut tail = String::new();
+    for piece in text.graphemes(true).rev() {
+        if width(&tail) + width(piece) > end {
+            break;
+        }
+        tail.insert_str(0, piece);
+    }
+    let head = truncate(text, columns.saturating_sub(width(&tail)), more);
+    format!("{head}{tail}")
 }
 
 fn ended(past: &EpisodeSummary) -> String {
@@ -150,7 +185,9 @@ fn episode(number: u32, same: bool, task: &Task, trial: u32, words: &str) -> Pla
     let of = if same { "this task".to_owned() } else { task.id.clone() };
     Place {
         episode: Some(number),
-        title: format!("episode {number}: {of}, trial {trial}, {words}"),
+        title: format!("episode {number}: {of}, trial {trial}"),
+        went: words.to_owned(),
+        goal: task.goal.clone(),
         ..Place::default()
     }
 }

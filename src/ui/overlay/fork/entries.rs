@@ -2,7 +2,7 @@
 
 use super::super::window::Line;
 use super::Change;
-use crate::domain::LessonId;
+use crate::domain::{Asked, LessonId};
 use crate::driver::Anew;
 use crate::text::{one_line, width};
 use crate::ui::look::Look;
@@ -92,6 +92,16 @@ pub(super) fn entries(
     all.push(row(Change::Method, "another method", now(|r| &r.method)));
     all.push(row(Change::Actor, "another model acts", now(|r| &r.actor)));
     all.push(row(Change::Mentor, "another model reflects", now(|r| &r.mentor)));
+    for asked in [Asked::Actor, Asked::Mentor] {
+        let told = run.map_or_else(String::new, |r| r.sampling_told(asked));
+        match asked {
+            Asked::Actor => all.push(row(Change::Sampling(asked), "other sampling of the actor", told)),
+            Asked::Mentor if run.is_some_and(|r| !matches!(r.mentor.as_str(), "symbolic" | "none")) => {
+                all.push(row(Change::Sampling(asked), "other sampling of the mentor", told));
+            }
+            Asked::Mentor => {}
+        }
+    }
     all.push(row(Change::Setting, "another setting", "limits, what enters prompts, when to reflect"));
     all.extend(anew.into_iter().flat_map(|anew| of_the_turn(look, anew, change)));
     all

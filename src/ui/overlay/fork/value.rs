@@ -1,10 +1,12 @@
 //! The value of a change, typed or chosen.
 
+use super::super::action_line::ActionLine;
 use super::super::field::Field;
 use super::super::window::{Line, Pointed, Scroll, paragraph, put_line};
 use super::Change;
-use crate::domain::{Fate, RunSpec, ShownAs};
-use crate::engine::{Command, State};
+use crate::domain::{Asked, Fate, KNOBS, Knob, RunSpec, ShownAs, knob_of};
+use crate::driver::Accepted;
+use crate::engine::{Command, State, with_model};
 use crate::method::{NAMES, PaperOrCode, SETTINGS, defaults};
 use crate::text::{one_line, truncate};
 use crate::ui::canvas::Canvas;
@@ -22,6 +24,8 @@ pub(super) struct Value {
     /// What was there before.
     was: String,
     field: Field,
+    /// In the place of the field, where an action is typed.
+    line: Option<ActionLine>,
     /// The names to choose from, each with what it is now; empty: only the field is there.
     names: Vec<(String, String)>,
     chosen: usize,
@@ -47,6 +51,7 @@ impl Value {
         let names = match &change {
             Change::Method => NAMES.iter().map(|n| ((*n).to_owned(), String::new())).collect(),
             Change::Setting => settings(run),
+            Change::Sampling(asked) => knobs(run, *asked),
             _ => Vec::new(),
         };
         let field = match &change {
@@ -54,7 +59,15 @@ impl Value {
             _ => Field::replaceable(&was),
         };
         let chosen = names.iter().position(|(name, _)| *name == was).unwrap_or(0);
-        Self { change, step, was, field, names, chosen, scroll: Scroll::default(), setting: None }
+        let line = (change == Change::Act).then(|| ActionLine::new(&was));
+        Self { change, step, was, field, line, names, chosen, scroll: Scroll::default(), setting: None }
+    }
+
+    /// What the world accepted then has come in.
+    pub(super) fn learn(&mut self, listed: Accepted) {
+        if let Some(line) = &mut self.line {
+            line.learn(listed.as_deref().map_err(Clone::clone));
+        }
     }
 
     pub(super) fn change(&self) -> &Change {
@@ -71,12 +84,16 @@ impl Value {
             Change::Method => "another method".to_owned(),
             Change::Actor => "who acts".to_owned(),
             Change::Mentor => "who reflects".to_owned(),
+            Change::Sampling(asked) => {
+                let of = format!("sampling of the {}", asked.name());
+                self.setting.as_deref().and_then(knob_of).map_or(of, |(_, knob)| knob.setting(*asked))
+            }
             _ => self.setting.clone().unwrap_or_else(|| "which setting".to_owned()),
         }
     }
 
     /// What is good to know while it is typed.
-    fn about(&self) -> String {
+    fn about(&self, look: &Look<'_>) -> String {
         match &self.change {
             Change::Act => format!("It runs in the place of: {}", one_line(&self.was)),
             Change::Thought => "The agent reads it as its own; it is marked as edited by you.".to_owned(),
@@ -90,6 +107,10 @@ impl Value {
             }
             Change::Actor => "openai:MODEL, rules (built in), human, or recorded:SESSION".to_owned(),
             Change::Mentor => "openai:MODEL, symbolic (rules), recorded:SESSION, or none".to_owned(),
+            Change::Sampling(asked) => match self.setting.as_deref().and_then(knob_of) {
+                Some((_, knob)) => format!("{}: {}", knob.meaning, knob.allowed),
+                None => look.shown().run.as_deref().map_or_else(String::new, |r| r.sampling_told(*asked)),
+            },
             _ => {
                 let spec = self.setting.as_ref().and_then(|n| SETTINGS.iter().find(|s| s.name == n));
                 spec.map_or_else(String::new, |s| format!("{}: {}", s.meaning, s.allowed()))
@@ -105,6 +126,7 @@ impl Value {
         match self.change {
             _ if self.lists() => Mode::Choice,
             Change::Thought | Change::Observation => Mode::Rewrite,
+            Change::Act => Mode::Input,
             _ => Mode::Line,
         }
     }
@@ -113,11 +135,15 @@ impl Value {
         match self.change {
             _ if self.lists() => self.names.len() as u16 + 2,
             Change::Thought | Change::Observation => 9,
+            Change::Act => 12,
             _ => 3,
         }
     }
 
     pub(super) fn act(&mut self, action: Action) {
+        if let Some(line) = &mut self.line {
+            return line.act(action);
+        }
         let by: isize = match action {
             Action::Down | Action::NextField => 1,
             Action::Up | Action::PreviousField => -1,
@@ -139,18 +165,25 @@ impl Value {
     }
 
     pub(super) fn key(&mut self, key: KeyEvent) {
-        if !self.lists() {
+        if let Some(line) = &mut self.line {
+            line.key(key);
+        } else if !self.lists() {
             self.field.key(key);
         }
     }
 
     pub(super) fn paste(&mut self, text: &str) {
-        if !self.lists() {
+        if let Some(line) = &mut self.line {
+            line.paste(text);
+        } else if !self.lists() {
             self.field.paste(text);
         }
     }
 
     pub(super) fn mouse(&mut self, event: MouseEvent) {
+        if let Some(line) = &mut self.line {
+            return line.mouse(event);
+        }
         match self.scroll.pointed(event).filter(|_| self.lists()) {
             Some(Pointed::Row(row)) => self.chosen = row,
             Some(Pointed::Wheel(by)) => self.by(by),
@@ -179,11 +212,15 @@ impl Value {
         }
         if self.lists() {
             self.was = self.names.get(self.chosen).map(|n| n.1.clone()).unwrap_or_default();
+            // What stands behind a knob says whose value it is; that is not typed.
+            if matches!(self.change, Change::Sampling(_)) {
+                self.was = self.was.split("  ").next().unwrap_or_default().to_owned();
+            }
             self.field = Field::replaceable(&self.was);
             self.setting = name;
             return Ok(None);
         }
-        let text = self.field.text();
+        let text = self.line.as_ref().map_or_else(|| self.field.text(), ActionLine::text);
         if text.is_empty() {
             return Err("write something first".to_owned());
         }
@@ -200,12 +237,19 @@ impl Value {
             }
             Change::Reject => self.told("rejected", vec![Command::Reject(line)]),
             Change::Actor => {
-                let spec = RunSpec { actor: line.clone(), ..spec(look)? };
+                let spec = with_model(&spec(look)?, Asked::Actor, &line);
                 self.told(&format!("actor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             Change::Mentor => {
-                let spec = RunSpec { mentor: line.clone(), ..spec(look)? };
+                let spec = with_model(&spec(look)?, Asked::Mentor, &line);
                 self.told(&format!("mentor {line}"), vec![Command::ChangeRun(Box::new(spec))])
+            }
+            Change::Sampling(asked) => {
+                let name = self.setting.clone().unwrap_or_default();
+                let (_, knob) = knob_of(&name).ok_or("choose what is to be another")?;
+                let value = knob.read(&text)?;
+                spec(look)?.heeds(*asked, knob, &value)?;
+                self.told(&format!("{name} = {}", Knob::words(&value)), vec![Command::Set { name, value }])
             }
             _ => {
                 let name = self.setting.clone().unwrap_or_default();
@@ -225,9 +269,20 @@ impl Value {
     }
 
     pub(super) fn draw(&self, look: &Look<'_>, note: Option<&str>, inside: Rect, canvas: &mut Canvas<'_>) {
-        let (role, words) = note.map_or_else(|| (Role::Dim, self.about()), |n| (Role::Warn, n.to_owned()));
+        let (role, words) =
+            note.map_or_else(|| (Role::Dim, self.about(look)), |n| (Role::Warn, n.to_owned()));
         let about: Vec<Line> =
             paragraph((role, ""), role, &words, inside.width).into_iter().take(2).collect();
+        if let Some(line) = &self.line {
+            let rows = about.iter().take(usize::from(note.is_none()));
+            for (place, about) in rows.enumerate() {
+                put_line(about, Rect { y: inside.y + place as u16, height: 1, ..inside }, canvas);
+            }
+            let above = u16::from(note.is_none()).min(inside.height.saturating_sub(2));
+            let body = Rect { y: inside.y + above, height: inside.height - above, ..inside };
+            let waits = "the actions before it are taken again, to see what the world accepts there";
+            return line.draw(look, (note, waits), body, canvas);
+        }
         let room = inside.height.saturating_sub(about.len() as u16);
         let body = Rect { height: room, ..inside };
         if self.lists() {
@@ -281,8 +336,24 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
 fn settings(run: Option<&RunSpec>) -> Vec<(String, String)> {
     let Some(run) = run else { return Vec::new() };
     let word = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let told = run.settings.0.iter().filter(|(name, _)| *name != "templates");
+    // What is about a server is changed with its model and its sampling.
+    let of_a_role = |name: &str| ["actor.", "mentor."].iter().any(|role| name.starts_with(role));
+    let told = run.settings.0.iter().filter(|(name, _)| *name != "templates" && !of_a_role(name));
     told.map(|(name, setting)| (name.clone(), word(&setting.value))).collect()
+}
+
+/// What can be another of a role's sampling, each with how it is and whose value that is.
+fn knobs(run: Option<&RunSpec>, asked: Asked) -> Vec<(String, String)> {
+    let Some(run) = run else { return Vec::new() };
+    let told = KNOBS.iter().map(|knob| {
+        let now = match run.sampled(asked, knob) {
+            (Some(value), true) => format!("{}  (a person's)", Knob::words(&value)),
+            (Some(value), false) => Knob::words(&value),
+            (None, _) => String::new(),
+        };
+        (knob.setting(asked), now)
+    });
+    told.collect()
 }
 
 /// An override as the person's settings want it shown.

@@ -1,0 +1,192 @@
+//! How a role is sampled, changed in the box of models and at a fork; and what the fork dialog says and completes.
+
+use super::overlays::typed;
+use super::{Stage, screen};
+use crate::domain::{By, SettingOrigin};
+use crate::engine::{Cause, Command, Event};
+use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::msg::{Msg, Request};
+use crate::ui::overlay::Answer;
+use serde_json::json;
+
+/// The kitchen with a model as actor.
+fn with_model() -> Fixture {
+    let mut f = kitchen();
+    f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    let mut spec = f.state.run.as_deref().cloned().unwrap();
+    "openai:small".clone_into(&mut spec.actor);
+    let sampling = json!({"temperature": 0.0, "top_p": 0.7, "seed": true});
+    spec.settings.set("actor.sampling", sampling, SettingOrigin::Config);
+    f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+    f.propose(Some("What now?"), Some("look"));
+    f.pause();
+    f
+}
+
+fn sent(wants: &[Request]) -> &Command {
+    match wants {
+        [.., Request::Send(command)] => command,
+        other => panic!("nothing was sent: {other:?}"),
+    }
+}
+
+#[test]
+fn sampling_is_changed_where_models_are_switched() {
+    let mut stage = Stage::new(with_model(), 80, 24);
+    stage.press("O");
+    stage.press("Tab");
+    stage.press("Tab");
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("How is the actor sampled") && shown.contains("top_p  0.7;"), "{shown}");
+    insta::assert_snapshot!("sampling_80x24", shown);
+    // A name is put into the line, and its value typed behind it.
+    assert_eq!(stage.press("Enter"), []);
+    typed(&mut stage, "hot");
+    assert_eq!(stage.press("Enter"), []);
+    assert!(screen(&stage.draw()).contains("expected a number from 0 on"));
+    stage.press("Ctrl-u");
+    typed(&mut stage, "temperature 0.7");
+    let wants = stage.press("Enter");
+    let set = Command::Set { name: "actor.temperature".to_owned(), value: json!(0.7) };
+    assert_eq!(*sent(&wants), set);
+    // The rules have none, and say so.
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    for key in ["O", "Tab", "Tab"] {
+        stage.press(key);
+    }
+    typed(&mut stage, "top_p 0.5");
+    assert_eq!(stage.press("Enter"), []);
+    assert!(screen(&stage.draw()).contains("no sampling settings"));
+}
+
+/// Goes two turns back and opens the dialog.
+fn past(fixture: Fixture, width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(fixture, width, height);
+    stage.press("Left");
+    stage.press("Left");
+    stage.press("F");
+    stage
+}
+
+fn choose(stage: &mut Stage, words: &str) {
+    for _ in 0..40 {
+        if screen(&stage.draw()).lines().any(|l| l.contains(&format!("▸ {words}"))) {
+            return;
+        }
+        stage.press("Down");
+    }
+    panic!("no row {words}:\n{}", screen(&stage.draw()));
+}
+
+#[test]
+fn sampling_is_another_on_the_new_branch() {
+    let mut f = with_model();
+    for _ in 0..3 {
+        f.take("look", By::Actor, "A room.", 0.5, serde_json::Value::Null);
+        f.propose(None, Some("look"));
+        f.pause();
+    }
+    let mut stage = past(f, 80, 24);
+    choose(&mut stage, "other sampling of the actor");
+    stage.press("Enter");
+    choose(&mut stage, "actor.temperature");
+    insta::assert_snapshot!("fork_sampling_80x24", screen(&stage.draw()));
+    stage.press("Enter");
+    stage.tell(Msg::Paste("0.9".to_owned()));
+    let wants = stage.press("Enter");
+    let [.., Request::Fork(fork)] = wants.as_slice() else { panic!("{wants:?}") };
+    assert_eq!(fork.then, [Command::Set { name: "actor.temperature".to_owned(), value: json!(0.9) }]);
+    assert!(fork.reason.ends_with("actor.temperature = 0.9"), "{}", fork.reason);
+    // Of the rules it is said there and then.
+    let mut stage = past(kitchen(), 80, 24);
+    choose(&mut stage, "other sampling of the actor");
+    stage.press("Enter");
+    choose(&mut stage, "actor.top_p");
+    stage.press("Enter");
+    stage.tell(Msg::Paste("0.9".to_owned()));
+    assert_eq!(stage.press("Enter"), []);
+    assert!(screen(&stage.draw()).contains("no sampling settings"));
+}
+
+#[test]
+fn another_action_of_the_past_is_completed_from_what_the_world_accepted_then() {
+    let mut stage = past(kitchen(), 80, 24);
+    choose(&mut stage, "another action");
+    let wants = stage.press("Enter");
+    let [Request::AdmissibleThen(at)] = wants.as_slice() else { panic!("{wants:?}") };
+    let turn = stage.moment().chosen();
+    assert_eq!(stage.fixture.store.state_at(*at).awaiting().map(|s| s.number), Some(turn));
+    assert!(screen(&stage.draw()).contains("taken again"));
+    let listed = ["close fridge 1", "go to cabinet 1", "look"].map(str::to_owned);
+    stage.tell(Msg::Answer(Answer::AdmissibleThen(Ok(listed.to_vec()))));
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("3 of 3") && shown.contains("close fridge 1"), "{shown}");
+    typed(&mut stage, "cab");
+    insta::assert_snapshot!("fork_action_80x24", screen(&stage.draw()));
+    stage.press("Tab");
+    let wants = stage.press("Enter");
+    let [.., Request::Fork(fork)] = wants.as_slice() else { panic!("{wants:?}") };
+    assert!(matches!(&fork.then[..], [Command::Override { action, .. }] if action == "go to cabinet 1"));
+    // Where it cannot be had, that is said, and an action can be typed.
+    let mut stage = past(kitchen(), 80, 24);
+    choose(&mut stage, "another action");
+    stage.press("Enter");
+    stage.tell(Msg::Answer(Answer::AdmissibleThen(Err("the world of now answers otherwise".to_owned()))));
+    assert!(screen(&stage.draw()).contains("no list: the world of now answers otherwise"));
+}
+
+/// "of N" grew under the eyes of whoever read it.
+#[test]
+fn a_run_that_goes_on_behind_the_past_is_named_in_the_same_words_everywhere() {
+    let mut f = kitchen();
+    f.write(Cause::Person, Event::Resumed);
+    let mut stage = Stage::new(f, 120, 36);
+    stage.press("Left");
+    stage.press("Left");
+    let turn = stage.moment().chosen();
+    let live = |stage: &Stage| stage.moment().head.episode.as_ref().map_or(0, |e| e.steps.len());
+    for _ in 0..2 {
+        let now = live(&stage);
+        let shown = screen(&stage.draw());
+        assert!(shown.contains(&format!("PAST turn {turn} · live: turn {now}, running")), "{shown}");
+        stage.press("F");
+        let words = format!("the past (turn {turn}; live: turn {now}, running)");
+        let shown = screen(&stage.draw());
+        assert!(shown.contains(&words), "{shown}");
+        // One that is open follows, too.
+        stage.fixture.take("look", By::Actor, "A room.", 0.5, serde_json::Value::Null);
+        stage.fixture.propose(None, Some("look"));
+        let words = format!("live: turn {}, running)", live(&stage));
+        let shown = screen(&stage.draw());
+        assert!(shown.contains(&words), "{shown}");
+        stage.press("Esc");
+    }
+    stage.model.size = (60, 16);
+    let shown = screen(&stage.draw());
+    assert!(shown.contains(&format!("PAST turn {turn} · live {}", live(&stage))), "{shown}");
+}
+
+/// At 60 columns the lower edge had no room for half of the keys, and nothing said that there were more.
+#[test]
+fn keys_that_do_not_fit_stand_in_the_last_row() {
+    let mut stage = Stage::new(kitchen(), 60, 16);
+    stage.press("B");
+    let shown = screen(&stage.draw());
+    for key in ["r name", "n note", "D compare", "a archive", "A all", "esc close"] {
+        assert!(shown.to_lowercase().contains(&key.to_lowercase()), "{key}\n{shown}");
+    }
+}
+
+/// What is wrong with a condition ran out of the window.
+#[test]
+fn what_is_wrong_with_a_condition_is_wrapped() {
+    let mut stage = Stage::new(kitchen(), 60, 16);
+    stage.press("b");
+    typed(&mut stage, "action ~ (heat");
+    stage.press("Enter");
+    let wrong = crate::stop::parse("action ~ (heat").unwrap_err().what;
+    assert!(wrong.chars().count() > 56, "{wrong}");
+    let shown = screen(&stage.draw());
+    let last = wrong.split_whitespace().last().unwrap();
+    assert!(shown.contains(last), "{wrong}\n{shown}");
+}
