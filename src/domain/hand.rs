@@ -125,7 +125,7 @@ impl HandChange {
                 format!("observation of step {step}: {}", or_none(text))
             }
             Self::Setting { name, setting, .. } => match setting {
-                Some(setting) => format!("setting {name} = {}", setting.value),
+                Some(setting) => format!("setting {name} = {}", super::setting_words(name, &setting.value)),
                 None => format!("setting {name} taken away"),
             },
             Self::Autonomy { autonomy, .. } => format!("autonomy {autonomy:?}").to_lowercase(),

@@ -93,6 +93,11 @@ pub fn knob_of(setting: &str) -> Option<(Asked, &'static Knob)> {
     Some((asked, KNOBS.iter().find(|k| k.name == name)?))
 }
 
+/// The value of a setting in words: what switches a knob off is called so.
+pub fn setting_words(setting: &str, value: &Value) -> String {
+    if knob_of(setting).is_some() { Knob::words(value) } else { value.to_string() }
+}
+
 impl Knob {
     /// The name of its setting.
     pub fn setting(&self, asked: Asked) -> String {

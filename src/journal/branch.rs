@@ -5,7 +5,7 @@ use super::open::is_name;
 use super::session::{branch_path, sync_folder};
 use super::stream::{Lines, open_regular};
 use super::{BranchHeader, JournalError, Label, Session, Standing, VERSION, Writer};
-use crate::domain::{BranchId, LessonOp, LessonStatus, Seq};
+use crate::domain::{BranchId, LessonOp, LessonStatus, Seq, setting_words};
 use crate::engine::{Cause, Event};
 use jiff::Timestamp;
 use std::fs;
@@ -360,7 +360,9 @@ fn deed(event: &Event) -> Option<String> {
         Event::LessonChanged { op, .. } => lesson(op),
         Event::Undone { op, .. } => format!("undone; {}", lesson(op)),
         Event::Redone { op, .. } => format!("made again; {}", lesson(op)),
-        Event::SettingChanged { name, value } => format!("setting {name} = {value}"),
+        Event::SettingChanged { name, value } => {
+            format!("setting {name} = {}", setting_words(name, value))
+        }
         Event::RunChanged { spec } => {
             format!("{}, actor {}, mentor {}", spec.method, spec.actor, spec.mentor)
         }

@@ -1,7 +1,9 @@
 //! The session as lines of plain text: no frames, no colours, no cursor movement; fit for logs and screen readers.
 
 use super::lines::counted;
-use crate::domain::{Asked, Author, By, EpisodeRole, LessonOp, LessonText, NoteKind, Reflection};
+use crate::domain::{
+    Asked, Author, By, EpisodeRole, LessonOp, LessonText, NoteKind, Reflection, setting_words,
+};
 use crate::engine::{Envelope, Event, PauseReason, State};
 use crate::text::clean;
 use std::fmt::Write as _;
@@ -173,7 +175,7 @@ impl Transcript {
             Event::MadeAgain { change, .. } => line(out, "      made again: ", &change.words()),
             Event::Remarked { step, text } => line(out, &format!("{step:>3} remark  "), text),
             Event::SettingChanged { name, value } => {
-                line(out, "      ", &format!("setting {name} = {value}"));
+                line(out, "      ", &format!("setting {name} = {}", setting_words(name, value)));
             }
             Event::RunChanged { spec } => {
                 let (method, actor, mentor) = (&spec.method, &spec.actor, &spec.mentor);

@@ -37,7 +37,6 @@ impl Voice<'_> {
 
     /// What both sides have to one thing: two columns, or one below the other.
     fn saying(&self, said: &Saying, out: &mut Out) -> Result<(), Fault> {
-        let name = truncate(&said.name, NAME - 1, "...");
         let two = self.width >= TWO;
         let room = if two { (self.width - NAME - 3) / 2 } else { self.width.saturating_sub(4) };
         let lines = |side: &Option<String>| {
@@ -53,6 +52,12 @@ impl Voice<'_> {
             }
             return Ok(());
         }
+        // A name that its column would cut stands in a row of its own.
+        let cut = width(&said.name) >= NAME;
+        if cut {
+            self.line(out, &[(Paint::Dim, truncate(&said.name, self.width, "..."))])?;
+        }
+        let name = if cut { String::new() } else { said.name.clone() };
         for place in 0..a.len().max(b.len()) {
             let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
             let name = if place == 0 { name.as_str() } else { "" };

@@ -25,6 +25,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/prompt.rs"),
     include_bytes!("../../domain/reflection.rs"),
     include_bytes!("../../domain/run.rs"),
+    include_bytes!("../../domain/sampling.rs"),
     include_bytes!("../../domain/step.rs"),
     include_bytes!("../../domain/stop.rs"),
     include_bytes!("../../domain/task.rs"),

@@ -1,5 +1,5 @@
-//! Whom to ask: another model from now on, or the same sampled otherwise, or a recording in the place of a model that failed. What is known here is
-//! listed; what is typed and stands in no list is taken as it is.
+//! Whom to ask: another model from now on, or the same sampled otherwise, or a recording in the place of a model that
+//! failed. What is known here is listed; what is typed and stands in no list is taken as it is.
 
 use super::choice::around;
 use super::field::Field;

@@ -87,7 +87,7 @@ fn sampling_is_another_on_the_new_branch() {
         f.pause();
     }
     let mut stage = past(f, 80, 24);
-    choose(&mut stage, "other sampling of the actor");
+    choose(&mut stage, "other actor sampling");
     stage.press("Enter");
     choose(&mut stage, "actor.temperature");
     insta::assert_snapshot!("fork_sampling_80x24", screen(&stage.draw()));
@@ -99,7 +99,7 @@ fn sampling_is_another_on_the_new_branch() {
     assert!(fork.reason.ends_with("actor.temperature = 0.9"), "{}", fork.reason);
     // Of the rules it is said there and then.
     let mut stage = past(kitchen(), 80, 24);
-    choose(&mut stage, "other sampling of the actor");
+    choose(&mut stage, "other actor sampling");
     stage.press("Enter");
     choose(&mut stage, "actor.top_p");
     stage.press("Enter");
@@ -189,4 +189,28 @@ fn what_is_wrong_with_a_condition_is_wrapped() {
     let shown = screen(&stage.draw());
     let last = wrong.split_whitespace().last().unwrap();
     assert!(shown.contains(last), "{wrong}\n{shown}");
+}
+
+/// Sessions stood in their order alone, and a narrow screen cut how they went.
+#[test]
+fn the_same_task_stands_first_among_what_can_be_compared_and_its_outcome_is_seen() {
+    use crate::ui::compare::Place;
+    let mut stage = Stage::new(kitchen(), 60, 16);
+    let goal = stage.moment().head.episode.as_ref().unwrap().task.goal.clone();
+    stage.press("D");
+    let place = |name: &str, goal: &str| Place {
+        session: Some(name.to_owned()),
+        title: format!("{name}-household-of-a-long-name-that-nothing-has-room-for: {goal}"),
+        went: "1 of 2 won, 31 steps".to_owned(),
+        goal: goal.to_owned(),
+        ..Place::default()
+    };
+    let others = vec![place("s3", "cool a mug"), place("s2", &goal), place("s1", "cool a mug")];
+    stage.tell(Msg::Answer(Answer::Others(Ok(others))));
+    let shown = screen(&stage.draw());
+    let rows: Vec<&str> = shown.lines().filter(|l| l.contains("household")).collect();
+    let order: Vec<&str> = rows.iter().filter_map(|r| r.split(['│', '-']).nth(1)).map(str::trim).collect();
+    assert_eq!(order, ["s2", "s3", "s1"], "{shown}");
+    assert!(rows.iter().all(|r| r.contains("1 of 2 won, 31 steps │")), "{shown}");
+    assert!(rows[1].contains("cool a mug"), "the middle of a name is left out: {shown}");
 }

@@ -149,7 +149,7 @@ impl Chooser {
             let role = if place == self.chosen { Role::Chosen } else { Role::Text };
             // How it went stands at the right edge and is always seen; a long name loses its middle.
             let columns = usize::from(list.width);
-            let went = truncate(&found.went, columns / 2, look.glyphs.more);
+            let went = truncate(&found.went, columns * 3 / 5, look.glyphs.more);
             let room = columns.saturating_sub(width(&went) + 2);
             let name = middle(&found.title, room, look.glyphs.more);
             let gap = " ".repeat(room.saturating_sub(width(&name)) + 2);
@@ -178,7 +178,7 @@ fn middle(text: &str, columns: usize, more: &str) -> String {
 
 fn ended(past: &EpisodeSummary) -> String {
     let won = if past.won { "won" } else { "lost" };
-    format!("{won} after {} steps, progress {:.2}", past.steps, past.progress)
+    format!("{won}, {} steps, progress {:.2}", past.steps, past.progress)
 }
 
 fn episode(number: u32, same: bool, task: &Task, trial: u32, words: &str) -> Place {

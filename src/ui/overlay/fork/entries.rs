@@ -95,9 +95,9 @@ pub(super) fn entries(
     for asked in [Asked::Actor, Asked::Mentor] {
         let told = run.map_or_else(String::new, |r| r.sampling_told(asked));
         match asked {
-            Asked::Actor => all.push(row(Change::Sampling(asked), "other sampling of the actor", told)),
+            Asked::Actor => all.push(row(Change::Sampling(asked), "other actor sampling", told)),
             Asked::Mentor if run.is_some_and(|r| !matches!(r.mentor.as_str(), "symbolic" | "none")) => {
-                all.push(row(Change::Sampling(asked), "other sampling of the mentor", told));
+                all.push(row(Change::Sampling(asked), "other mentor sampling", told));
             }
             Asked::Mentor => {}
         }
