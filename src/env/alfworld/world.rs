@@ -10,7 +10,7 @@ use super::query::Told;
 use super::shown::Shown;
 use super::subgoals::Subgoals;
 use super::targets::Targets;
-use super::truth::Truth;
+use super::truth::{Scene, Truth};
 use crate::env::EnvError;
 use crate::pddl::{Bits, OpId, State};
 use std::sync::Arc;
@@ -164,8 +164,14 @@ impl World {
         self.settle().map_err(|broken| broken.of(self.game.label()))
     }
 
-    pub(super) fn state(&self) -> &State {
-        &self.state
+    /// What the world pane's picture is read from.
+    pub(super) fn scene(&self) -> Scene<'_> {
+        Scene {
+            game: &self.game,
+            state: &self.state,
+            gone_to: self.shown.place(),
+            held: self.inventory().next(),
+        }
     }
 
     fn find(&self, command: &str) -> Option<OpId> {
