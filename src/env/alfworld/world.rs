@@ -67,7 +67,7 @@ impl World {
     pub fn new(game: Arc<Game>, targets: Option<&Targets>) -> Result<Self, EnvError> {
         let progress = Progress::new(targets.unwrap_or(game.targets()));
         let mut world = Self {
-            state: game.task.initial().clone(),
+            state: game.task.initial(),
             told: game.start.told.clone(),
             counts: Vec::new(),
             active: game.start.active.clone(),
