@@ -99,9 +99,9 @@ pub enum Answer {
     /// Two episodes side by side, or why they cannot be had.
     Compared {
         /// The left side.
-        a: Place,
+        a: Box<Place>,
         /// The right side.
-        b: Place,
+        b: Box<Place>,
         /// The comparison.
         found: Result<Shared<Comparison>, String>,
     },

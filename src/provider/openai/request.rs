@@ -55,7 +55,7 @@ pub(super) fn body(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> M
             body.insert(name.to_owned(), value);
         }
     };
-    let chosen = |name: &str, own: Option<Value>| wish.field(name).map_or(own, |value| value.cloned());
+    let chosen = |name: &str, own: Option<Value>| wish.field(name).map_or(own, Option::<&Value>::cloned);
     let stops = stops(endpoint, request);
     let warm = wish.temperature.map(Value::from);
     put("temperature", warm.or_else(|| chosen("temperature", sampling.temperature.map(Value::from))));

@@ -57,7 +57,7 @@ impl App {
             let answer = match want {
                 Request::Compare { a, b } => {
                     let found = compare::compare(&store, outside, &a, &b);
-                    Answer::Compared { a, b, found }
+                    Answer::Compared { a: Box::new(a), b: Box::new(b), found }
                 }
                 Request::Precede { of, row } => {
                     let before = compare::before(&of.0, row);

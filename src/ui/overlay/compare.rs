@@ -205,7 +205,7 @@ impl Overlay for Compare {
         match (answer, &mut self.stage) {
             (Answer::Others(others), Stage::Choosing(chooser)) => chooser.learn(others),
             (Answer::Compared { a, b, found }, Stage::Working)
-                if a == self.left && Some(&b) == self.right.as_ref() =>
+                if *a == self.left && Some(&*b) == self.right.as_ref() =>
             {
                 self.stage = match found {
                     Ok(found) => Stage::Shown(Box::new(Shown::new(found))),

@@ -338,7 +338,7 @@ impl Overlay for ForkBox {
 
     fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
         if let (Answer::AdmissibleThen(listed), Stage::Typing(value)) = (answer, &mut self.stage) {
-            value.learn(listed);
+            value.learn(&listed);
         }
         Reaction::default()
     }

@@ -141,12 +141,10 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
     if look.moment.past() {
         let turn = look.moment.chosen();
         // How many turns there are says nothing while they become more.
-        let words = match behind(look) {
-            Some((at, word)) => format!("PAST turn {turn} {dot} live: turn {at}, {word}"),
-            None => {
-                let all = look.episode().map_or(0, |e| e.steps.len());
-                format!("PAST turn {turn} of {all}")
-            }
+        let words = if let Some((at, word)) = behind(look) {
+            format!("PAST turn {turn} {dot} live: turn {at}, {word}")
+        } else {
+            format!("PAST turn {turn} of {}", look.episode().map_or(0, |e| e.steps.len()))
         };
         return (words, Role::ModePast);
     }

@@ -4,7 +4,7 @@ use super::super::field::Field;
 use super::super::fuzzy::rank;
 use super::super::window::{Line, Pointed, Scroll, put_line};
 use crate::domain::{EpisodeSummary, Task};
-use crate::text::{truncate, width};
+use crate::text::{fits, truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::compare::Place;
 use crate::ui::keymap::Action;
@@ -161,7 +161,7 @@ impl Chooser {
 /// A text in so many columns at most, its beginning and its end kept: names begin with what they are and end with what sets
 /// them apart.
 fn middle(text: &str, columns: usize, more: &str) -> String {
-    if width(text) <= columns {
+    if fits(text, columns) {
         return text.to_owned();
     }
     let end = columns / 3;

@@ -45,7 +45,7 @@ fn grant(stage: &mut Stage, wants: Vec<Request>) {
         let answer = match want {
             Request::Compare { a, b } => {
                 let found = compare(&stage.fixture.store, None, &a, &b);
-                Answer::Compared { a, b, found }
+                Answer::Compared { a: Box::new(a), b: Box::new(b), found }
             }
             Request::Precede { of, row } => {
                 let before = before(&of.0, row);
@@ -144,8 +144,7 @@ fn what_is_typed_finds_a_session_and_it_is_asked_for() {
 fn an_answer_to_another_question_is_not_taken() {
     let mut stage = Stage::new(two(), 80, 24);
     press(&mut stage, "D");
-    let late =
-        Answer::Compared { a: Place::default(), b: Place::default(), found: Err("too late".to_owned()) };
+    let late = Answer::Compared { a: Box::default(), b: Box::default(), found: Err("too late".to_owned()) };
     stage.tell(Msg::Answer(late.clone()));
     assert!(!screen(&stage.draw()).contains("too late"));
     let wants = stage.press("Enter");

@@ -64,9 +64,9 @@ impl Value {
     }
 
     /// What the world accepted then has come in.
-    pub(super) fn learn(&mut self, listed: Accepted) {
+    pub(super) fn learn(&mut self, listed: &Accepted) {
         if let Some(line) = &mut self.line {
-            line.learn(listed.as_deref().map_err(Clone::clone));
+            line.learn(listed.as_deref().map_err(String::clone));
         }
     }
 
