@@ -29,7 +29,7 @@ pub use launch::{Driver, DriverError, Launch, Outfit, Resumed, open_read_only};
 pub use outfit::{Recording, TYPING, recorded};
 pub use stand_in::StandIn;
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
-pub use then::Accepted;
+pub use then::{Accepted, Then};
 
 /// Opens the world of a task. Called on the world's own thread.
 pub type OpenWorld = std::sync::Arc<

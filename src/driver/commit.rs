@@ -28,8 +28,8 @@ impl Driver {
             Message::Delta(..) => {}
             Message::Reply(line, _) if line != self.line => {}
             Message::Admissible(tell) => self.list(tell),
-            Message::AdmissibleThen(state, tell) => {
-                super::then::list(self.launch.open.clone(), &state, tell);
+            Message::AdmissibleThen(then, tell) => {
+                super::then::list(self.launch.open.clone(), then, tell);
             }
             Message::Hint(tell) => self.hint(tell),
             Message::World(told) => self.heard(told),

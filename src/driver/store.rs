@@ -1,7 +1,7 @@
 //! What the driver shares with everybody who only looks: an append-only store, what is being written just now, and a
 //! way to send wishes. A slow reader never blocks the driver.
 
-use super::{Accepted, Fork};
+use super::{Accepted, Fork, Then};
 use crate::domain::{Asked, BranchId, CallId, Seq};
 use crate::engine::{Command, Envelope, Refusal, State};
 use crate::provider::Phase;
@@ -83,7 +83,7 @@ pub enum Message {
     /// The actions the world would accept now.
     Admissible(oneshot::Sender<Vec<String>>),
     /// The actions that the world would have accepted where this state stands.
-    AdmissibleThen(Arc<State>, oneshot::Sender<Accepted>),
+    AdmissibleThen(Then, oneshot::Sender<Accepted>),
     /// Look for a way to the goal.
     Hint(oneshot::Sender<Option<String>>),
     /// Try the failed write again.
@@ -289,14 +289,15 @@ impl Handle {
         told.await.unwrap_or_default()
     }
 
-    /// The actions the world would have accepted at a moment of the past, by the state of then. The run goes on meanwhile.
+    /// The actions the world would have accepted at a moment of the past, whose state `then` brings on a thread of
+    /// its own. The run goes on meanwhile.
     ///
     /// # Errors
     /// In words, where the world of then cannot be had.
-    pub async fn admissible_then(&self, state: Arc<State>) -> Accepted {
+    pub async fn admissible_then(&self, then: impl FnOnce() -> Arc<State> + Send + 'static) -> Accepted {
         let (tell, told) = oneshot::channel();
         let gone = || "the world of then cannot be asked".to_owned();
-        self.inbox.send(Message::AdmissibleThen(state, tell)).map_err(|_| gone())?;
+        self.inbox.send(Message::AdmissibleThen(Box::new(then), tell)).map_err(|_| gone())?;
         told.await.map_err(|_| gone())?
     }
 

@@ -12,25 +12,25 @@ use tokio::sync::oneshot;
 /// The actions, in the world's own order; or why they cannot be had, in words.
 pub type Accepted = Result<Vec<String>, String>;
 
+/// Brings the state of that moment; folding it takes a while.
+pub type Then = Box<dyn FnOnce() -> Arc<State> + Send>;
+
 /// Answers when the actions before that moment have been taken again.
-pub(super) fn list(open: OpenWorld, state: &Arc<State>, tell: oneshot::Sender<Accepted>) {
-    let past = state.open_episode().and_then(|episode| Rebuild::of(episode, 0));
-    let Some(past) = past else {
-        // Whoever asked may have gone; that is so below, too.
-        let _ = tell.send(Err("no episode is open there".to_owned()));
-        return;
-    };
+pub(super) fn list(open: OpenWorld, then: Then, tell: oneshot::Sender<Accepted>) {
     let look = move || {
-        let looked = panic::catch_unwind(AssertUnwindSafe(|| accepted(&open, &past)));
+        let looked = panic::catch_unwind(AssertUnwindSafe(|| accepted(&open, &then())));
+        // Whoever asked may have gone.
         let _ = tell.send(looked.unwrap_or_else(|_| Err("the world broke (a panic)".to_owned())));
     };
     // Where the system gives no thread the sender goes with the closure, and the asker is told nothing can be had.
     let _ = thread::Builder::new().name("world of then".to_owned()).spawn(look);
 }
 
-fn accepted(open: &OpenWorld, past: &Rebuild) -> Accepted {
+fn accepted(open: &OpenWorld, state: &State) -> Accepted {
+    let past = state.open_episode().and_then(|episode| Rebuild::of(episode, 0));
+    let past = past.ok_or("no episode is open there")?;
     let mut trail = Trail::default();
-    if let Some(differs) = trail.rebuild(open, past, &|_| {}) {
+    if let Some(differs) = trail.rebuild(open, &past, &|_| {}) {
         let from = match differs {
             Reply::Diverged { step, .. } if step > 0 => format!("turn {step}"),
             _ => "its first observation".to_owned(),

@@ -251,12 +251,8 @@ impl App {
             Request::AdmissibleThen(seq) => {
                 let (handle, tell) = (self.handle.clone(), tell.clone());
                 tokio::spawn(async move {
-                    let brought = handle.store.clone();
-                    let then = tokio::task::spawn_blocking(move || brought.state_at(seq)).await;
-                    let listed = match then {
-                        Ok(state) => handle.admissible_then(state).await,
-                        Err(_) => Err("the moment cannot be read".to_owned()),
-                    };
+                    let store = handle.store.clone();
+                    let listed = handle.admissible_then(move || store.state_at(seq)).await;
                     let _ = tell.send(Answer::AdmissibleThen(listed)).await;
                 });
             }

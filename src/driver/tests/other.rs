@@ -218,7 +218,7 @@ fn what_the_world_of_then_accepts_moves_nothing() {
             episode.reset.as_mut().unwrap().raw = "It is 7.".to_owned();
         }
         let head = handle.store.head().head;
-        let said = runtime.block_on(handle.admissible_then(Arc::new(state)));
+        let said = runtime.block_on(handle.admissible_then(move || Arc::new(state)));
         assert_eq!(said.clone().map_err(drop), listed);
         assert!(!lies || said.unwrap_err().contains("from its first observation on"));
         assert_eq!(handle.store.head().head, head);
