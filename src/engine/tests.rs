@@ -8,6 +8,7 @@ mod mentor;
 mod properties;
 mod stops;
 mod time;
+mod undo;
 
 /// A run for tests beside these.
 pub(super) fn spec_of(tasks: usize) -> crate::domain::RunSpec {
