@@ -20,7 +20,6 @@ mod store;
 mod trail;
 pub mod worlds;
 
-pub use ahead::AheadTally;
 pub use anew::{Anew, decides};
 pub use branch::Fork;
 pub use commit::{HALTED_ADVICE, now};

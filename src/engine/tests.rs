@@ -1,5 +1,6 @@
 //! Cases and properties on the engine: no IO, no waiting.
 
+mod ahead;
 mod cases;
 mod ends;
 mod fixture;
