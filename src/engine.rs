@@ -34,7 +34,7 @@ pub use envelope::{Cause, Envelope};
 pub use event::{Event, Failure, PauseReason};
 pub use policy::{
     Ask, Detect, Draft, Drafter, Found, Heard, MentorReading, Method, Outgoing, Policy, Reading, StopLook,
-    StopRules, Want, keep,
+    StopRead, StopRules, Want, keep,
 };
 pub use pool::Pool;
 pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};

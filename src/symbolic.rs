@@ -9,6 +9,7 @@ mod detect;
 mod failure;
 mod goal;
 mod grid;
+mod names;
 mod planning;
 mod rules;
 mod situation;
@@ -18,6 +19,7 @@ mod words;
 pub use cause::{cause_words, main_cause};
 pub use detect::detect;
 pub use goal::{Goal, Rung, Treatment};
+pub use names::DETECTORS;
 pub use rules::{PLANNED, Since, answer, reflect};
 
 #[cfg(test)]

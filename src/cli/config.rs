@@ -270,6 +270,8 @@ pub struct Config {
     presets: BTreeMap<String, Vec<(String, Value)>>,
     /// `[models.NAME]` tables of the file: profiles of model servers by name.
     models: BTreeMap<String, Profile>,
+    /// What is wrong with conditions of `run.breaks`: those are left out, which is told, and no run begins without them.
+    pub skipped: Vec<Fault>,
     /// The file, whether it is there or not.
     pub file: PathBuf,
     /// The folder that also holds `themes/` and `keys.toml`.
@@ -291,6 +293,7 @@ impl Config {
             values: defaults(),
             presets: BTreeMap::new(),
             models: BTreeMap::new(),
+            skipped: Vec::new(),
             file: path.clone(),
             folder,
         };
@@ -311,8 +314,14 @@ impl Config {
             None => folder(&variable),
         };
         let file = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
-        let mut config =
-            Self { values: defaults(), presets: BTreeMap::new(), models: BTreeMap::new(), file, folder };
+        let mut config = Self {
+            values: defaults(),
+            presets: BTreeMap::new(),
+            models: BTreeMap::new(),
+            skipped: Vec::new(),
+            file,
+            folder,
+        };
         // Whatever is wrong with a variable was told with the file already, or is told by the next verb.
         let _ = config.fill_variables(&variable);
         config
@@ -321,13 +330,19 @@ impl Config {
     fn fill_variables(&mut self, variable: &impl Fn(&str) -> Option<String>) -> Result<(), Fault> {
         for entry in ENTRIES {
             let Some(text) = variable(entry.variable).filter(|t| !t.is_empty()) else { continue };
-            let value = read::parse(entry, &text).map_err(|why| {
-                Fault::new(
-                    FaultKind::Config,
-                    format!("{}={text:?}: {why}", entry.variable),
-                    "change or unset the variable",
-                )
-            })?;
+            let fault = |why: String| {
+                let what = format!("{}={text:?}: {why}", entry.variable);
+                Fault::new(FaultKind::Config, what, "change or unset the variable")
+            };
+            let value = if let Sort::Conditions = entry.sort {
+                // A pattern may hold any sign but a line break; a semicolon in one is written in the file.
+                let all = text.split(';').map(str::trim).filter(|c| !c.is_empty());
+                let (read, bad): (Vec<_>, Vec<_>) = all.map(read::condition).partition(Result::is_ok);
+                self.skipped = bad.into_iter().filter_map(Result::err).map(&fault).collect();
+                read.into_iter().filter_map(Result::ok).collect()
+            } else {
+                read::parse(entry, &text).map_err(fault)?
+            };
             self.values.insert(entry.name, (value, From::Variable(entry.variable)));
         }
         Ok(())
