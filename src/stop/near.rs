@@ -46,5 +46,9 @@ pub(super) fn like<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     let mut near: Vec<(usize, &str)> = known.iter().map(|k| (distance(name, k), *k)).collect();
     near.retain(|(d, k)| *d <= (k.len() / 3).max(1) || shares(k));
     near.sort_unstable();
+    // Of one that is nearly it, the others are only noise.
+    if near.first().is_some_and(|n| n.0 <= 2) {
+        near.retain(|n| n.0 <= 2);
+    }
     near.into_iter().take(MOST).map(|(_, k)| k).collect()
 }
