@@ -26,8 +26,21 @@ pub(super) fn parse(entry: &Entry, text: &str) -> Result<Value, String> {
     })
 }
 
+/// Reads conditions with `;` between them: those that can be read, and what is wrong with the others. A pattern may hold any
+/// sign but a line break; a semicolon in one is written in the file.
+pub(super) fn conditions(text: &str) -> (Value, Vec<String>) {
+    let (mut read, mut bad) = (Vec::new(), Vec::new());
+    for one in text.split(';').map(str::trim).filter(|c| !c.is_empty()) {
+        match condition(one) {
+            Ok(one) => read.push(one),
+            Err(why) => bad.push(why),
+        }
+    }
+    (Value::Array(read), bad)
+}
+
 /// Reads one condition.
-pub(super) fn condition(text: &str) -> Result<Value, String> {
+fn condition(text: &str) -> Result<Value, String> {
     let read = crate::method::condition(text).map_err(|bad| format!("{}; {}", bad.what, bad.next));
     read.map(|_| json!(text))
 }
