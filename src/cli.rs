@@ -93,6 +93,15 @@ fn verb(mut cli: Cli) -> Result<(), Fault> {
     config.flag("data", path(&cli.common.data).as_deref())?;
     let mut out = Out::new();
     before_the_verb(&mut cli)?;
+    // Whoever begins a run refuses them, and `doctor` has a line for each; nobody else needs them.
+    if !matches!(cli.verb, None | Some(Verb::Run(_) | Verb::Calibrate(_) | Verb::Doctor(_))) {
+        for bad in &config.skipped {
+            out.note(&format!(
+                "warning: {}; this condition is left out, and no run begins until it is mended",
+                bad.message
+            ));
+        }
+    }
     if let Some((look, alone)) = look(&mut cli) {
         screen::check_theme(&config, look)?;
         let term = std::env::var("TERM").unwrap_or_default();

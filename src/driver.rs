@@ -21,7 +21,6 @@ mod then;
 mod trail;
 pub mod worlds;
 
-pub use ahead::AheadTally;
 pub use anew::{Anew, decides};
 pub use branch::Fork;
 pub use commit::{HALTED_ADVICE, now};

@@ -5,6 +5,7 @@
 //! Nothing here waits, reads a clock or draws chance; the driver stamps and journals every event before it is applied.
 
 mod advance;
+mod ahead;
 mod apply;
 mod carried;
 mod clock;
@@ -23,6 +24,7 @@ mod stops;
 mod switch;
 
 pub use advance::end as episode_end;
+pub use ahead::{AheadNow, AheadTally, AskedAhead};
 pub use carried::{Attempt, Carried, FROM_NUMBER, FROM_TRIAL, only_trial};
 pub use clock::Clock;
 pub use command::{Command, Input, LessonWish, Refusal};
@@ -32,7 +34,7 @@ pub use envelope::{Cause, Envelope};
 pub use event::{Event, Failure, PauseReason};
 pub use policy::{
     Ask, Detect, Draft, Drafter, Found, Heard, MentorReading, Method, Outgoing, Policy, Reading, StopLook,
-    StopRules, Want, keep,
+    StopRead, StopRules, Want, keep,
 };
 pub use pool::Pool;
 pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};

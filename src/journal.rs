@@ -19,7 +19,7 @@ pub use checkpoints::Checkpoints;
 pub use events::EventFile;
 pub use follow::Follower;
 pub use index::{Listed, Standing, Summary, list, newest_first, summarise};
-pub use label::{LABELS, Label, LabelChange};
+pub use label::{LABELS, Label, LabelChange, labels_in};
 pub use name::{session_name, slug};
 pub use open::{OpenBranch, Use, kept_states, open_branch};
 pub use reader::{BranchHeader, ReadBranch, Torn, fold, last_of, read_branch, read_bytes, read_line};

@@ -81,8 +81,16 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMetho
         incoming: prompt::interface::incoming,
         goal: prompt::interface::goal,
         detect: Arc::new(crate::symbolic::detect),
-        stops: crate::stop::rules(),
+        stops: crate::stop::rules(condition),
     })
+}
+
+/// Reads the condition of a breakpoint or watch; a detector in it is one of ours.
+///
+/// # Errors
+/// [`Bad`](crate::stop::Bad), in words.
+pub fn condition(text: &str) -> Result<crate::stop::Meant, crate::stop::Bad> {
+    crate::stop::check(text, crate::symbolic::DETECTORS)
 }
 
 #[cfg(test)]

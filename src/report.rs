@@ -26,7 +26,7 @@ pub use html::html;
 pub use json::json;
 pub use lines::{Aside, Lines, TurnLine, counted, summary_line, turn_line};
 pub use markdown::markdown;
-pub use record::{At, BadAt, EpisodeRecord, FailedCall, Record, Recording};
+pub use record::{At, BadAt, EpisodeRecord, FailedCall, Record, Recording, Shown};
 pub use reflexion::reflexion;
 #[cfg(feature = "tui")]
 pub use svg::{SvgColors, svg};

@@ -8,28 +8,29 @@ mod complete;
 mod condition;
 mod forms;
 mod look;
+mod near;
 mod number;
 mod parse;
 mod why;
 
 pub use complete::{Known, Offer, offers};
 pub use condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
-pub use forms::{FORMS, Form, forms_line};
-pub use parse::{Bad, LONGEST, parse};
+pub use forms::{FORMS, Form, hint};
+pub use parse::{Bad, LONGEST, check, parse};
 
-use crate::domain::Stop;
 use crate::engine::{Refusal, StopRules};
 use std::sync::Arc;
 
-/// The rules that an engine's policy looks with. Patterns are compiled once for each condition.
-pub fn rules() -> StopRules {
+/// The rules that an engine's policy looks with, and how it reads what a person types; whoever knows the detectors holds
+/// their names to it with [`check`]. Patterns are compiled once for each condition.
+pub fn rules(read: fn(&str) -> Result<Meant, Bad>) -> StopRules {
     let kept = look::Kept::default();
-    StopRules { read, look: Arc::new(move |before, envelope, after| kept.look(before, envelope, after)) }
-}
-
-/// Reads a breakpoint or watch.
-fn read(text: &str) -> Result<Stop, Refusal> {
-    parse(text).map(|meant| meant.stop()).map_err(|bad| Refusal::new(bad.what, bad.next))
+    StopRules {
+        read: Arc::new(move |text| {
+            read(text).map(|meant| meant.stop()).map_err(|bad| Refusal::new(bad.what, bad.next))
+        }),
+        look: Arc::new(move |before, envelope, after| kept.look(before, envelope, after)),
+    }
 }
 
 #[cfg(test)]

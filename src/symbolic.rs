@@ -10,6 +10,7 @@ mod evidence;
 mod failure;
 mod goal;
 mod grid;
+mod names;
 mod planning;
 mod rules;
 mod situation;
@@ -19,6 +20,7 @@ mod words;
 pub use cause::{cause_words, main_cause};
 pub use detect::detect;
 pub use goal::{Goal, Rung, Treatment};
+pub use names::DETECTORS;
 pub use rules::{PLANNED, Since, answer, reflect};
 
 #[cfg(test)]

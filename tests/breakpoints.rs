@@ -33,7 +33,7 @@ fn apply(state: &mut State, event: Event) {
 
 /// Every hit of a condition, with why.
 fn hits(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
-    let rules = rules();
+    let rules = rules(retrospect::method::condition);
     let stop: Stop = (rules.read)(condition).unwrap();
     let mut state = State::default();
     apply(&mut state, Event::BreakpointSet { breakpoint: 1, stop });
@@ -310,7 +310,7 @@ fn conditions_that_a_file_makes_up_come_true_never_and_break_nothing() {
         &mut state,
         Event::BreakpointHit { breakpoint: 9, episode: 3, step: u32::MAX, why: "?".to_owned() },
     );
-    let rules = rules();
+    let rules = rules(retrospect::method::condition);
     for envelope in recorded("lamp") {
         let before = state.clone();
         state.apply(&envelope);

@@ -47,7 +47,7 @@ fn every_event_example_is_read_kept_and_folded() {
     let list = code.split("pub enum Event {").nth(1).unwrap().split("\n}").next().unwrap();
     let kinds =
         list.lines().filter_map(|l| l.strip_prefix("    ")).filter(|l| l.starts_with(char::is_uppercase));
-    for kind in kinds.map(|l| l.trim_end_matches(['{', ',', ' '])) {
+    for kind in kinds.map(|l| l.split(['{', '(', ',', ' ']).next().unwrap()) {
         let name = kind.chars().fold(String::new(), |mut name, c| {
             if c.is_uppercase() && !name.is_empty() {
                 name.push('_');

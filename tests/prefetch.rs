@@ -5,13 +5,13 @@
 #[path = "rig/run.rs"]
 mod run;
 
-use retrospect::domain::{Fate, Kind, LessonText, RunSpec, Scope, SettingOrigin, ShownAs, Task};
+use retrospect::domain::{Fate, Kind, LessonOp, LessonText, RunSpec, Scope, SettingOrigin, ShownAs, Task};
 use retrospect::driver::worlds::{self, WorldOptions};
-use retrospect::driver::{AheadTally, Driver, Handle, Launch, OpenWorld};
-use retrospect::engine::{Command, Envelope, Event, LessonWish};
+use retrospect::driver::{Driver, Handle, Launch, OpenWorld};
+use retrospect::engine::{AheadTally, Command, Envelope, Event, LessonWish, State};
 use retrospect::env::EnvError;
 use retrospect::env::pddl::Joining;
-use retrospect::journal::read_branch;
+use retrospect::journal::{Session, read_branch};
 use retrospect::prompt::Templates;
 use retrospect::provider::rules::Rules;
 use retrospect::provider::{Cache, Cached, Provider, Scripted};
@@ -59,7 +59,7 @@ fn rest(handle: &Handle, asked: u64) {
         let mut news = handle.store.news();
         // What is not asked ahead in this time will not be: the end of an episode is near, or prefetching is off.
         let _ = tokio::time::timeout(Duration::from_millis(800), async {
-            while handle.store.live().ahead.asked < asked {
+            while handle.store.head().spent.ahead.asked < asked {
                 news.changed().await.unwrap();
             }
         })
@@ -80,7 +80,7 @@ fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, AheadTall
     ask(Command::Step);
     for turn in 0..9 {
         let asked =
-            if prefetch && mode == Cache::ReadWrite { handle.store.live().ahead.asked + 1 } else { 0 };
+            if prefetch && mode == Cache::ReadWrite { handle.store.head().spent.ahead.asked + 1 } else { 0 };
         rest(&handle, asked);
         if handle.store.head().open_episode().is_none() {
             break;
@@ -107,18 +107,56 @@ fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, AheadTall
         }
     }
     until(&handle, |s| s.waits() || s.over);
-    let (ahead, signals) = (handle.store.live().ahead, handle.store.live().signals);
+    let signals = handle.store.live().signals;
     handle.quit();
     thread.join().unwrap();
-    let events = read_branch(&session.trunk()).unwrap().events;
+    let (ahead, events) = journaled(&handle, &session);
     let said = signals.into_iter().map(|(_, signal)| format!("{signal:?}")).collect();
-    (events.iter().map(|e| timeless(e)).collect(), ahead, said)
+    (essence(&events), ahead, said)
+}
+
+/// The events of a session that was ended, and what was asked ahead in it: as the store has it, and as the journal alone
+/// tells it.
+fn journaled(handle: &Handle, session: &Session) -> (AheadTally, Vec<Arc<Envelope>>) {
+    let events = read_branch(&session.trunk()).unwrap().events;
+    let mut state = State::default();
+    for envelope in &events {
+        state.apply(envelope);
+    }
+    let ahead = state.spent.ahead;
+    assert_eq!(handle.store.head().spent.ahead, ahead);
+    assert_eq!((ahead.asked, state.early.len()), (ahead.used + ahead.dropped, 0), "{ahead:?}");
+    (ahead, events)
+}
+
+/// The events of the run itself: without those that say what was asked ahead, without times and numbers of events, and
+/// with lessons named by their order, for their names go by numbers of events.
+fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
+    let mut lessons: Vec<String> = Vec::new();
+    let events = events.iter().map(|e| timeless(e)).filter(|e| !matches!(e, Event::AskedAhead(_)));
+    events
+        .map(|event| {
+            if let Event::LessonChanged { op, .. } = &event
+                && let LessonOp::Add { id, .. } = &**op
+            {
+                lessons.push(id.to_string());
+            }
+            let mut text = serde_json::to_string(&event).unwrap();
+            for (n, id) in lessons.iter().enumerate() {
+                text = text.replace(id, &format!("lesson {n}"));
+            }
+            serde_json::from_str(&text).unwrap()
+        })
+        .collect()
 }
 
 fn timeless(envelope: &Envelope) -> Event {
     let mut event = envelope.event.clone();
     if let Event::ReplyReceived { usage, .. } = &mut event {
         usage.millis = 0;
+    }
+    if let Event::EpisodeEnded { summary } = &mut event {
+        summary.span = Default::default();
     }
     event
 }
@@ -163,6 +201,42 @@ fn what_cannot_be_asked_ahead_is_said_and_nothing_is_asked() {
     let (_, ahead, said) = played(&spec, true, Cache::Read);
     assert_eq!(ahead, AheadTally::default());
     assert_eq!(said.iter().filter(|s| s.contains("--cache read-write")).count(), 1, "{said:?}");
+}
+
+/// Every proposal is asked ahead from once: that this is written makes no other present.
+#[test]
+fn what_is_written_of_it_is_not_looked_ahead_from() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = spec("react", vec![task("household", "easy/put/3")]);
+    let launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
+    let (handle, thread, session) =
+        Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
+    handle.send(Command::Step);
+    rest(&handle, 1);
+    std::thread::sleep(Duration::from_millis(300));
+    let head = handle.store.head();
+    assert_eq!((head.early.len(), head.spent.ahead.asked), (1, 1));
+    // The program is killed here: the file as it stands is all there is.
+    let copy = dir.path().join("killed");
+    std::fs::create_dir_all(copy.join("branches")).unwrap();
+    for file in ["meta.toml", "branches/trunk.jsonl"] {
+        std::fs::copy(session.dir.join(file), copy.join(file)).unwrap();
+    }
+    handle.quit();
+    thread.join().unwrap();
+    let (ahead, events) = journaled(&handle, &session);
+    assert_eq!((ahead.asked, ahead.dropped), (1, 1));
+    let written = events.iter().filter(|e| matches!(e.event, Event::AskedAhead(_))).count();
+    assert_eq!(written, 3, "asked, answered, dropped");
+    let resumed = Driver::resume(&copy, |spec| {
+        Ok(self::launch(spec, &dir.path().join("cache"), Cache::ReadWrite, false))
+    });
+    let resumed = resumed.unwrap();
+    let again = resumed.handle.store.head().spent;
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+    assert_eq!(again.ahead, ahead, "what was spent is not forgotten");
+    assert!(again.tokens() > head.spent.tokens());
 }
 
 /// A world that breaks in the shadow's step only: it is brought back, and the run does not notice.
@@ -214,8 +288,8 @@ fn a_world_that_breaks_in_the_shadow_is_brought_back() {
         }
         handle.quit();
         thread.join().unwrap();
-        let events = read_branch(&session.trunk()).unwrap().events;
-        (events.iter().map(|e| timeless(e)).collect::<Vec<_>>(), breaks.load(Ordering::Relaxed))
+        let (_, events) = journaled(&handle, &session);
+        (essence(&events), breaks.load(Ordering::Relaxed))
     };
     let ((without, none), (with, broken)) = (play(false), play(true));
     assert_eq!(without, with);
@@ -246,10 +320,9 @@ fn a_changed_run_takes_nothing_that_another_model_was_asked_ahead() {
     runtime.block_on(handle.ask(Command::ChangeRun(Box::new(changed)))).unwrap();
     handle.send(Command::Step);
     until(&handle, |s| s.waits() && s.last_step().is_some_and(|s| s.number == 2));
-    let ahead = handle.store.live().ahead;
     handle.quit();
     thread.join().unwrap();
-    let events = read_branch(&session.trunk()).unwrap().events;
+    let (ahead, events) = journaled(&handle, &session);
     let replies = events.iter().filter_map(|e| match &e.event {
         Event::ReplyReceived { text, .. } => Some(text.as_str()),
         _ => None,
@@ -309,11 +382,11 @@ fn an_early_answer_that_panics_is_not_taken_for_a_whole_one() {
         }
         handle.send(Command::Step);
         until(&handle, |s| s.waits() && s.last_step().is_some_and(|s| s.number == 2));
-        let ahead = handle.store.live().ahead;
         handle.quit();
         thread.join().unwrap();
+        let (ahead, events) = journaled(&handle, &session);
         assert!(ahead.asked >= 1, "{ahead:?}");
-        for envelope in read_branch(&session.trunk()).unwrap().events {
+        for envelope in events {
             match &envelope.event {
                 Event::ReplyReceived { text, .. } => assert_eq!(text, "inventory", "{after:?}"),
                 Event::CallFailed { .. } => panic!("{after:?}: {envelope:?}"),

@@ -4,7 +4,8 @@ use super::config::Config;
 use super::fault::Fault;
 use crate::driver::Handle;
 use crate::engine::{Command, State};
-use crate::stop::{FORMS, parse};
+use crate::method::condition;
+use crate::stop::FORMS;
 use std::fmt::Write as _;
 
 /// Every form, for `--help`.
@@ -21,15 +22,19 @@ pub(super) fn help() -> String {
     text
 }
 
-/// What a run begins with: those of `--break`, else those of the configuration. Each was read once before anything starts.
+/// What a run begins with: those of `--break`, else those of the configuration. Each was read once before anything starts;
+/// a run does not begin without one that was wanted.
 pub(super) fn wanted(config: &Config, flags: &[String]) -> Result<Vec<String>, Fault> {
-    if flags.is_empty() { Ok(config.list("run.breaks")) } else { given(flags) }
+    if !flags.is_empty() {
+        return given(flags);
+    }
+    config.skipped.first().map_or_else(|| Ok(config.list("run.breaks")), |bad| Err(bad.clone()))
 }
 
 /// Those of `--break` alone: a session that goes on has its own.
 pub(super) fn given(flags: &[String]) -> Result<Vec<String>, Fault> {
     for text in flags {
-        parse(text).map_err(|bad| Fault::usage(format!("--break {}", bad.what), bad.next))?;
+        condition(text).map_err(|bad| Fault::usage(format!("--break {}", bad.what), bad.next))?;
     }
     Ok(flags.to_vec())
 }

@@ -270,6 +270,8 @@ pub struct Config {
     presets: BTreeMap<String, Vec<(String, Value)>>,
     /// `[models.NAME]` tables of the file: profiles of model servers by name.
     models: BTreeMap<String, Profile>,
+    /// What is wrong with conditions of `run.breaks`: those are left out, which is told, and no run begins without them.
+    pub skipped: Vec<Fault>,
     /// The file, whether it is there or not.
     pub file: PathBuf,
     /// The folder that also holds `themes/` and `keys.toml`.
@@ -282,18 +284,9 @@ impl Config {
     /// # Errors
     /// A [`Fault`] that names file and line, or the variable.
     pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, Fault> {
-        let folder = match file {
-            Some(file) => file.parent().map(Path::to_owned).unwrap_or_default(),
-            None => folder(&variable),
-        };
+        let folder = folder(file, &variable);
         let path = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
-        let mut config = Self {
-            values: defaults(),
-            presets: BTreeMap::new(),
-            models: BTreeMap::new(),
-            file: path.clone(),
-            folder,
-        };
+        let mut config = Self::of(path.clone(), folder);
         match super::bounded::text(&path) {
             Ok(text) => read::fill(&mut config, &path, &text)?,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound && file.is_none() => {}
@@ -306,28 +299,33 @@ impl Config {
     /// What is left where the file cannot be used: defaults and environment variables that say something possible. For
     /// `doctor`, which has to go on.
     pub fn without_file(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let folder = match file {
-            Some(file) => file.parent().map(Path::to_owned).unwrap_or_default(),
-            None => folder(&variable),
-        };
+        let folder = folder(file, &variable);
         let file = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
-        let mut config =
-            Self { values: defaults(), presets: BTreeMap::new(), models: BTreeMap::new(), file, folder };
+        let mut config = Self::of(file, folder);
         // Whatever is wrong with a variable was told with the file already, or is told by the next verb.
         let _ = config.fill_variables(&variable);
         config
     }
 
+    fn of(file: PathBuf, folder: PathBuf) -> Self {
+        let (presets, models) = (BTreeMap::new(), BTreeMap::new());
+        Self { values: defaults(), presets, models, skipped: Vec::new(), file, folder }
+    }
+
     fn fill_variables(&mut self, variable: &impl Fn(&str) -> Option<String>) -> Result<(), Fault> {
         for entry in ENTRIES {
             let Some(text) = variable(entry.variable).filter(|t| !t.is_empty()) else { continue };
-            let value = read::parse(entry, &text).map_err(|why| {
-                Fault::new(
-                    FaultKind::Config,
-                    format!("{}={text:?}: {why}", entry.variable),
-                    "change or unset the variable",
-                )
-            })?;
+            let fault = |why: String| {
+                let what = format!("{}={text:?}: {why}", entry.variable);
+                Fault::new(FaultKind::Config, what, "change or unset the variable")
+            };
+            let value = if let Sort::Conditions = entry.sort {
+                let (read, bad) = read::conditions(&text);
+                self.skipped = bad.into_iter().map(&fault).collect();
+                read
+            } else {
+                read::parse(entry, &text).map_err(fault)?
+            };
             self.values.insert(entry.name, (value, From::Variable(entry.variable)));
         }
         Ok(())
@@ -381,8 +379,11 @@ impl Config {
     }
 }
 
-/// The user's configuration folder.
-fn folder(variable: &impl Fn(&str) -> Option<String>) -> PathBuf {
+/// The folder of the file that is named, else the user's configuration folder.
+fn folder(file: Option<&Path>, variable: &impl Fn(&str) -> Option<String>) -> PathBuf {
+    if let Some(file) = file {
+        return file.parent().map(Path::to_owned).unwrap_or_default();
+    }
     if let Some(dir) = variable("RETROSPECT_CONFIG_DIR").filter(|d| !d.is_empty()) {
         return PathBuf::from(dir);
     }

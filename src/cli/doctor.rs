@@ -61,6 +61,10 @@ pub(super) fn doctor(
             None => settings(config),
         },
     ];
+    lines.extend(config.skipped.iter().map(|bad| {
+        let next = "mend this condition: no run begins without it; the rest is in force";
+        line("breaks", State::Broken, bad.message.clone(), next)
+    }));
     for (name, complaints) in super::screen::complaints(config) {
         if complaints.is_empty() {
             let own = config.folder.join(if name == "keys" { "keys.toml" } else { "themes" });

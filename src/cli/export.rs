@@ -25,7 +25,8 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
         recording.event(envelope);
         Ok(())
     })?;
-    let record = recording.finish();
+    let mut record = recording.finish();
+    record.branch = Some(opened.shown()?);
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
     let at = match &args.at {
         Some(text) => {

@@ -4,7 +4,7 @@ use super::config::Config;
 use crate::domain::{BranchId, Seq, hex};
 use crate::driver::Store;
 use crate::journal::{Branch, LabelChange, Session};
-use crate::report::{Record, html};
+use crate::report::{Record, Shown, html};
 use crate::ui::Outside;
 use crate::ui::branches::{Relabel, Twig};
 use crate::ui::compare::Place;
@@ -206,7 +206,10 @@ fn export(dir: &Path, store: &Store) -> Result<String, String> {
     if let Some(why) = fault {
         return Err(why);
     }
-    let record = Record::of(&events);
+    let mut record = Record::of(&events);
+    let id = store.branch();
+    let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
+    record.branch = Some(Shown { name: labels.get(&id).and_then(|label| label.name.clone()), id });
     let files = super::place::files_of(dir).unwrap_or_else(|_| BTreeMap::new());
     let name = if record.session.is_empty() { "report" } else { "report-" };
     let path = dir.join(format!("{name}{}.html", record.session));

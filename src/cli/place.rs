@@ -5,9 +5,10 @@ use super::fault::{Fault, FaultKind};
 use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
 use crate::journal::{
-    BranchHeader, LABELS, Meta, OpenBranch, Session, Use, fold, last_of, list, open_branch, read_line,
+    BranchHeader, LABELS, Label, Meta, OpenBranch, Session, Use, fold, labels_in, last_of, list, open_branch,
+    read_line,
 };
-use crate::report::{At, BadAt, carried};
+use crate::report::{At, BadAt, Shown, carried};
 use crate::timeline::Timeline;
 use etcetera::BaseStrategy as _;
 use std::collections::BTreeMap;
@@ -97,6 +98,16 @@ impl Opened {
         ids.retain(|id| id.0 != LABELS);
         ids.sort_by_key(|id| (*id != BranchId::trunk(), id.0.len(), id.0.clone()));
         Ok(ids)
+    }
+
+    /// The branch that is looked at, with what people call it.
+    pub(super) fn shown(&self) -> Result<Shown, Fault> {
+        let labels = match &self.dir {
+            Some(dir) => Session::open(dir)?.labels()?,
+            None => carried_labels(&self.carried),
+        };
+        let name = labels.get(&self.branch.id).and_then(|label| label.name.clone());
+        Ok(Shown { id: self.branch.id.clone(), name })
     }
 
     /// What is said of the files in its folder that are no branches of it, a line each.
@@ -288,6 +299,12 @@ pub(super) fn files_of(dir: &Path) -> Result<BTreeMap<String, String>, Fault> {
     Ok(files)
 }
 
+/// What people call the branches that a report carries.
+fn carried_labels(files: &BTreeMap<String, String>) -> BTreeMap<BranchId, Label> {
+    let text = files.get(&format!("branches/{LABELS}.jsonl")).map_or("", String::as_str);
+    labels_in(text.as_bytes()).unwrap_or_default()
+}
+
 fn open_report(file: &Path, branch: Option<&str>) -> Result<Opened, Fault> {
     let page = std::fs::read(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
     let page = String::from_utf8_lossy(&page);
@@ -312,7 +329,18 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<Opened, Fault> {
             Some((BranchId(id.to_owned()), text.as_bytes()))
         }))
     };
-    let id = branch.map_or_else(newest, |word| BranchId(word.to_owned()));
+    let there = |id: &BranchId| id.0 != LABELS && files(id).is_some();
+    let named = |word: &str| {
+        let labels = carried_labels(&carried.files).into_iter();
+        let mut found = labels.filter(|(id, label)| label.name.as_deref() == Some(word) && there(id));
+        found.next().map(|(id, _)| id).filter(|_| found.next().is_none())
+    };
+    let id = match branch.map(|word| BranchId(word.to_owned())) {
+        Some(id) if there(&id) => id,
+        Some(word) => named(&word.0).unwrap_or(word),
+        // The branch that the page shows is the one that is meant by it.
+        None => carried.branch.clone().map(BranchId).filter(there).unwrap_or_else(newest),
+    };
     let read = read_line(file, &id, &files)?;
     Ok(Opened {
         dir: None,

@@ -24,6 +24,7 @@ const RECENT: usize = 30;
 
 /// Shows the start screen, and then what was chosen on it.
 pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> Result<(), Fault> {
+    let breaks = super::breaks::wanted(&config, &[])?;
     let (options, problems) = screen::options(&config, look, Path::new(""), None)?;
     let said = problems.first().map(ToString::to_string);
     let plan = setup::plan(&mut config, &args::World::default(), &args::How::default())?;
@@ -71,7 +72,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
                     (config, made)
                 }
             };
-            screen::start(&config, plan, look, &config.list("run.breaks"), out)
+            screen::start(&config, plan, look, &breaks, out)
         }
     }
 }

@@ -1,55 +1,27 @@
 //! Asking ahead: while a person reads a proposal, a shadow of the world takes it and the question that would follow is
-//! asked already. The run knows nothing of it. Its events are the same with and without, but for the times: what was asked
+//! asked already. The run knows nothing of it. Its events are the same with and without, but for the times and for those that
+//! say what was asked ahead ([`Event::AskedAhead`]), for money that is spent is not forgotten with the program: what was asked
 //! ahead is taken only for exactly the question that is then asked, and a question that is asked after all costs once.
 //!
 //! The shadow is a copy of the state that is driven by the same pure engine; its events are written nowhere. A world that
 //! takes snapshots is set back after the step; others are not asked ahead for. Answers must be kept (`--cache read-write`),
 //! so that what was asked for nothing is at least known.
 
+mod early;
+
+pub(super) use early::Early;
+
 use super::host::Order;
 use super::orders::Awaited;
-use super::{Driver, Signal, now, runner};
-use crate::domain::{Asked, Autonomy, CallId, Counted, PromptRecord, Seq, Turn, Usage};
-use crate::engine::{Command, Effect, Engine, Envelope, Event, Input, Reply};
-use crate::provider::{Delta, Provider, ProviderError, Request};
-use futures_util::stream::{self, BoxStream};
-use futures_util::{FutureExt as _, StreamExt as _};
-use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::task::JoinHandle;
+use super::{Driver, Message, Signal, now, runner};
+use crate::domain::{Asked, Autonomy, CallId, PromptRecord, Seq, Turn, Usage};
+use crate::engine::{AheadNow, AskedAhead, Command, Effect, Engine, Envelope, Event, Input, Reply};
+use crate::provider::Request;
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Rounds of the shadow's engine at most; a proposal needs a handful.
 const ROUNDS: usize = 64;
-
-/// What asking ahead came to so far. Not journaled: it is no part of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct AheadTally {
-    /// Questions asked ahead.
-    pub asked: u64,
-    /// Answers that were taken.
-    pub used: u64,
-    /// Answers that were for nothing.
-    pub dropped: u64,
-    /// What those for nothing came to; the others stand in the run's own counts.
-    pub wasted: Counted,
-}
-
-/// A question under way ahead of its time.
-pub(super) struct Early {
-    request: Request,
-    pieces: UnboundedReceiver<Result<Delta, ProviderError>>,
-    heard: Arc<Mutex<Heard>>,
-    task: JoinHandle<()>,
-}
-
-/// What has come of an early answer so far.
-#[derive(Default)]
-struct Heard {
-    letters: u64,
-    usage: Option<Usage>,
-    failed: bool,
-}
 
 /// The shadow of the run.
 #[derive(Default)]
@@ -59,113 +31,11 @@ pub(super) struct Ahead {
     number: u64,
     shadow: Option<(u64, Engine, CallId)>,
     early: Vec<Early>,
+    /// The number of the last question.
+    last: u64,
+    /// What is to be written of them when the driver rests.
+    unwritten: VecDeque<AskedAhead>,
     told: bool,
-}
-
-impl AheadTally {
-    /// In words; none where nothing was asked ahead.
-    pub fn words(&self) -> Option<String> {
-        if self.asked == 0 {
-            return None;
-        }
-        let tokens = match self.wasted.tokens() {
-            0 => String::new(),
-            n => format!(", {n} tokens"),
-        };
-        let cost = self.wasted.cost().map_or_else(String::new, |cost| format!(", cost {cost}"));
-        Some(format!("{} asked, {} used, {} for nothing{tokens}{cost}", self.asked, self.used, self.dropped))
-    }
-
-    /// Both together.
-    #[must_use]
-    pub fn with(self, other: Self) -> Self {
-        Self {
-            asked: self.asked + other.asked,
-            used: self.used + other.used,
-            dropped: self.dropped + other.dropped,
-            wasted: self.wasted.with(other.wasted),
-        }
-    }
-}
-
-impl Early {
-    fn begin(provider: &Arc<dyn Provider>, request: Request) -> Self {
-        let (tell, pieces) = unbounded_channel();
-        let heard = Arc::new(Mutex::new(Heard::default()));
-        let (provider, noted, asked) = (provider.clone(), heard.clone(), request.clone());
-        let task = tokio::spawn(async move {
-            let hear = |piece: Result<Delta, ProviderError>| {
-                noted.lock().unwrap_or_else(PoisonError::into_inner).take(&piece);
-                // Whoever wanted it may have gone; it still goes into the cache.
-                let _ = tell.send(piece);
-            };
-            let answered = async {
-                let mut stream = provider.stream(asked);
-                while let Some(piece) = stream.next().await {
-                    hear(piece);
-                }
-            };
-            // What a panic leaves of an answer must not look like the whole of it.
-            if AssertUnwindSafe(answered).catch_unwind().await.is_err() {
-                hear(Err(ProviderError::new(
-                    "the part of this program that asks broke (a panic)",
-                    "ask again",
-                )));
-            }
-        });
-        Self { request, pieces, heard, task }
-    }
-
-    /// Another question than its call's number.
-    fn answers(&self, other: &Request) -> bool {
-        let this = &self.request;
-        (this.asked, this.seed, &this.stop, &this.wish) == (other.asked, other.seed, &other.stop, &other.wish)
-            && this.prompt == other.prompt
-    }
-
-    fn failed(&self) -> bool {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).failed
-    }
-
-    /// Its pieces from the first on, those that have come and those that will.
-    pub(super) fn stream(self) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        stream::unfold(self, |mut early| async move {
-            let piece = early.pieces.recv().await?;
-            Some((piece, early))
-        })
-        .boxed()
-    }
-
-    /// What it cost, though nobody takes it: as counted, else about.
-    fn wasted(&self) -> Usage {
-        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.usage.unwrap_or_else(|| {
-            let letters: usize = self.request.prompt.segments.iter().map(|s| s.text.chars().count()).sum();
-            Usage {
-                prompt_tokens: (letters as u64).div_ceil(4),
-                reply_tokens: heard.letters.div_ceil(4),
-                estimated: true,
-                ..Usage::default()
-            }
-        })
-    }
-}
-
-impl Drop for Early {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-impl Heard {
-    fn take(&mut self, piece: &Result<Delta, ProviderError>) {
-        match piece {
-            Ok(Delta::Text(words) | Delta::Reasoning(words)) => self.letters += words.chars().count() as u64,
-            Ok(Delta::Usage(usage)) => self.usage = Some(*usage),
-            Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::WasReasoning) => {}
-            Err(_) => self.failed = true,
-        }
-    }
 }
 
 impl Driver {
@@ -273,21 +143,62 @@ impl Driver {
             if self.ahead.early.iter().any(|early| early.answers(&request)) {
                 continue;
             }
-            self.ahead.early.push(Early::begin(&provider, request));
-            self.store.edit_live(|live| live.ahead.asked += 1);
+            let number = self.ahead.last.max(self.engine.state.spent.ahead.asked) + 1;
+            self.ahead.last = number;
+            let (inbox, line) = (self.handle.inbox(), self.line);
+            let whole = move |usage| drop(inbox.send(Message::HeardAhead(line, number, usage)));
+            self.ahead.early.push(Early::begin(&provider, request, number, whole));
+            self.tell_ahead(self.ahead.early.len() - 1, AheadNow::Asked, None);
         }
     }
 
     /// The answer that was asked for ahead, where it is to this very question and has not failed.
     pub(super) fn take_early(&mut self, request: &Request) -> Option<Early> {
         let place = self.ahead.early.iter().position(|early| early.answers(request))?;
-        let early = self.ahead.early.swap_remove(place);
-        if early.failed() {
-            self.count_dropped(&early);
+        if self.ahead.early[place].failed() {
+            self.drop_at(place);
             return None;
         }
-        self.store.edit_live(|live| live.ahead.used += 1);
-        Some(early)
+        self.tell_ahead(place, AheadNow::Taken, Some(request.call));
+        Some(self.ahead.early.swap_remove(place))
+    }
+
+    /// An answer that was asked for ahead is whole: what it costs is known, whether it will be wanted or not.
+    pub(super) fn answered_ahead(&mut self, number: u64, usage: Usage) {
+        if let Some(early) = self.ahead.early.iter().find(|early| early.number == number) {
+            let asked = early.asked();
+            let told = AskedAhead { number, asked, now: AheadNow::Answered, call: None, usage };
+            self.ahead.unwritten.push_back(told);
+        }
+    }
+
+    fn tell_ahead(&mut self, place: usize, now: AheadNow, call: Option<CallId>) {
+        let Some(early) = self.ahead.early.get(place) else { return };
+        let told = AskedAhead { number: early.number, asked: early.asked(), now, call, usage: early.usage() };
+        self.ahead.unwritten.push_back(told);
+    }
+
+    /// Writes what is to be said of questions asked ahead. It makes no other present: nothing is looked ahead from it anew.
+    pub(super) fn write_ahead(&mut self) {
+        while self.unwritten.is_empty()
+            && let Some(told) = self.ahead.unwritten.pop_front()
+        {
+            let before = self.engine.state.head;
+            if let Ok(events) = self.engine.decide(&Input::Reply(Reply::Ahead(Box::new(told)))) {
+                self.commit(events);
+            }
+            if self.ahead.from == Some(before) {
+                self.ahead.from = Some(self.engine.state.head);
+            }
+        }
+    }
+
+    /// The line is about to be put down: what it asked ahead is settled before it is closed.
+    pub(super) fn close_ahead(&mut self) {
+        self.forget_ahead();
+        self.write_ahead();
+        // What a failed write keeps from this line is no matter of another one; whoever takes it up counts it.
+        self.ahead.unwritten.clear();
     }
 
     /// What happened to the proposal: where it is not simply done, nothing of the shadow is of use.
@@ -317,20 +228,16 @@ impl Driver {
     }
 
     fn drop_early(&mut self, of_no_use: impl Fn(&Early) -> bool) {
-        let (gone, kept) = std::mem::take(&mut self.ahead.early).into_iter().partition(of_no_use);
-        self.ahead.early = kept;
-        let gone: Vec<Early> = gone;
-        for early in &gone {
-            self.count_dropped(early);
+        for place in (0..self.ahead.early.len()).rev() {
+            if of_no_use(&self.ahead.early[place]) {
+                self.drop_at(place);
+            }
         }
     }
 
-    fn count_dropped(&self, early: &Early) {
-        let usage = early.wasted();
-        self.store.edit_live(|live| {
-            live.ahead.dropped += 1;
-            live.ahead.wasted.add(&usage);
-        });
+    fn drop_at(&mut self, place: usize) {
+        self.tell_ahead(place, AheadNow::Dropped, None);
+        self.ahead.early.swap_remove(place);
     }
 }
 

@@ -158,6 +158,7 @@ impl Driver {
     /// Puts the branch at work down in order. Where even that cannot be written it is left as after a crash, and goes on there
     /// some other time.
     fn put_down(&mut self) {
+        self.close_ahead();
         self.line += 1;
         self.runner.begin_line(self.line);
         if let Some(timer) = self.timer.take() {
@@ -191,7 +192,6 @@ impl Driver {
         self.launch = launch;
         self.outfitted = None;
         self.orders.begin_line();
-        self.forget_ahead();
         self.leave_undone("another branch was taken up before it", "say it again there");
         let timeline = self.store.swap(timeline, branch);
         self.left.retain(|other| other.branch != left);

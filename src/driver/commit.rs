@@ -19,6 +19,7 @@ impl Driver {
     pub(super) fn take(&mut self, message: Message) {
         self.take_in(message);
         self.look_ahead();
+        self.write_ahead();
     }
 
     fn take_in(&mut self, message: Message) {
@@ -59,6 +60,10 @@ impl Driver {
             }
             Message::Rebuilt(rebuilt) => self.rebuilt(rebuilt),
             Message::Late(tick) => self.late(tick),
+            Message::HeardAhead(line, number, usage) if line == self.line => {
+                self.answered_ahead(number, usage);
+            }
+            Message::HeardAhead(..) => {}
             Message::Reply(_, reply) => {
                 self.settle_live(&reply);
                 if let Ok(events) = self.engine.decide(&Input::Reply(reply)) {
@@ -71,6 +76,9 @@ impl Driver {
 
     /// Carries a command out; the number of the last event when it returns.
     pub(super) fn command(&mut self, command: &Command) -> Result<Seq, Refusal> {
+        if matches!(command, Command::Close) {
+            self.close_ahead();
+        }
         let events = self.engine.decide(&Input::Command(command.clone()))?;
         if let Command::ChangeRun(spec) = command {
             self.outfitted = Some(self.outfit(spec)?);

@@ -59,8 +59,6 @@ pub struct Live {
     pub calls: Vec<LiveCall>,
     /// The driver's health.
     pub health: Health,
-    /// What asking ahead came to.
-    pub ahead: super::AheadTally,
     /// Signals with their running number, the newest last; only the last few are kept.
     pub signals: Vec<(u64, Signal)>,
 }
@@ -102,6 +100,9 @@ pub enum Message {
     World(super::host::Told),
     /// A world has not obeyed its order in time, by the clock with this number; only the driver's own clock sends it.
     Late(u64),
+    /// An answer that was asked for ahead, by its number, is whole; on the line with this number. Only the driver's own tasks
+    /// send it.
+    HeardAhead(u64, u64, crate::domain::Usage),
     /// A piece of an answer under way on the line with this number.
     Delta(u64, CallId, crate::provider::Delta),
 }

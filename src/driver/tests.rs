@@ -101,7 +101,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
             goal: |_| "count".to_owned(),
             detect: Arc::new(|_| Vec::new()),
             stops: crate::engine::StopRules {
-                read: |_| Err(crate::engine::Refusal::new("none here", "")),
+                read: std::sync::Arc::new(|_: &str| Err(crate::engine::Refusal::new("none here", ""))),
                 look: Arc::new(|_, _, _| Vec::new()),
             },
         },

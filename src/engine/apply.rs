@@ -1,5 +1,6 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
+mod ahead;
 mod hand;
 mod parts;
 mod stops;
@@ -31,6 +32,7 @@ impl State {
             self.edit_episode(|e| e.assisted |= e.outcome.is_none());
         }
         self.note_deed(seq, envelope.cause, &envelope.event);
+        self.settle_early(&envelope.event);
         match &envelope.event {
             Event::RunStarted { session, spec } => {
                 self.session.clone_from(session);
@@ -100,6 +102,7 @@ impl State {
                 });
                 self.grant = None;
             }
+            Event::AskedAhead(told) => self.ask_ahead(told),
             Event::SettingsUnsent { asked, what, .. } => self.learn_unsent(*asked, what),
             Event::ReplyReceived { call, usage, from, .. } => {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what

@@ -1,7 +1,6 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
-use super::Carried;
-
+use super::{AskedAhead, Carried};
 use crate::domain::{
     Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, HandChange, LessonOp, Note,
     PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
@@ -102,6 +101,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<String>,
     },
+    /// How it stands with a question that was asked ahead (`--prefetch`); no part of the run but for its cost.
+    AskedAhead(Box<AskedAhead>),
     /// What a model's server is not sent of the settings has changed: it refused some, or wants them otherwise.
     SettingsUnsent {
         /// The call that showed it.

@@ -191,11 +191,14 @@ pub struct Found {
 /// Which of the state's breakpoints an event makes true: (state before, event, state after).
 pub type StopLook = Arc<dyn Fn(&State, &Envelope, &State) -> Vec<Found> + Send + Sync>;
 
+/// Reads a condition, or says what is wrong with it.
+pub type StopRead = Arc<dyn Fn(&str) -> Result<Stop, Refusal> + Send + Sync>;
+
 /// How conditions are read and looked at.
 #[derive(Clone)]
 pub struct StopRules {
     /// Reads what a person typed; a refusal says what is wrong and what could be written.
-    pub read: fn(&str) -> Result<Stop, Refusal>,
+    pub read: StopRead,
     /// Which of the state's breakpoints an event makes true.
     pub look: StopLook,
 }

@@ -1,6 +1,6 @@
 //! What the outside answers.
 
-use super::Failure;
+use super::{AskedAhead, Failure};
 use crate::domain::{CallId, Turn, Usage};
 use std::time::Duration;
 
@@ -25,6 +25,8 @@ pub enum Reply {
         /// Each in words with its reason.
         what: Vec<String>,
     },
+    /// How it stands with a question that was asked ahead. One that is not open yields no event.
+    Ahead(Box<AskedAhead>),
     /// The world has answered a reset or a step.
     World {
         /// The call.

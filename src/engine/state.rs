@@ -1,6 +1,6 @@
 //! The state: what all events so far come to.
 
-use super::{Clock, Effect, Failure, PauseReason, Pool, Stops, UndoEntry};
+use super::{AheadTally, AskedAhead, Clock, Effect, Failure, PauseReason, Pool, Stops, UndoEntry};
 use crate::domain::{
     Asked, Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, Note, PoolChange, PromptRecord,
     Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
@@ -62,6 +62,9 @@ pub struct Spent {
     /// The mentor's.
     #[serde(default)]
     pub mentor: Counted,
+    /// What was asked ahead; what of it was for nothing stands here alone.
+    #[serde(default, skip_serializing_if = "AheadTally::is_empty")]
+    pub ahead: AheadTally,
 }
 
 /// An open or just ended episode.
@@ -167,6 +170,9 @@ pub struct State {
     /// What a role's server was learnt not to be sent of the settings, each in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsent: Vec<(Asked, Vec<String>)>,
+    /// Questions asked ahead that have come to nothing yet, one way or the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub early: Vec<AskedAhead>,
     /// Further failed calls of the same round.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_trouble: Vec<(Effect, Failure)>,
@@ -193,14 +199,15 @@ pub struct State {
 }
 
 impl Spent {
-    /// Costs of all models, in billionths of the prices' unit.
+    /// Costs of all models, in billionths of the prices' unit, with what was asked ahead for nothing.
     pub fn cost_nano(&self) -> u64 {
-        self.actor.cost_nano.saturating_add(self.mentor.cost_nano)
+        self.actor.with(self.mentor).with(self.ahead.wasted).cost_nano
     }
 
-    /// Tokens of all models.
+    /// Tokens of all models, with those that were asked ahead for nothing.
     pub fn tokens(&self) -> u64 {
-        self.actor_tokens.saturating_add(self.mentor_tokens)
+        let asked = self.actor_tokens.saturating_add(self.mentor_tokens);
+        asked.saturating_add(self.ahead.wasted.tokens())
     }
 
     /// In words: the calls and tokens of each model that was asked.

@@ -1,5 +1,6 @@
 //! Cases and properties on the engine: no IO, no waiting.
 
+mod ahead;
 mod cases;
 mod ends;
 mod fixture;
@@ -8,6 +9,7 @@ mod mentor;
 mod properties;
 mod stops;
 mod time;
+mod undo;
 
 /// A run for tests beside these.
 pub(super) fn spec_of(tasks: usize) -> crate::domain::RunSpec {

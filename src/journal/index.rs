@@ -77,7 +77,7 @@ pub fn summarise(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         progress: episode.map_or(0.0, |e| e.progress),
         steps: episode.map_or(0, crate::engine::Episode::answered),
         ended: episode.is_some_and(|e| e.outcome.is_some()),
-        tokens: state.spent.actor_tokens.saturating_add(state.spent.mentor_tokens),
+        tokens: state.spent.tokens(),
         lessons: state.pool.all().filter(|l| l.in_force()).count() as u32,
         over: state.over,
         closed: state.closed,

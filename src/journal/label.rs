@@ -9,7 +9,7 @@ use crate::domain::BranchId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{BufRead, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 
 /// The stem of the file of labels; no branch has this name.
 pub const LABELS: &str = "labels";
@@ -92,29 +92,36 @@ impl Session {
     /// [`JournalError::Io`] when the file is there and cannot be read.
     pub fn labels(&self) -> Result<BTreeMap<BranchId, Label>, JournalError> {
         let path = self.labels_path();
-        let mut labels: BTreeMap<BranchId, Label> = BTreeMap::new();
-        let mut from = match open_regular(&path) {
-            Ok((file, _)) => BufReader::new(file),
+        let file = match open_regular(&path) {
+            Ok((file, _)) => file,
             Err(JournalError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                return Ok(labels);
+                return Ok(BTreeMap::new());
             }
             Err(error) => return Err(error),
         };
-        let mut bytes = Vec::new();
-        loop {
-            bytes.clear();
-            let read = (&mut from).take(LONGEST_LINE).read_until(b'\n', &mut bytes);
-            if read.map_err(JournalError::io(&path, "could not be read"))? == 0 {
-                return Ok(labels);
-            }
-            // The pieces of a line that is too long are no lines: each begins or ends in the middle of one.
-            let Ok(Line { branch, change }) = serde_json::from_slice::<Line>(&bytes) else { continue };
-            let label = labels.entry(branch).or_default();
-            match change {
-                LabelChange::Name(name) => label.name = name,
-                LabelChange::Note(note) => label.note = note,
-                LabelChange::Archived(archived) => label.archived = archived,
-            }
+        labels_in(BufReader::new(file)).map_err(JournalError::io(&path, "could not be read"))
+    }
+}
+
+/// The labels in the text of such a file, as [`Session::labels`] reads it.
+///
+/// # Errors
+/// What reading comes to.
+pub fn labels_in(mut from: impl BufRead) -> std::io::Result<BTreeMap<BranchId, Label>> {
+    let mut labels: BTreeMap<BranchId, Label> = BTreeMap::new();
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        if (&mut from).take(LONGEST_LINE).read_until(b'\n', &mut bytes)? == 0 {
+            return Ok(labels);
+        }
+        // The pieces of a line that is too long are no lines: each begins or ends in the middle of one.
+        let Ok(Line { branch, change }) = serde_json::from_slice::<Line>(&bytes) else { continue };
+        let label = labels.entry(branch).or_default();
+        match change {
+            LabelChange::Name(name) => label.name = name,
+            LabelChange::Note(note) => label.note = note,
+            LabelChange::Archived(archived) => label.archived = archived,
         }
     }
 }

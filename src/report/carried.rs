@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 pub struct Carried {
     /// Version of this block.
     pub v: u32,
+    /// The branch that the page shows; none in pages of before it was written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// Texts by path.
     pub files: BTreeMap<String, String>,
 }
@@ -31,8 +34,8 @@ const OPEN: &str = "<script type=\"application/json\" id=\"retrospect-session\">
 const CLOSE: &str = "</script>";
 
 /// The block, as a data element that no browser runs. No `<` occurs in it, so nothing in a journal can end it early.
-pub fn carry(files: &BTreeMap<String, String>) -> String {
-    let carried = Carried { v: 1, files: files.clone() };
+pub fn carry(files: &BTreeMap<String, String>, branch: Option<&str>) -> String {
+    let carried = Carried { v: 1, branch: branch.map(str::to_owned), files: files.clone() };
     let json = serde_json::to_string(&carried).unwrap_or_default().replace('<', "\\u003c");
     format!("{OPEN}{json}{CLOSE}")
 }

@@ -41,7 +41,7 @@ pub fn html(record: &Record, at: At, files: &BTreeMap<String, String>) -> String
             "<p class=\"soft\">This page carries the session's journal: <code>retrospect open FILE.html</code> opens it \
              again, read-only.</p>\n",
         );
-        out.push_str(&carry(files));
+        out.push_str(&carry(files, record.branch.as_ref().map(|b| b.id.0.as_str())));
         out.push('\n');
     }
     out.push_str("</body>\n</html>\n");
@@ -55,6 +55,9 @@ fn facts(out: &mut String, record: &Record, at: At) {
         let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(value));
     };
     row("session", &record.session);
+    if let Some(branch) = &record.branch {
+        row("branch", &branch.words());
+    }
     if let Some(began) = record.began {
         row("began", &format!("{began:.0}"));
     }

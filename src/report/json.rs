@@ -12,6 +12,10 @@ struct Document<'a> {
     format: &'static str,
     v: u32,
     session: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch_name: Option<&'a str>,
     began: Option<String>,
     run: Option<&'a RunSpec>,
     settings_changed: Vec<Changed<'a>>,
@@ -89,6 +93,8 @@ pub fn json(record: &Record) -> String {
         format: "retrospect-trajectory",
         v: 1,
         session: &record.session,
+        branch: record.branch.as_ref().map(|b| b.id.0.as_str()),
+        branch_name: record.branch.as_ref().and_then(|b| b.name.as_deref()),
         began: record.began.map(|t| t.to_string()),
         run: record.spec.as_deref(),
         settings_changed: record

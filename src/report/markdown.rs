@@ -26,6 +26,9 @@ pub fn markdown(record: &Record) -> String {
 
 fn facts(out: &mut String, record: &Record) {
     let _ = writeln!(out, "- session: {}", code(&record.session));
+    if let Some(branch) = &record.branch {
+        let _ = writeln!(out, "- branch: {}", code(&branch.words()));
+    }
     if let Some(spec) = &record.spec {
         let _ = writeln!(
             out,

@@ -26,7 +26,7 @@ pub use reflections::{Reflected, Revision};
 pub use tell::{Form, tell};
 
 use crate::domain::{Counted, EpisodeRole, RunSpec, SettingOrigin, Settings};
-use crate::engine::only_trial;
+use crate::engine::{AheadTally, only_trial};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -62,6 +62,9 @@ pub struct Metrics {
     pub reflections: Option<Reflected>,
     /// Tokens of all episodes by who counted them, and what the calls cost.
     pub counted: Counted,
+    /// What was asked ahead; what of it was for nothing stands in no other count.
+    #[serde(skip_serializing_if = "AheadTally::is_empty")]
+    pub ahead: AheadTally,
     /// How the sessions were run.
     #[serde(skip)]
     pub spec: Option<Arc<RunSpec>>,
@@ -129,6 +132,7 @@ impl Metrics {
                 .iter()
                 .flat_map(|s| &s.episodes)
                 .fold(Counted::default(), |sum, e| sum.with(e.hindsight.counted)),
+            ahead: sessions.iter().fold(AheadTally::default(), |sum, s| sum.with(s.ahead)),
             pool_given: sessions.iter().any(|s| s.pool_given),
             spec,
             attempts: counted,

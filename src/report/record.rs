@@ -1,7 +1,7 @@
 //! The whole of a session: every episode with its steps, which the state alone does not keep.
 
 use super::lines::counted;
-use crate::domain::{CallId, EpisodeSummary, Lesson, Question, Reflection, RunSpec, Seq, Step};
+use crate::domain::{BranchId, CallId, EpisodeSummary, Lesson, Question, Reflection, RunSpec, Seq, Step};
 use crate::engine::{Envelope, Episode, Event, Failure, State};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -54,11 +54,29 @@ pub struct FailedCall {
     pub given_up: bool,
 }
 
+/// The branch that is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Its id.
+    pub id: BranchId,
+    /// What a person calls it.
+    pub name: Option<String>,
+}
+
+impl Shown {
+    /// Its id, and its name where it has one.
+    pub fn words(&self) -> String {
+        self.name.as_ref().map_or_else(|| self.id.to_string(), |name| format!("{} ({name})", self.id))
+    }
+}
+
 /// Everything a session holds, folded once from its events.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// Its name.
     pub session: String,
+    /// Which of its branches this is; none where the events alone are known.
+    pub branch: Option<Shown>,
     /// What it was started with.
     pub spec: Option<Arc<RunSpec>>,
     /// Settings that were changed while it ran, in order.
@@ -132,6 +150,7 @@ impl Recording {
         seal(&mut episodes, &state);
         Record {
             session: state.session.clone(),
+            branch: None,
             spec: state.run.clone(),
             changed,
             episodes,

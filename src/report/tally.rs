@@ -3,7 +3,7 @@
 use super::ByTask;
 use super::lines::counted;
 use crate::domain::{Counted, EpisodeRole, EpisodeSummary};
-use crate::engine::State;
+use crate::engine::{AheadTally, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -39,6 +39,9 @@ pub struct Tally {
     /// The same by who counted them, and what the calls cost by the prices of the configuration.
     #[serde(skip_serializing_if = "Counted::is_empty")]
     pub spent: Counted,
+    /// What was asked ahead (`--prefetch`); what of it was for nothing stands in none of the counts above.
+    #[serde(skip_serializing_if = "AheadTally::is_empty")]
+    pub ahead: AheadTally,
     /// Lessons in force at the end.
     pub lessons: u32,
     /// Tasks that no person had a hand in.
@@ -115,6 +118,7 @@ impl Tally {
             tally.progress += by_task.progress;
             tally.several |= by_task.several;
             tally.lessons += state.pool.all().filter(|l| l.in_force()).count() as u32;
+            tally.ahead = tally.ahead.with(state.spent.ahead);
             for episode in &state.past {
                 tally.episodes += 1;
                 tally.steps += u64::from(episode.steps);
@@ -178,6 +182,9 @@ impl Tally {
         }
         if let Some(cost) = self.spent.cost() {
             let _ = write!(told, "; {} tokens ({}), cost {cost}", self.tokens, self.spent.words());
+        }
+        if let Some(words) = self.ahead.words() {
+            let _ = write!(told, "; asked ahead: {words}");
         }
         told
     }

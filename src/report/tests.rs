@@ -150,7 +150,7 @@ fn a_page_is_whole_without_network_or_script_and_gives_its_session_back() {
 
 #[test]
 fn what_is_no_report_is_said_to_be_none() {
-    let page = carry(&files());
+    let page = carry(&files(), None);
     let cases: [(&str, &str); 4] = [
         ("<html></html>", "carries no retrospect session"),
         (&page[..page.len() - 20], "damaged"),

@@ -261,6 +261,7 @@ impl Transcript {
             | Event::Approved { .. }
             | Event::Carried { .. }
             | Event::MemorySet { .. }
+            | Event::AskedAhead(_)
             | Event::AutonomySet { .. }
             | Event::Resumed
             | Event::PauseRequested

@@ -74,8 +74,13 @@ const fn form(write: &'static str, example: &'static str, when: &'static str, st
     Form { write, example, when, stands }
 }
 
-/// All of them in one line, for complaints.
-pub fn forms_line() -> String {
-    let forms: Vec<&str> = FORMS.iter().map(|f| f.write).collect();
-    format!("write {}; `warn` before it only tells, `once` ends it at its first hit", forms.join(", "))
+/// What to write instead, in a line or two: the forms that begin with this word, else a few of all.
+pub fn hint(word: &str) -> String {
+    const ALL: &str = "docs/BREAKPOINTS.md and `retrospect run --help` have every condition";
+    let of = |form: &&Form| form.write.split([' ', '[']).next() == Some(word);
+    let forms: Vec<String> = FORMS.iter().filter(of).map(|f| format!("`{}`", f.write)).collect();
+    if forms.is_empty() {
+        return format!("such as `nothing 3`, `action ~ heat`, `stalled 8`, `end failure`; {ALL}");
+    }
+    format!("write {}; {ALL}", forms.join(" or "))
 }

@@ -1,7 +1,8 @@
 //! Reads a condition. Total: a condition, or what is wrong with the text and what could be written.
 
 use super::condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
-use super::{forms_line, number};
+use super::near::{like, nearest};
+use super::{hint, number};
 use crate::domain::Kind;
 use regex::{Regex, RegexBuilder};
 
@@ -55,12 +56,12 @@ const WORDS: &[&str] = &[
 /// [`Bad`], in words.
 pub fn parse(text: &str) -> Result<Meant, Bad> {
     let text = text.trim();
-    let bad = |what: String| Bad { what: format!("{:?}: {what}", short(text)), next: forms_line() };
+    let bad = |what: String, word: &str| Bad { what: format!("{:?}: {what}", short(text)), next: hint(word) };
     if text.is_empty() {
-        return Err(Bad { what: "a condition is missing".to_owned(), next: forms_line() });
+        return Err(Bad { what: "a condition is missing".to_owned(), next: hint("") });
     }
     if text.chars().count() > LONGEST || text.chars().any(char::is_control) {
-        return Err(bad(format!("a condition is one line of {LONGEST} characters at most")));
+        return Err(bad(format!("a condition is one line of {LONGEST} characters at most"), ""));
     }
     let (mut rest, mut warn, mut once) = (text, false, false);
     loop {
@@ -81,8 +82,28 @@ pub fn parse(text: &str) -> Result<Meant, Bad> {
         rest = before.trim_end();
     }
     let (_, arguments) = split_word(rest);
-    let condition = condition(&word, arguments).map_err(bad)?;
+    let condition = condition(&word, arguments).map_err(|what| bad(what, &word))?;
     Ok(Meant { condition, warn, once })
+}
+
+/// As [`parse`], and a detector that is waited for has to be one of these. What a journal holds is not held to it: a detector
+/// of another program never says anything here.
+///
+/// # Errors
+/// [`Bad`], in words, with the names that are like it.
+pub fn check(text: &str, detectors: &[&str]) -> Result<Meant, Bad> {
+    let meant = parse(text)?;
+    let Condition::Note(name) = &meant.condition else { return Ok(meant) };
+    if detectors.contains(&name.as_str()) {
+        return Ok(meant);
+    }
+    let near: Vec<String> = like(name, detectors).into_iter().map(|d| format!("`{d}`")).collect();
+    let meant =
+        if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+    Err(Bad {
+        what: format!("{:?}: there is no detector `{}`{meant}", short(text.trim()), short(name)),
+        next: "docs/SYMBOLIC.md names the detectors, docs/PDDL.md those of planning problems".to_owned(),
+    })
 }
 
 /// The first word, of letters alone, and what comes after it.
@@ -252,38 +273,6 @@ fn spend(word: &str, rest: &str) -> Result<Spend, String> {
         _ => number::seconds(bound).map(Spend::Time),
     };
     read.ok_or_else(|| format!("{bound:?} is no bound that can be read; such as `{example}`"))
-}
-
-/// The word most like this one, if one is alike at all.
-fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    if word.chars().count() > 24 {
-        return None;
-    }
-    let near = known.iter().map(|k| (distance(word, k), *k)).min();
-    near.filter(|(d, k)| *d <= 2.min(k.len() / 2)).map(|n| n.1)
-}
-
-/// Letters to change from one word to the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, c) in a.chars().enumerate() {
-        let mut corner = i;
-        let mut left = i + 1;
-        for (j, d) in b.iter().enumerate() {
-            let above = row.get(j + 1).copied().unwrap_or(0);
-            let here = (corner + usize::from(c != *d)).min(above + 1).min(left + 1);
-            corner = above;
-            if let Some(cell) = row.get_mut(j) {
-                *cell = left;
-            }
-            left = here;
-        }
-        if let Some(cell) = row.last_mut() {
-            *cell = left;
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 fn short(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! Reading and writing conditions. Where each kind fires on recorded sessions: `tests/breakpoints.rs`.
 
 use super::condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
-use super::{FORMS, Known, LONGEST, offers, parse};
+use super::{FORMS, Known, LONGEST, check, offers, parse};
 use crate::domain::Kind;
 use proptest::prelude::*;
 
@@ -74,7 +74,7 @@ fn warn_and_once_stand_before_and_once_also_behind() {
 }
 
 #[test]
-fn what_cannot_be_read_says_what_is_wrong_and_lists_the_forms() {
+fn what_cannot_be_read_says_what_is_wrong_and_what_to_write() {
     let cases = [
         ("", "a condition is missing"),
         ("nothin 3", "did you mean `nothing`?"),
@@ -107,9 +107,37 @@ fn what_cannot_be_read_says_what_is_wrong_and_lists_the_forms() {
     for (text, part) in cases {
         let bad = parse(text).expect_err(text);
         assert!(bad.what.contains(part), "{text:?}: {}", bad.what);
-        assert!(bad.next.contains("stalled N") && bad.next.contains("end [failure|success]"), "{}", bad.next);
+        // A hint, not the whole grammar: it is in the document and behind `--help`.
+        assert!(bad.next.contains("docs/BREAKPOINTS.md") && bad.next.chars().count() < 200, "{}", bad.next);
     }
     assert!(parse(&"x".repeat(LONGEST + 1)).is_err());
+}
+
+#[test]
+fn the_hint_has_the_forms_of_the_word_that_was_typed() {
+    let next = |text: &str| parse(text).expect_err(text).next;
+    assert!(next("same").starts_with("write `same action N` or `same observation N` or `same thought N`;"));
+    assert!(next("nothing x").starts_with("write `nothing [N]`;"));
+    assert!(next("end badly").starts_with("write `end [failure|success]`;"));
+    assert!(next("xyzzy").starts_with("such as `nothing 3`,"));
+}
+
+#[test]
+fn a_detector_that_nobody_is_is_no_condition() {
+    let known = ["left_closed", "repeat", "wrong_object"];
+    let bad = |text: &str| check(text, &known).expect_err(text);
+    for (text, part) in [
+        ("note wrong_objct", "there is no detector `wrong_objct`; did you mean `wrong_object`?"),
+        ("warn note reapet", "did you mean `repeat`?"),
+        ("note closed once", "did you mean `left_closed`?"),
+    ] {
+        assert!(bad(text).what.contains(part), "{:?}", bad(text));
+        assert!(parse(text).is_ok(), "a journal may hold it");
+    }
+    assert!(bad("note zzz").what.ends_with("there is no detector `zzz`"), "{:?}", bad("note zzz"));
+    assert!(bad("note zzz").next.contains("docs/SYMBOLIC.md"));
+    assert_eq!(bad("note"), parse("note").unwrap_err());
+    assert!(check("note = Wrong Object", &known).is_ok() && check("nothing 3", &[]).is_ok());
 }
 
 #[test]

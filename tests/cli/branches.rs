@@ -99,3 +99,73 @@ fn a_changed_fork_is_found_out_by_its_name() {
     let said = home.run(&["verify", &session]);
     assert!(said.code == 1 && said.out.contains("PROBLEM branch b1, event"), "{}", said.out);
 }
+
+/// Markdown and JSON did not say which branch they tell, and neither did the page.
+#[test]
+fn an_export_names_the_branch_that_it_tells() {
+    let home = Home::new();
+    let session = forked(&home);
+    let told = |branch: &str, format: &str| {
+        home.run(&["export", &format!("{session}@{branch}"), "--format", format]).ok().out
+    };
+    for (branch, words, name) in [("trunk", "trunk", None), ("b1", "b1 (shelf first)", Some("shelf first"))] {
+        let page = told(branch, "markdown");
+        assert!(page.contains(&format!("- branch: `{words}`\n")), "{page}");
+        let json: serde_json::Value = serde_json::from_str(&told(branch, "json")).unwrap();
+        assert_eq!((json["branch"].as_str(), json["branch_name"].as_str()), (Some(branch), name));
+        let page = told(branch, "html");
+        assert!(page.contains(&format!("<dt>branch</dt><dd>{words}</dd>")), "{page}");
+    }
+}
+
+/// A report was compared by its trunk, whatever branch it shows, and by that alone.
+#[test]
+fn a_report_means_the_branch_that_its_page_shows() {
+    let home = Home::new();
+    let session = forked(&home);
+    let page = |branch: &str| {
+        let file = home.path(&format!("{branch}.html")).display().to_string();
+        home.run(&["export", &format!("{session}@{branch}"), "--format", "html", "--out", &file]).ok();
+        file
+    };
+    let (trunk, fork) = (page("trunk"), page("b1"));
+    let told = |a: &str, b: &str| home.run(&["diff", a, b, "--json"]).ok().lines().remove(0);
+    let branches = |told: &serde_json::Value| {
+        ["a", "b"].map(|side| told[side]["branch"].as_str().unwrap_or_default().to_owned())
+    };
+    let compared = told(&trunk, &fork);
+    assert_eq!(branches(&compared), ["trunk", "b1"]);
+    assert_eq!(compared["first"]["a"], 3);
+    assert_eq!(branches(&told(&format!("{fork}@trunk"), &format!("{trunk}@b1"))), ["trunk", "b1"]);
+    assert_eq!(branches(&told(&format!("{trunk}@shelf first#1"), &fork)), ["b1", "b1"], "by its name");
+    let refused = home.run(&["diff", &format!("{trunk}@b9"), &fork]);
+    assert!(refused.code != 0 && refused.err.contains("b9"), "{}", refused.err);
+    // The trunk was written last; the page of the other branch opens at that one.
+    assert!(home.run(&["open", &fork, "--json"]).ok().out.contains("go to shelf 1"));
+    assert!(!home.run(&["open", &trunk, "--json"]).ok().out.contains("go to shelf 1"));
+    // Pages of before say nothing of it: the branch that was written last is meant.
+    let old = home.path("old.html");
+    let text = std::fs::read_to_string(&fork).unwrap();
+    assert!(text.contains("\"branch\":\"b1\",\"files\""));
+    std::fs::write(&old, text.replace("\"branch\":\"b1\",\"files\"", "\"files\"")).unwrap();
+    assert_eq!(branches(&told(&old.display().to_string(), &fork)), ["trunk", "b1"]);
+}
+
+/// What is passed over is said in a line, and the session is read without it.
+#[test]
+fn a_broken_branch_file_is_passed_over_in_words() {
+    let home = Home::new();
+    let session = forked(&home);
+    let broken = home.session().join("branches/b7.jsonl");
+    std::fs::write(&broken, "{\"v\":1,\"type\":\"branch\"}\n").unwrap();
+    let said = |said: &str| said.lines().filter(|l| l.contains("branch b7 was passed over: ")).count();
+    let opened = home.run(&["open", &session, "--json"]).ok();
+    assert_eq!(said(&opened.err), 1, "{}", opened.err);
+    assert!(opened.err.contains("b7.jsonl"), "it names the file: {}", opened.err);
+    let resumed = home.run(&["resume", &session, "--headless", "-q", "--break", "step=6"]);
+    assert_eq!(said(&resumed.err), 1, "{}", resumed.err);
+    let verified = home.run(&["verify", &session]);
+    assert_eq!((verified.code, said(&verified.out)), (1, 1), "{}", verified.out);
+    let named = home.run(&["open", &format!("{session}@b7"), "--json"]);
+    assert!(named.code != 0 && named.out.contains("b7.jsonl"), "{} {}", named.out, named.err);
+}

@@ -56,7 +56,13 @@ fn every_error_says_what_where_and_what_next() {
         (&["run", "--preset", "omnireflect-3-neural"], 2, "usage", &["made beforehand", "--constitution"]),
         (&["rerun", "somewhere"], 2, "usage", &["names no episode", "--last#3"]),
         (&["report", "nothing"], 1, "session", &["nothing", "retrospect sessions"]),
-        (&["run", "--break", "luck=7", "--headless"], 2, "usage", &["luck=7", "stalled N"]),
+        (&["run", "--break", "luck=7", "--headless"], 2, "usage", &["luck=7", "docs/BREAKPOINTS.md"]),
+        (
+            &["run", "--break", "note wrong_objct", "--headless"],
+            2,
+            "usage",
+            &["no detector `wrong_objct`", "did you mean `wrong_object`?", "docs/SYMBOLIC.md"],
+        ),
         (
             &["run", "--jobs", "2", "--tasks", "easy/*/1", "--headless"],
             2,

@@ -8,6 +8,7 @@ mod lessons;
 mod play;
 mod reports;
 mod runs;
+mod stops;
 mod verbs;
 mod verify;
 

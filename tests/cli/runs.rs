@@ -139,29 +139,6 @@ fn a_breakpoint_ends_a_run_without_a_screen_and_resume_goes_on_behind_it() {
 }
 
 #[test]
-fn breakpoints_of_the_configuration_count_and_its_errors_name_file_and_line() {
-    let home = Home::new();
-    let file = home.path("config.toml");
-    std::fs::write(&file, "[run]\nbreaks = [\n  \"warn nothing 3\",\n  \"step 2\",\n]\n").unwrap();
-    let config = file.display().to_string();
-    let task = ["run", "--task", "easy/heat/23", "--headless", "--config", &config];
-    let said = home.run(&task);
-    assert_eq!(said.code, 3, "{}", said.err);
-    assert!(said.err.contains("breakpoint 2 `step 2`"), "{}", said.err);
-    // A flag takes their place.
-    let said = home.run(&[&task[..], &["--break", "step 3"]].concat());
-    assert!(said.err.contains("breakpoint 1 `step 3`"), "{}", said.err);
-    std::fs::write(&file, "[run]\nbreaks = [\n  \"warn nothing 3\",\n  \"stalld 2\",\n]\n").unwrap();
-    let said = home.run(&task);
-    assert_eq!(said.code, 1, "{}", said.err);
-    assert!(
-        said.err.contains("config.toml:4: run.breaks") && said.err.contains("did you mean `stalled`?"),
-        "{}",
-        said.err
-    );
-}
-
-#[test]
 fn line_by_line_breakpoints_are_set_listed_and_told() {
     let home = Home::new();
     let lines = "break stalld 3\nbreak stalled 3\nwatch action ~ fridge\nbreaks\nrun\nbreaks\nbreak-off 1\nbreak-delete 2\nbreaks\nquit\n";

@@ -19,16 +19,30 @@ pub(super) fn parse(entry: &Entry, text: &str) -> Result<Value, String> {
             "false" | "off" | "no" | "0" => json!(false),
             _ => return Err(allowed()),
         },
-        // A pattern may hold any sign but a line break; a semicolon in one is written in the file.
-        Sort::Conditions => {
-            let all: Vec<&str> = text.split(';').map(str::trim).filter(|c| !c.is_empty()).collect();
-            for one in &all {
-                crate::stop::parse(one).map_err(|bad| format!("{}; {}", bad.what, bad.next))?;
-            }
-            json!(all)
-        }
+        // Their default: none.
+        Sort::Conditions if text.is_empty() => json!([]),
+        Sort::Conditions => return Err(allowed()),
         Sort::Word(words) => json!(words.iter().find(|w| **w == text).ok_or_else(allowed)?),
     })
+}
+
+/// Reads conditions with `;` between them: those that can be read, and what is wrong with the others. A pattern may hold any
+/// sign but a line break; a semicolon in one is written in the file.
+pub(super) fn conditions(text: &str) -> (Value, Vec<String>) {
+    let (mut read, mut bad) = (Vec::new(), Vec::new());
+    for one in text.split(';').map(str::trim).filter(|c| !c.is_empty()) {
+        match condition(one) {
+            Ok(one) => read.push(one),
+            Err(why) => bad.push(why),
+        }
+    }
+    (Value::Array(read), bad)
+}
+
+/// Reads one condition.
+fn condition(text: &str) -> Result<Value, String> {
+    let read = crate::method::condition(text).map_err(|bad| format!("{}; {}", bad.what, bad.next));
+    read.map(|_| json!(text))
 }
 
 /// Fills a configuration from the text of its file.
@@ -118,12 +132,14 @@ fn put(
     if let (Sort::Conditions, DeValue::Array(all)) = (entry.sort, value.get_ref()) {
         let mut read = Vec::new();
         for one in all {
-            let DeValue::String(text) = one.get_ref() else {
-                return Err(fault(one.span().start, format!("{name}: each condition is a text")));
+            let said = match one.get_ref() {
+                DeValue::String(text) => condition(text),
+                _ => Err("each condition is a text".to_owned()),
             };
-            let meant = crate::stop::parse(text);
-            meant.map_err(|bad| fault(one.span().start, format!("{name}: {}; {}", bad.what, bad.next)))?;
-            read.push(json!(text.as_ref()));
+            match said {
+                Ok(one) => read.push(one),
+                Err(why) => config.skipped.push(fault(one.span().start, format!("{name}: {why}"))),
+            }
         }
         config.values.insert(entry.name, (Value::Array(read), From::File(path.to_owned(), line_of(at))));
         return Ok(());

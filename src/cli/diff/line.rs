@@ -94,13 +94,10 @@ pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<(Ope
     let report =
         path.map(Path::new).is_some_and(|p| p.is_file() && p.file_name().is_some_and(|n| n != "meta.toml"));
     if report {
-        return match place.branch.as_ref().filter(|b| **b != BranchId::trunk().0) {
-            None => Ok((place::open(config, Some(&format!("{}@trunk", place.path)))?, BranchId::trunk())),
-            Some(branch) => Err(Fault::usage(
-                format!("{}@{branch}: only the trunk of a report can be compared", place.path),
-                "name a session's folder",
-            )),
-        };
+        let branch = place.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+        let opened = place::open(config, Some(&format!("{}{branch}", place.path)))?;
+        let id = opened.branch.id.clone();
+        return Ok((opened, id));
     }
     let dir = place::session_dir(config, path)?;
     let session = Session::open(&dir)?;

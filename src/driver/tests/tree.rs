@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// With the breakpoints that sessions have.
 fn launch(goal: u32, lies: bool) -> Launch {
     let mut launch = super::launch(goal, lies);
-    launch.policy.stops = crate::stop::rules();
+    launch.policy.stops = crate::stop::rules(crate::stop::parse);
     launch
 }
 

@@ -40,20 +40,16 @@ impl State {
         if cause != Cause::Person {
             return;
         }
+        if let Some(what) = stays(event) {
+            self.undo.clear();
+            return self.done(seq, Deed::Stays(what.to_owned()));
+        }
         let deed = match event {
             // What has run, or was refused to the agent's face, is taken back by going back alone.
             Event::ActionOverridden { .. } | Event::ProposalRejected { .. } => {
                 // Nothing before it can be taken back any more, so nothing before it need be kept.
                 self.undo.clear();
                 Deed::Ran
-            }
-            Event::RunChanged { .. }
-            | Event::PoolSettled { .. }
-            | Event::CallCancelled { .. }
-            | Event::GivenUp { .. }
-            | Event::EpisodeEnded { .. } => {
-                self.undo.clear();
-                Deed::Stays(stays(event).to_owned())
             }
             Event::BreakpointSet { breakpoint, stop } => {
                 self.stop_deed(*breakpoint, Some(stop.clone()), true)
@@ -63,7 +59,7 @@ impl State {
                 self.stop_deed(*breakpoint, stop, *on)
             }
             Event::BreakpointRemoved { breakpoint } => self.stop_deed(*breakpoint, None, false),
-            Event::SettingChanged { name, value } if name != "templates" => {
+            Event::SettingChanged { name, value } => {
                 let setting = Some(Setting { value: value.clone(), origin: SettingOrigin::Person });
                 Deed::Hand(HandChange::Setting { name: name.clone(), was: self.setting(name), setting })
             }
@@ -246,13 +242,24 @@ impl State {
     }
 }
 
-/// What a person did that only going back takes back, in words.
-fn stays(event: &Event) -> &'static str {
-    match event {
+/// What a person did that only going back takes back, in words; none where it is something else, or a mere going on.
+fn stays(event: &Event) -> Option<&'static str> {
+    Some(match event {
         Event::RunChanged { .. } => "the run was changed",
         Event::PoolSettled { .. } => "a proposed change of the lessons was settled",
         Event::CallCancelled { .. } => "a call to a model was broken off",
         Event::GivenUp { .. } => "a failed call was given up",
-        _ => "the episode was ended",
-    }
+        Event::EpisodeStarted { .. } => "an episode was begun",
+        Event::EpisodeEnded { .. } => "the episode was ended",
+        Event::RunEnded => "the run was ended",
+        Event::AskedAgain { .. } => "the agent was asked again",
+        Event::PromptSent { .. } => "the mentor was asked",
+        // What a mentor wrote comes of a question, or of one that was given up.
+        Event::Reflected { reflection } if reflection.call.is_none() => "a reflection was asked for",
+        // The templates are files: the words that the state knows of them put none of those back.
+        Event::SettingChanged { name, .. } if name == "templates" => "other prompt templates were taken",
+        Event::Retried { from: Some(_), .. } => "a recorded reply was taken in the model's place",
+        Event::Retried { call: None, .. } => "the world was taken as it is now",
+        _ => return None,
+    })
 }

@@ -2,7 +2,7 @@
 
 use crate::domain::{Asked, Author, EndReason, Stage, Usage};
 use crate::engine::advance::end;
-use crate::engine::{Cause, Effect, Engine, Event, Heard, PauseReason, Reading, Reply};
+use crate::engine::{AheadNow, Cause, Effect, Engine, Event, Heard, PauseReason, Reading, Reply};
 
 impl Engine {
     /// Why an actor's reply is asked for again, as long as the step has tries left (setting `ask_again`): nothing in it says
@@ -76,6 +76,17 @@ impl Engine {
                     return Vec::new();
                 }
                 vec![(Cause::Model, Event::SettingsUnsent { call: *call, asked, what: what.clone() })]
+            }
+            Reply::Ahead(told) => {
+                let open = self.state.early.iter().find(|e| e.number == told.number);
+                let counts = match told.now {
+                    AheadNow::Asked => open.is_none() && self.state.run.is_some(),
+                    // The reply of the call that has it says so itself.
+                    AheadNow::Answered => open.is_some_and(|e| e.call.is_none()),
+                    AheadNow::Taken | AheadNow::Dropped => open.is_some(),
+                };
+                let event = || (Cause::Model, Event::AskedAhead(told.clone()));
+                (counts && !self.state.closed).then(event).into_iter().collect()
             }
             Reply::World { call, turn, admissible } => match self.state.calls.get(call) {
                 Some(Effect::ResetWorld { .. }) => {

@@ -148,7 +148,7 @@ pub(super) fn policy_of(method: Arc<dyn Method>) -> Policy {
                 parts: std::collections::BTreeMap::new(),
             }]
         }),
-        stops: StopRules { read: read_stop, look: Arc::new(look_for_stops) },
+        stops: StopRules { read: Arc::new(read_stop), look: Arc::new(look_for_stops) },
     }
 }
 

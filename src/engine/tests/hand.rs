@@ -1,7 +1,8 @@
 //! What a person changes by hand beside the lessons.
 
-use super::fixture::{Bench, names, spec, turn};
-use crate::engine::{Command, Event};
+use super::fixture::{Bench, names, no_answer, spec, turn};
+use crate::domain::{EndReason, Kind};
+use crate::engine::{Command, Event, Reply};
 
 #[test]
 fn a_run_is_changed_between_calls_only() {
@@ -232,18 +233,54 @@ fn a_breakpoint_is_taken_back_and_not_the_older_remark() {
 fn an_undo_after_what_stays_is_refused_and_takes_back_nothing_older() {
     let mut spec = spec(1, 50);
     spec.actor = "another".to_owned();
+    let failed = |bench: &mut Bench| {
+        bench.wish(Command::Step).unwrap();
+        let (call, _) = bench.call().unwrap();
+        bench.reply(Reply::Failed { call, failure: no_answer() });
+    };
+    let asked = |bench: &mut Bench| drop(bench.wish(Command::Step).unwrap());
+    let proposed = |bench: &mut Bench| {
+        bench.wish(Command::Step).unwrap();
+        bench.says("look");
+    };
+    let differs = |bench: &mut Bench| {
+        let (recorded, now) = ("OK.".to_owned(), "No.".to_owned());
+        bench.reply(Reply::Diverged { episode: 1, step: 1, recorded, now });
+    };
+    let ended = |bench: &mut Bench| drop(bench.wish(Command::EndEpisode(EndReason::Person)).unwrap());
+    let templates = Command::Set { name: "templates".to_owned(), value: "other".into() };
+    let task = spec.tasks[0].clone();
+    let before: [&dyn Fn(&mut Bench); 9] =
+        [&|_| (), &|_| (), &asked, &proposed, &|_| (), &failed, &differs, &ended, &|_| ()];
     let deeds = [
         (Command::ChangeRun(Box::new(spec)), "run_changed", "the run was changed"),
-        (Command::EndEpisode(crate::domain::EndReason::Person), "episode_ended", "the episode was ended"),
+        (Command::EndEpisode(EndReason::Person), "episode_ended", "the episode was ended"),
+        (Command::AskAgain, "call_cancelled", "a call to a model was broken off"),
+        (Command::AskAgain, "asked_again", "the agent was asked again"),
+        (templates, "setting_changed", "other prompt templates were taken"),
+        (Command::RetryFrom("cache".to_owned()), "retried", "a recorded reply was taken"),
+        (Command::Retry, "retried", "the world was taken as it is now"),
+        (Command::Begin(Box::new(task)), "episode_started", "an episode was begun"),
+        (Command::EndRun, "run_ended", "the run was ended"),
     ];
-    for (command, name, words) in deeds {
+    for (set, (command, name, words)) in before.iter().zip(deeds) {
         let mut bench = answered();
+        set(&mut bench);
         bench.wish(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
         bench.wish(command).unwrap();
-        let of = bench.journal.iter().find(|e| names(std::slice::from_ref(&e.event)) == [name]).unwrap().seq;
+        let named = |e: &&crate::engine::Envelope| names(std::slice::from_ref(&e.event)) == [name];
+        let of = bench.journal.iter().rev().find(named).unwrap().seq;
         let refusal = bench.wish(Command::Undo).unwrap_err();
         assert!(refusal.why.contains(words), "{refusal:?}");
         assert_eq!(refusal.about, Some(of), "a fork from before it is offered");
         assert_eq!(bench.state().remarks.len(), 1);
     }
+    // The mentor's words are not unsaid either.
+    let mut bench = Bench::counselled(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    bench.says("look");
+    bench.wish(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+    bench.wish(Command::Reflect(Kind::Error)).unwrap();
+    assert!(bench.wish(Command::Undo).unwrap_err().why.contains("the mentor was asked"));
 }

@@ -9,14 +9,14 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
-enum Move {
+pub(super) enum Move {
     Wish(Command),
     /// Answers the n-th call in flight (or a call that is not), with this variant.
     Answer(u8, u8),
     Lesson(u8, u8),
 }
 
-fn moves() -> impl Strategy<Value = Move> {
+pub(super) fn moves() -> impl Strategy<Value = Move> {
     let wish = prop_oneof![
         Just(Command::Step),
         Just(Command::StepStage),
@@ -60,7 +60,7 @@ fn moves() -> impl Strategy<Value = Move> {
     ]
 }
 
-fn play(bench: &mut Bench, step: &Move) {
+pub(super) fn play(bench: &mut Bench, step: &Move) {
     match step {
         Move::Wish(command) => drop(bench.wish(command.clone())),
         Move::Lesson(kind, which) => {
@@ -115,7 +115,7 @@ fn fold(journal: &[Envelope]) -> State {
 }
 
 /// A bench whose method asks only the actor, or the mentor too.
-fn bench(counselled: bool) -> Bench {
+pub(super) fn bench(counselled: bool) -> Bench {
     if counselled { Bench::counselled(2, 6) } else { Bench::started(2, 6) }
 }
 

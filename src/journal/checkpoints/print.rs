@@ -3,6 +3,8 @@
 /// The sources of the fold and of what it is made of.
 const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/apply.rs"),
+    include_bytes!("../../engine/ahead.rs"),
+    include_bytes!("../../engine/apply/ahead.rs"),
     include_bytes!("../../engine/apply/hand.rs"),
     include_bytes!("../../engine/apply/parts.rs"),
     include_bytes!("../../engine/apply/stops.rs"),
@@ -75,7 +77,7 @@ mod tests {
         due.extend(files("engine/apply"));
         due.extend(files("engine/event"));
         due.extend(
-            ["apply", "carried", "clock", "effect", "event", "pool", "state", "stops"]
+            ["ahead", "apply", "carried", "clock", "effect", "event", "pool", "state", "stops"]
                 .map(|n| format!("engine/{n}.rs")),
         );
         due.retain(|name| !name.ends_with("tests.rs"));

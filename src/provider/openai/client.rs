@@ -117,6 +117,14 @@ pub(super) fn late(endpoint: &Endpoint) -> ProviderError {
     .of_kind(FailureKind::TimedOut)
 }
 
+/// Whether anything can be asked at this address, so far as the address says.
+///
+/// # Errors
+/// Why not, in words.
+pub(super) fn usable(base: &str) -> Result<(), ProviderError> {
+    address(base, "").map(drop)
+}
+
 /// The address of a path below a base, both without the last or first slash.
 fn address(base: &str, path: &str) -> Result<Url, ProviderError> {
     let setup = |why: &str| {

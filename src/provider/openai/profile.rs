@@ -1,6 +1,7 @@
 //! Profiles: endpoints as a person writes them down. Several are laid over each other, and the result is applied to an
 //! endpoint. A profile names where a key is found and never holds one.
 
+use super::client;
 use super::endpoint::{Api, Auth, Endpoint, MaxTokensField, Prices};
 use super::key::Key;
 use serde::de::{Deserialize, Deserializer};
@@ -189,6 +190,7 @@ impl Profile {
         let base_url =
             self.base_url.as_deref().ok_or_else(|| wrong("there is no base_url", "set it in the profile"))?;
         let mut endpoint = Endpoint::new(base_url, self.model.as_deref().unwrap_or(""));
+        client::usable(&endpoint.base_url).map_err(|e| wrong(e.what, &e.next))?;
         endpoint.api = match self.api.as_deref() {
             None | Some("chat") => Api::Chat,
             Some("completions") => Api::Completions,

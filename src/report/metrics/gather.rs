@@ -2,7 +2,7 @@
 
 use super::reflections::{Moves, Revision};
 use crate::domain::{Author, EpisodeSummary, Reflection, RunSpec, Task};
-use crate::engine::{Envelope, Event, State};
+use crate::engine::{AheadTally, Envelope, Event, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,6 +21,8 @@ pub struct Gathered {
     pub revision: Revision,
     /// It began with lessons of a file.
     pub pool_given: bool,
+    /// What was asked ahead in it.
+    pub ahead: AheadTally,
     /// Its run has not ended.
     pub open: bool,
 }
@@ -70,6 +72,7 @@ impl Gather {
             reflections: state.reflections.iter().cloned().collect(),
             revision: self.revision,
             pool_given: self.pool_given,
+            ahead: state.spent.ahead,
             open: !state.over,
         }
     }

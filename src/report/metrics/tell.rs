@@ -113,6 +113,9 @@ fn remarks(metrics: &Metrics) -> Vec<String> {
         let cost = metrics.counted.cost().map_or_else(String::new, |cost| format!("; cost {cost}"));
         lines.push(format!("Tokens: {}{cost}.", metrics.counted.words()));
     }
+    if let Some(words) = metrics.ahead.words() {
+        lines.push(format!("Asked ahead: {words}; what was for nothing stands in no other count."));
+    }
     if metrics.calibration > 0 {
         lines.push(format!("{} calibration episodes stand in no rate.", metrics.calibration));
     }

@@ -5,7 +5,9 @@ use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
 use super::{Answer, Overlay, Reaction};
 use crate::engine::{Breakpoint, Command, State};
-use crate::stop::{Known, Offer, offers, parse};
+use crate::method::condition;
+use crate::stop::{Known, Offer, offers};
+use crate::symbolic::DETECTORS;
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
@@ -94,7 +96,7 @@ impl Breaks {
             .offer
             .and_then(|o| self.fitting.get(o))
             .map_or_else(|| self.field.text(), |o| o.line.clone());
-        let meant = match parse(&typed) {
+        let meant = match condition(&typed) {
             Ok(meant) => meant.stop(),
             Err(bad) => {
                 self.note = Some(if typed.is_empty() {
@@ -191,7 +193,7 @@ impl Breaks {
                 .map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.why));
         }
         let typed = self.field.text();
-        match (parse(&typed), self.of) {
+        match (condition(&typed), self.of) {
             _ if typed.is_empty() && stops.all.is_empty() => {
                 "one condition; `warn` before it only tells".to_owned()
             }
@@ -213,13 +215,7 @@ fn known(state: &State) -> Known {
         .map(|e| e.actions.keys().filter(|a| !a.starts_with("think:")).take(MOST_ACTIONS).cloned().collect())
         .unwrap_or_default();
     actions.sort();
-    let mut detectors: Vec<String> = episode.map(|e| e.noted.keys().cloned().collect()).unwrap_or_default();
-    for common in ["nothing_happened", "repeat", "circling", "subgoal", "wrong_object", "searched_again"] {
-        if !detectors.iter().any(|d| d == common) {
-            detectors.push(common.to_owned());
-        }
-    }
-    detectors.sort();
+    let detectors = DETECTORS.iter().map(|d| (*d).to_owned()).collect();
     let lessons = state.pool.all().filter(|l| l.in_force());
     let lessons = lessons.map(|l| (l.number, one_line(&l.text().text).into_owned())).collect();
     Known { actions, detectors, lessons }

@@ -3,7 +3,7 @@
 use super::overlays::{lost, typed};
 use super::{Stage, screen};
 use crate::domain::{Asked, Autonomy, By, CallId, FailureKind, SettingOrigin, Usage};
-use crate::engine::{Cause, Command, Event, Failure};
+use crate::engine::{AheadNow, AskedAhead, Cause, Command, Event, Failure};
 use crate::ui::fixture::{Fixture, kitchen};
 use crate::ui::msg::{Msg, Request};
 use crate::ui::overlay::Answer;
@@ -127,12 +127,20 @@ fn the_end_card_says_what_it_cost_and_who_counted() {
     let text = "look".to_owned();
     f.write(Cause::Model, Event::ReplyReceived { call, text, reasoning: String::new(), usage, from: None });
     f.end(false, crate::domain::EndReason::StepLimit);
+    for number in 1..=3 {
+        let usage = Usage { prompt_tokens: 50, cost_nano: 2_000_000, ..Usage::default() };
+        let told = |now| Box::new(AskedAhead { number, asked: Asked::Actor, now, call: None, usage });
+        f.write(Cause::Model, Event::AskedAhead(told(AheadNow::Asked)));
+        f.write(Cause::Model, Event::AskedAhead(told(AheadNow::Dropped)));
+    }
     let mut stage = Stage::new(f, 120, 36);
-    stage.fixture.store.edit_live(|live| (live.ahead.asked, live.ahead.used, live.ahead.dropped) = (3, 2, 1));
     stage.press("C");
     let text = screen(&stage.draw());
     assert!(text.contains("1000 by a proxy") && text.contains("cost 0.0123"), "{text}");
-    assert!(text.contains("asked ahead      3 asked, 2 used, 1 for nothing"), "{text}");
+    assert!(
+        text.contains("asked ahead      3 asked, 0 used, 3 for nothing, 150 tokens, cost 0.00600"),
+        "{text}"
+    );
     // Without a price nothing is said of one.
     let mut stage = Stage::new(lost(), 120, 36);
     stage.press("C");

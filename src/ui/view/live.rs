@@ -89,7 +89,7 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     if step.approved {
         return;
     }
-    if let Some(words) = look.moment.live.ahead.words() {
+    if let Some(words) = look.moment.head.spent.ahead.words() {
         w.line(2, [(Role::Dim, format!("asked ahead: {words}"))]);
     }
     let enter = if look.keymap.label(Action::Open).is_some() { Action::Open } else { Action::Step };

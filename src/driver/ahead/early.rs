@@ -1,0 +1,133 @@
+//! A question under way ahead of its time, and what has come of it so far.
+
+use crate::domain::{Asked, Usage};
+use crate::provider::{Delta, Provider, ProviderError, Request};
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt as _, StreamExt as _};
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinHandle;
+
+/// A question under way ahead of its time.
+pub(in crate::driver) struct Early {
+    /// Its number in the journal.
+    pub(super) number: u64,
+    request: Request,
+    pieces: UnboundedReceiver<Result<Delta, ProviderError>>,
+    heard: Arc<Mutex<Heard>>,
+    task: JoinHandle<()>,
+}
+
+/// What has come of an early answer so far.
+#[derive(Default)]
+struct Heard {
+    /// Letters of the question: what it comes to, as long as nobody has counted.
+    asked: u64,
+    letters: u64,
+    usage: Option<Usage>,
+    failed: bool,
+}
+
+impl Early {
+    /// Asks; `whole` is told what the answer cost when all of it has come.
+    pub(super) fn begin(
+        provider: &Arc<dyn Provider>,
+        request: Request,
+        number: u64,
+        whole: impl FnOnce(Usage) + Send + 'static,
+    ) -> Self {
+        let (tell, pieces) = unbounded_channel();
+        let letters: usize = request.prompt.segments.iter().map(|s| s.text.chars().count()).sum();
+        let heard = Arc::new(Mutex::new(Heard { asked: letters as u64, ..Heard::default() }));
+        let (provider, noted, asked) = (provider.clone(), heard.clone(), request.clone());
+        let task = tokio::spawn(async move {
+            let hear = |piece: Result<Delta, ProviderError>| {
+                lock(&noted).take(&piece);
+                // Whoever wanted it may have gone; it still goes into the cache.
+                let _ = tell.send(piece);
+            };
+            let answered = async {
+                let mut stream = provider.stream(asked);
+                while let Some(piece) = stream.next().await {
+                    hear(piece);
+                }
+            };
+            // What a panic leaves of an answer must not look like the whole of it.
+            if AssertUnwindSafe(answered).catch_unwind().await.is_err() {
+                hear(Err(ProviderError::new(
+                    "the part of this program that asks broke (a panic)",
+                    "ask again",
+                )));
+            }
+            let came = lock(&noted).usage();
+            whole(came);
+        });
+        Self { number, request, pieces, heard, task }
+    }
+
+    pub(super) fn asked(&self) -> Asked {
+        self.request.asked
+    }
+
+    /// Another question than its call's number, and than the names of the lessons in it: those go by numbers of events, of
+    /// which the shadow has others.
+    pub(super) fn answers(&self, other: &Request) -> bool {
+        let this = &self.request;
+        let (mine, its) = (&this.prompt.segments, &other.prompt.segments);
+        (this.asked, this.seed, &this.stop, &this.wish) == (other.asked, other.seed, &other.stop, &other.wish)
+            && mine.len() == its.len()
+            && mine
+                .iter()
+                .zip(its)
+                .all(|(a, b)| (a.label, a.speaker, &a.text) == (b.label, b.speaker, &b.text))
+    }
+
+    pub(super) fn failed(&self) -> bool {
+        lock(&self.heard).failed
+    }
+
+    /// Its pieces from the first on, those that have come and those that will.
+    pub(in crate::driver) fn stream(self) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        stream::unfold(self, |mut early| async move {
+            let piece = early.pieces.recv().await?;
+            Some((piece, early))
+        })
+        .boxed()
+    }
+
+    /// What it has cost by now: as counted, else about.
+    pub(super) fn usage(&self) -> Usage {
+        lock(&self.heard).usage()
+    }
+}
+
+impl Drop for Early {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn lock(heard: &Mutex<Heard>) -> std::sync::MutexGuard<'_, Heard> {
+    heard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Heard {
+    fn take(&mut self, piece: &Result<Delta, ProviderError>) {
+        match piece {
+            Ok(Delta::Text(words) | Delta::Reasoning(words)) => self.letters += words.chars().count() as u64,
+            Ok(Delta::Usage(usage)) => self.usage = Some(*usage),
+            Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::WasReasoning) => {}
+            Err(_) => self.failed = true,
+        }
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage.unwrap_or_else(|| Usage {
+            prompt_tokens: self.asked.div_ceil(4),
+            reply_tokens: self.letters.div_ceil(4),
+            estimated: true,
+            ..Usage::default()
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! What is checked before anything runs: breakpoints of flags and the configuration, and addresses of servers.
+
+use crate::Home;
+
+#[test]
+fn breakpoints_of_the_configuration_count_and_its_errors_name_file_and_line() {
+    let home = Home::new();
+    let file = home.path("config.toml");
+    std::fs::write(&file, "[run]\nbreaks = [\n  \"warn nothing 3\",\n  \"step 2\",\n]\n").unwrap();
+    let config = file.display().to_string();
+    let task = ["run", "--task", "easy/heat/23", "--headless", "--config", &config];
+    let said = home.run(&task);
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert!(said.err.contains("breakpoint 2 `step 2`"), "{}", said.err);
+    // A flag takes their place.
+    let said = home.run(&[&task[..], &["--break", "step 3"]].concat());
+    assert!(said.err.contains("breakpoint 1 `step 3`"), "{}", said.err);
+    std::fs::write(&file, "[run]\nbreaks = [\n  \"warn nothing 3\",\n  \"stalld 2\",\n]\n").unwrap();
+    let said = home.run(&task);
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(
+        said.err.contains("config.toml:4: run.breaks") && said.err.contains("did you mean `stalled`?"),
+        "{}",
+        said.err
+    );
+    assert!(said.err.lines().count() <= 3 && said.err.len() < 600, "{}", said.err);
+}
+
+/// One bad line of `breaks` stopped every verb, even those that run nothing.
+#[test]
+fn a_bad_condition_of_the_configuration_stops_runs_alone() {
+    let home = Home::new();
+    let file = home.path("config.toml");
+    std::fs::write(&file, "[run]\nbreaks = [\n  \"step 2\",\n  \"note zzz\",\n  7,\n]\n").unwrap();
+    let config = file.display().to_string();
+    let with = |args: &[&str]| home.run(&[args, &["--config", &config]].concat());
+    let bad = "config.toml:4: run.breaks: \"note zzz\": there is no detector `zzz`";
+    for verb in [&["sessions"][..], &["config", "show"], &["tasks", "--env", "household"]] {
+        let said = with(verb).ok();
+        assert!(said.err.contains("warning: ") && said.err.contains(bad), "{verb:?}: {}", said.err);
+        assert!(said.err.contains("config.toml:5: run.breaks: each condition is a text"), "{}", said.err);
+    }
+    for verb in [&["run", "--task", "easy/heat/23", "--headless"][..], &[]] {
+        let said = with(verb);
+        assert_eq!(said.code, 1, "{}", said.err);
+        assert!(said.err.contains(bad) && !said.err.contains("warning"), "{}", said.err);
+        assert!(!home.path("sessions").exists(), "nothing was written");
+    }
+    // A flag takes the place of them all.
+    assert_eq!(with(&["run", "--task", "easy/heat/23", "--headless", "--break", "step 1"]).code, 3);
+    let doctor = with(&["doctor"]);
+    assert!(
+        doctor.code == 1 && doctor.out.contains("BROKEN   breaks") && doctor.out.contains(bad),
+        "{}",
+        doctor.out
+    );
+    // The same of the variable.
+    let mut command = home.command(&["sessions"]);
+    let said = command.env("RETROSPECT_BREAKS", "step 2; stalld 3").output().unwrap();
+    let said = (said.status.success(), String::from_utf8(said.stderr).unwrap());
+    assert!(
+        said.0 && said.1.contains("RETROSPECT_BREAKS=") && said.1.contains("did you mean `stalled`?"),
+        "{}",
+        said.1
+    );
+}
+
+/// A journal may hold the name of a detector that this program does not have: it opens, and its run goes on.
+#[test]
+fn an_old_condition_with_an_unknown_detector_still_opens() {
+    let home = Home::new();
+    let task = ["run", "--task", "easy/heat/23", "--headless"];
+    assert_eq!(home.run(&[&task[..], &["--break", "note subgoal", "--break", "step 3"]].concat()).code, 3);
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&trunk).unwrap();
+    assert!(text.contains("\"condition\":\"note subgoal\""));
+    std::fs::write(&trunk, text.replace("\"condition\":\"note subgoal\"", "\"condition\":\"note zzz\""))
+        .unwrap();
+    home.run(&["open", "--last", "--json"]).ok();
+    home.run(&["verify", &home.session().display().to_string()]).ok();
+    home.run(&["resume", "--last", "--headless", "-q"]).ok();
+}
+
+/// It was found out when the first question was asked, with a session made.
+#[test]
+fn an_address_that_cannot_be_one_is_refused_before_anything_is_written() {
+    let home = Home::new();
+    for (address, why) in [
+        ("foo://x", "neither http:// nor https://"),
+        ("localhost:8080/v1", "neither http:// nor https://"),
+        ("http://", "empty host"),
+        ("http://h:99999/v1", "invalid port"),
+        ("http://me:secret@h/v1", "name or password"),
+    ] {
+        for role in ["--actor", "--mentor"] {
+            let run =
+                ["run", "--task", "easy/put/1", "--method", "reflexion", "--headless", role, "openai:m"];
+            let said = home.run(&[&run[..], &["--base-url", address]].concat());
+            assert!(said.code != 0 && said.err.contains(why), "{address}: {} {}", said.code, said.err);
+            assert!(
+                !said.err.contains("secret") && !home.path("sessions").exists(),
+                "{address}: {}",
+                said.err
+            );
+        }
+    }
+}
