@@ -79,6 +79,14 @@ fn connections_that_fail() {
         Case {
             set: quick_first,
             ..case(
+                "begins, and then sends signs of life for ever",
+                begun().into_iter().chain([Act::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
+                Fail(FailureKind::TimedOut, "is alive but has written nothing", 1, "go to"),
+            )
+        },
+        Case {
+            set: quick_first,
+            ..case(
                 "sends a byte at a time and no piece",
                 chunked(&[b"data: {"], false)
                     .into_iter()
