@@ -40,7 +40,7 @@ impl LiveCall {
     /// The seconds of silence up to this moment; none where it is short.
     pub fn quiet(&self, now: Instant) -> Option<u64> {
         let quiet = now.saturating_duration_since(self.moved);
-        (quiet >= Self::LONG).then(|| quiet.as_secs())
+        (quiet >= Self::LONG).then_some(quiet.as_secs())
     }
 
     /// What is said of that.

@@ -189,21 +189,22 @@ fn dropping_the_stream_closes_the_connection() {
         let scripts = vec![
             vec![Act::Hang],
             chunked(&[says("go").as_bytes()], false).into_iter().chain([Act::Hang]).collect(),
+            chunked(&[], false).into_iter().chain([Act::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
             good("after"),
         ];
         let server = Server::start(scripts).await;
         let provider = provider(endpoint(&server.base));
-        for wanted in [Delta::Phase(Phase::Waiting), Delta::Text("go".to_owned())] {
+        for wanted in [Delta::Phase(Phase::Waiting), Delta::Text("go".to_owned()), Delta::Alive] {
             let mut stream = provider.stream(request());
             while stream.next().await.unwrap().unwrap() != wanted {}
         }
         for _ in 0..2000 {
-            if server.gone() == 2 {
+            if server.gone() == 3 {
                 break;
             }
             tokio::time::sleep(5 * MS).await;
         }
-        assert_eq!(server.gone(), 2);
+        assert_eq!(server.gone(), 3);
         assert_eq!(ask(&provider, request()).await.text, "after");
     });
 }

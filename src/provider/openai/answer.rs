@@ -20,6 +20,7 @@ const LARGEST: usize = 64 << 20;
 const LATE_READS: u32 = 16;
 
 /// An answer under way.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about an answer")]
 pub(super) struct Answer<'a> {
     endpoint: &'a Endpoint,
     redactor: Redactor,
