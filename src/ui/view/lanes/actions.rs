@@ -11,6 +11,7 @@ use crate::ui::theme::Role;
 /// number) and its source.
 pub(super) fn rows(
     lesson: &Lesson,
+    words: &str,
     look: &Look<'_>,
     mark: (Role, &'static str),
     (lead, source): (&str, &str),
@@ -18,7 +19,7 @@ pub(super) fn rows(
     most: usize,
 ) -> Vec<Row> {
     let state = look.shown();
-    let lines = method::plan_lines(&lesson.text().text);
+    let lines = method::plan_lines(head(words));
     let digits = lines.len().max(1).ilog10() as usize + 1;
     let taken = method::plan_line(state).filter(|(id, _)| *id == &lesson.id).map(|(_, line)| line);
     let place = taken.and_then(|line| lines.iter().position(|l| l.0 == Some(line)));
@@ -59,4 +60,9 @@ pub(super) fn rows(
         });
     }
     rows
+}
+
+/// No plan that anybody could follow is longer than this.
+fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(16 << 10)]
 }
