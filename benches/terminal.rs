@@ -225,6 +225,8 @@ mod streaming {
                         text: String::new(),
                         pieces: 0,
                         since: Instant::now(),
+                        moved: Instant::now(),
+                        alive: false,
                     });
                 }
                 let of = &mut live.calls[0];

@@ -16,7 +16,7 @@ mod sweet_sour;
 
 pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use omnireflect::OmniReflect;
-pub use planning::Planning;
+pub use planning::{Planning, plan_line, plan_lines};
 pub use react::ReAct;
 pub use reflexion::Reflexion;
 pub use settings::{Fixed, PaperOrCode, SETTINGS, SettingSpec, bind, defaults, trials};

@@ -78,6 +78,8 @@ pub enum Delta {
     WasReasoning,
     /// A sentence for the person that is no part of the answer: a setting that the server refused, a second try.
     Notice(String),
+    /// Something came in that says nothing: the server is there.
+    Alive,
     /// What it cost; sent once, at the end.
     Usage(Usage),
 }

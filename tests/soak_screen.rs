@@ -218,6 +218,8 @@ impl Session {
                     text,
                     pieces: 7,
                     since,
+                    moved: since,
+                    alive: false,
                 });
             }
         });

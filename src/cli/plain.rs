@@ -9,7 +9,7 @@ use super::bounded;
 use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::tell::{Teller, Voice};
-use super::watch::{BROKEN, interrupted, runtime, tell_news};
+use super::watch::{BROKEN, LOOK_AGAIN, interrupted, runtime, tell_news};
 use crate::domain::{Autonomy, Seq};
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
@@ -130,6 +130,7 @@ impl Talk {
                         std::ops::ControlFlow::Continue(()) => {}
                     }
                 }
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
                 changed = news.changed() => {
                     if changed.is_err() {
                         return Ok(Left::Quit);

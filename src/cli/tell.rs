@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use super::out::Out;
-use crate::domain::Seq;
+use crate::domain::{CallId, Seq};
 use crate::driver::worlds::{self, WorldOptions};
 use crate::driver::{Signal, Store};
 use crate::engine::{Envelope, Event, State};
@@ -40,7 +40,12 @@ pub(super) struct Teller {
     label: String,
     /// Which line of the driver is told.
     line: u64,
+    /// How often the silence of a call under way was told.
+    quiet: Vec<(CallId, u64)>,
 }
+
+/// Seconds of silence of a model after which it is told, and told again.
+const SILENCE: u64 = 45;
 
 impl Teller {
     /// A teller of the session in this folder. `session` is its name where several share one output.
@@ -61,6 +66,7 @@ impl Teller {
             path: dir.display().to_string(),
             heard: 0,
             line: 0,
+            quiet: Vec::new(),
             shadow: Shadow { worlds, world: None, sent: None },
         }
     }
@@ -133,6 +139,24 @@ impl Teller {
             out.progress(&self.progress());
         }
         Ok(())
+    }
+
+    /// Says of a model that is silent for long, once each [`SILENCE`].
+    pub(super) fn silence(&mut self, store: &Store) {
+        let live = store.live();
+        self.quiet.retain(|(call, _)| live.calls.iter().any(|c| c.call == *call));
+        for (call, seconds, words) in live.silences() {
+            let times = seconds / SILENCE;
+            let told = self.quiet.iter().find(|(of, _)| *of == call).map_or(0, |(_, times)| *times);
+            if times > told {
+                self.out
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .note(&format!("{words}; Ctrl-C stops"));
+            }
+            self.quiet.retain(|(of, _)| *of != call);
+            self.quiet.push((call, times));
+        }
     }
 
     /// Says what the driver says beside the events: a second try, a setting that a server refused.
@@ -210,5 +234,47 @@ impl Shadow {
             Some(world) => Aside { admissible: world.admissible().unwrap_or_default(), world: world.peek() },
             None => Aside { admissible: Vec::new(), world: nothing() },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Asked;
+    use crate::driver::LiveCall;
+    use crate::provider::Phase;
+    use std::time::{Duration, Instant};
+
+    /// Without a screen nobody was told for minutes that a server says nothing.
+    #[test]
+    fn a_silent_model_is_told_once_each_three_quarters_of_a_minute() {
+        let store = Store::default();
+        let worlds = WorldOptions::default();
+        let out = Arc::new(Mutex::new(Out::new()));
+        let mut teller = Teller::new(Voice::Transcript, out, Path::new("x"), None, worlds);
+        let mut told = Vec::new();
+        for seconds in [0, 20, 44, 46, 60, 89, 91] {
+            let moved = Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
+            let (phase, asked) = (Phase::Waiting, Asked::Actor);
+            let (reasoning, text) = (String::new(), String::new());
+            let live = LiveCall {
+                call: CallId(3),
+                asked,
+                phase,
+                reasoning,
+                text,
+                pieces: 0,
+                since: moved,
+                moved,
+                alive: true,
+            };
+            store.edit_live(|l| l.calls = vec![live]);
+            teller.silence(&store);
+            told.push(teller.quiet.last().map_or(0, |q| q.1));
+        }
+        assert_eq!(told, [0, 0, 0, 1, 1, 1, 2]);
+        store.edit_live(|l| l.calls.clear());
+        teller.silence(&store);
+        assert!(teller.quiet.is_empty(), "an answered call is forgotten");
     }
 }

@@ -102,6 +102,9 @@ pub(super) async fn interrupted() {
     }
 }
 
+/// How often it is looked whether a model is silent.
+pub(super) const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(5);
+
 async fn watch(handle: &Handle, teller: &mut Teller, on_error: OnError) -> Result<Ended, Fault> {
     let mut news = handle.store.news();
     let stop = interrupted();
@@ -158,6 +161,8 @@ async fn watch(handle: &Handle, teller: &mut Teller, on_error: OnError) -> Resul
         tokio::select! {
             biased;
             () = &mut stop => return Ok(Ended::Interrupted),
+            // A model that is silent makes no news.
+            () = tokio::time::sleep(LOOK_AGAIN) => {}
             changed = news.changed() => {
                 if changed.is_err() || handle.store.live().health == Health::Ended {
                     tell_news(handle, teller)?;
@@ -214,6 +219,7 @@ pub(super) fn tell_news(handle: &Handle, teller: &mut Teller) -> Result<(), Faul
     teller.other_line(&handle.store)?;
     let head = handle.store.head().head;
     teller.signals(&handle.store);
+    teller.silence(&handle.store);
     // A long session that is told from its start is never held as a whole.
     while teller.since() < head {
         let after = teller.since();

@@ -271,6 +271,10 @@ impl Driver {
         }
         self.store.edit_live(|live| {
             let Some(of) = live.calls.iter_mut().find(|c| c.call == call) else { return };
+            of.alive = matches!(delta, Delta::Alive);
+            if !of.alive {
+                of.moved = Instant::now();
+            }
             match delta {
                 Delta::Phase(phase) => of.phase = phase,
                 Delta::Reasoning(piece) => {
@@ -287,7 +291,7 @@ impl Driver {
                     let was = std::mem::take(&mut of.text);
                     of.reasoning.push_str(&was);
                 }
-                Delta::Usage(_) | Delta::Notice(_) => {}
+                Delta::Usage(_) | Delta::Notice(_) | Delta::Alive => {}
             }
         });
     }

@@ -48,6 +48,8 @@ impl Runner {
                 text: String::new(),
                 pieces: 0,
                 since: began,
+                moved: began,
+                alive: false,
             });
         });
         let estimate = u64::from(record.tokens);
@@ -159,7 +161,7 @@ async fn collect(
             Delta::Usage(reported) => usage = Some(*reported),
             // Nothing that was only reasoned is ever taken for an answer.
             Delta::WasReasoning => reasoning.push_str(&std::mem::take(&mut text)),
-            Delta::Phase(_) | Delta::Notice(_) => {}
+            Delta::Phase(_) | Delta::Notice(_) | Delta::Alive => {}
         }
         tell(delta);
     }

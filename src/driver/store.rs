@@ -7,7 +7,7 @@ use crate::engine::{Command, Envelope, Refusal, State};
 use crate::provider::Phase;
 use crate::timeline::Timeline;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// A call to a model while its answer comes in. Never part of the state.
@@ -27,6 +27,30 @@ pub struct LiveCall {
     pub pieces: u64,
     /// When it was asked.
     pub since: Instant,
+    /// When its last word came, or the work came to another stage.
+    pub moved: Instant,
+    /// Signs of life came after that: the server is there and says nothing.
+    pub alive: bool,
+}
+
+impl LiveCall {
+    /// A pause longer than this is told to a person.
+    pub const LONG: Duration = Duration::from_secs(15);
+
+    /// The seconds of silence up to this moment; none where it is short.
+    pub fn quiet(&self, now: Instant) -> Option<u64> {
+        let quiet = now.saturating_duration_since(self.moved);
+        (quiet >= Self::LONG).then_some(quiet.as_secs())
+    }
+
+    /// What is said of that.
+    pub fn silence(&self, now: Instant) -> Option<String> {
+        self.quiet(now).map(|seconds| match (self.alive, self.pieces) {
+            (true, 0) => format!("the server is alive but has written nothing for {seconds} s"),
+            (true, _) => format!("the server is alive but has written nothing more for {seconds} s"),
+            (false, _) => format!("nothing has come from the server for {seconds} s"),
+        })
+    }
 }
 
 /// How the driver is; outside the state.
@@ -113,6 +137,15 @@ pub struct Handle {
     /// What can be looked at.
     pub store: Arc<Store>,
     inbox: mpsc::UnboundedSender<Message>,
+}
+
+impl Live {
+    /// The calls whose model is silent for long by now: since how many seconds, and in words.
+    pub fn silences(&self) -> Vec<(CallId, u64, String)> {
+        let now = Instant::now();
+        let of = |c: &LiveCall| Some((c.call, c.quiet(now)?, c.silence(now)?));
+        self.calls.iter().filter_map(of).collect()
+    }
 }
 
 impl Default for Store {

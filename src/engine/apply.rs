@@ -25,6 +25,8 @@ impl State {
             let call = effect.call();
             if !matches!(envelope.event, Event::CallCancelled { .. }) {
                 self.next_call = self.next_call.max(call.0.saturating_add(1));
+                // Somebody is asked again: what was broken off is part of that, or of the past.
+                self.broken_off.clear();
                 self.calls.insert(call, effect);
             }
         }
@@ -64,6 +66,7 @@ impl State {
             }
             Event::PromptDrafted { prompt } => {
                 self.draft = Some(prompt.clone());
+                self.broken_off.clear();
                 self.open_step(prompt, seq, Stage::Prompt);
                 self.spend_stage();
             }
@@ -288,7 +291,7 @@ impl State {
             }
             Event::CallCancelled { call } => {
                 self.stand_ins.retain(|s| s.0 != *call);
-                self.calls.remove(call);
+                self.broken_off.extend(self.calls.remove(call).filter(|e| e.question().is_some()));
                 self.edit_step(seq, |s| {
                     if s.stage == Stage::Reply {
                         s.stage = Stage::Prompt;
@@ -305,6 +308,7 @@ impl State {
                 self.divergence = None;
             }
             Event::GivenUp { call } => {
+                self.broken_off.retain(|e| e.call() != *call);
                 let asked_actor = matches!(
                     self.take_trouble(*call),
                     Some(Effect::Ask { prompt, .. }) if prompt.asked == Asked::Actor
@@ -328,6 +332,7 @@ impl State {
                 self.draft = None;
                 self.trouble = None;
                 self.more_trouble.clear();
+                self.broken_off.clear();
                 self.divergence = None;
                 if self.grant.is_some() {
                     self.grant = None;

@@ -53,8 +53,8 @@ pub enum Command {
     /// After failed calls to models: take the replies to these very requests from a recording (`recorded:SESSION`) or from
     /// the kept answers (`cache`), this once and named as such.
     RetryFrom(String),
-    /// Go on without the answer of a failed call to a model: the mentor's reflection is left out, the actor's step waits
-    /// for a person.
+    /// Go on without the answer of a call to a model that failed: the mentor's reflection is left out, the actor's step waits
+    /// for a person. The same of questions to the mentor that were broken off.
     GiveUp,
     /// Give a segment of the prompt that waits to be sent other words.
     EditPrompt {

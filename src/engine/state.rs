@@ -176,6 +176,9 @@ pub struct State {
     /// Further failed calls of the same round.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_trouble: Vec<(Effect, Failure)>,
+    /// Questions to the mentor that a person broke off and that were not asked again yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken_off: Vec<Effect>,
     /// A difference between rebuilt world and journal that waits for a decision.
     pub divergence: Option<(u32, u32, String, String)>,
     /// The method's own memory.

@@ -11,6 +11,9 @@ pub(super) fn summarised(state: &State, heard: &Heard<'_>) -> Vec<Want> {
         reflection.complaints.push("nothing of this summary could be used: the old list stays".to_owned());
         return vec![Want::Reflect(Box::new(reflection))];
     }
+    // A lesson that is said again word for word is that lesson still, with its number and its uses; an equal one beside it
+    // gives way.
+    let mut again: Vec<&LessonText> = Vec::new();
     let replaced: Vec<LessonId> = heard
         .shown()
         .filter(|(id, version)| {
@@ -22,7 +25,15 @@ pub(super) fn summarised(state: &State, heard: &Heard<'_>) -> Vec<Want> {
                     && l.origin != LessonOrigin::Person
             })
         })
-        .map(|(id, _)| id.clone())
+        .map(|(id, _)| id)
+        .filter(|id| {
+            let text = state.pool.get(id).map(crate::domain::Lesson::text);
+            let said =
+                text.filter(|text| heard.items.iter().any(|i| i.text == **text) && !again.contains(text));
+            again.extend(said);
+            said.is_none()
+        })
+        .cloned()
         .collect();
     let kept = |text: &LessonText| {
         state.pool.of(heard.question.kind).any(|l| l.text() == text && !replaced.contains(&l.id))

@@ -107,6 +107,31 @@ fn plan<'a>(state: &'a State, open: &Episode) -> Option<(&'a LessonId, &'a str)>
     Some((&lesson.id, lesson.text().text.as_str()))
 }
 
+/// The lines of a plan, each with its number (from 1) where it is an action.
+pub fn plan_lines(text: &str) -> Vec<(Option<u32>, String)> {
+    let mut number = 0;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines
+        .map(|line| match actions(line).0.into_iter().next() {
+            Some(action) => {
+                number += 1;
+                (Some(number), action)
+            }
+            None => (None, line.to_owned()),
+        })
+        .collect()
+}
+
+/// The plan in force and the number of its action that the last turn takes or took; none before the first, or where the
+/// method is another.
+pub fn plan_line(state: &State) -> Option<(&LessonId, u32)> {
+    state.run.as_ref().filter(|run| run.method == "planning")?;
+    let open = state.episode.as_deref()?;
+    let (id, _) = plan(state, open)?;
+    let turn = (open.steps.len() as u32).checked_sub(written_after(state, open))?;
+    (turn > 0).then_some((id, turn))
+}
+
 /// The step after which the plan was written: 0, unless a person had it written anew.
 fn written_after(state: &State, open: &Episode) -> u32 {
     let here = state.reflections.iter().rev().take_while(|r| r.episode == open.number);

@@ -161,7 +161,7 @@ impl Provider for Cached {
                 Ok(Delta::Reasoning(words)) => kept.reasoning.push_str(words),
                 Ok(Delta::WasReasoning) => kept.reasoning.push_str(&std::mem::take(&mut kept.text)),
                 Ok(Delta::Usage(usage)) => kept.usage = *usage,
-                Ok(Delta::Phase(_) | Delta::Notice(_)) => {}
+                Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::Alive) => {}
                 Err(_) => failed = true,
             }
             Some((piece, (answer, kept, path, failed)))

@@ -6,7 +6,7 @@ mod learnt;
 
 pub use kitchen::kitchen;
 use kitchen::{INTRO, PLACES, at, task};
-pub use learnt::{fcrf, reflexion, summary, sweet_sour};
+pub use learnt::{fcrf, planned, reflexion, summary, sweet_sour};
 
 use crate::domain::{
     Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Fate, Item, Kind,

@@ -10,6 +10,8 @@ pub enum Form {
     Plain,
     /// Sweet&Sour's memories: the reflection, what the agent saw, what it did, and its reward; short-term memory first.
     Tuples,
+    /// The plan of planning-only: its actions, a numbered row each, with a mark at the one that is taken.
+    Actions,
     /// Lessons of kinds that the method has no lane for, each named by its kind.
     Rest,
 }
@@ -40,6 +42,19 @@ const MEMORY: Lane = Lane { title: "Memory", kinds: &[Kind::Positive, Kind::Nega
 
 const OF_REFLEXION: &[Lane] = &[
     plain("Plans", &[Kind::Plan]),
+    rest(&[
+        Kind::Abstract,
+        Kind::Error,
+        Kind::Progress,
+        Kind::Experience,
+        Kind::Lesson,
+        Kind::Positive,
+        Kind::Negative,
+        Kind::Advice,
+    ]),
+];
+const OF_PLANNING: &[Lane] = &[
+    Lane { title: "Plan", kinds: &[Kind::Plan], form: Form::Actions },
     rest(&[
         Kind::Abstract,
         Kind::Error,
@@ -82,7 +97,8 @@ const USUAL: &[Lane] = &[
 /// where there is such a lesson.
 pub fn lanes_of(method: &str) -> &'static [Lane] {
     match method {
-        "reflexion" | "planning" => OF_REFLEXION,
+        "reflexion" => OF_REFLEXION,
+        "planning" => OF_PLANNING,
         "fcrf" => OF_FCRF,
         "sweet_sour" => OF_SWEET_SOUR,
         _ => USUAL,

@@ -79,6 +79,14 @@ fn connections_that_fail() {
         Case {
             set: quick_first,
             ..case(
+                "begins, and then sends signs of life for ever",
+                begun().into_iter().chain([Act::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
+                Fail(FailureKind::TimedOut, "is alive but has written nothing", 1, "go to"),
+            )
+        },
+        Case {
+            set: quick_first,
+            ..case(
                 "sends a byte at a time and no piece",
                 chunked(&[b"data: {"], false)
                     .into_iter()
@@ -181,21 +189,22 @@ fn dropping_the_stream_closes_the_connection() {
         let scripts = vec![
             vec![Act::Hang],
             chunked(&[says("go").as_bytes()], false).into_iter().chain([Act::Hang]).collect(),
+            chunked(&[], false).into_iter().chain([Act::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
             good("after"),
         ];
         let server = Server::start(scripts).await;
         let provider = provider(endpoint(&server.base));
-        for wanted in [Delta::Phase(Phase::Waiting), Delta::Text("go".to_owned())] {
+        for wanted in [Delta::Phase(Phase::Waiting), Delta::Text("go".to_owned()), Delta::Alive] {
             let mut stream = provider.stream(request());
             while stream.next().await.unwrap().unwrap() != wanted {}
         }
         for _ in 0..2000 {
-            if server.gone() == 2 {
+            if server.gone() == 3 {
                 break;
             }
             tokio::time::sleep(5 * MS).await;
         }
-        assert_eq!(server.gone(), 2);
+        assert_eq!(server.gone(), 3);
         assert_eq!(ask(&provider, request()).await.text, "after");
     });
 }

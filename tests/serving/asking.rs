@@ -91,6 +91,7 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
                 answer.usage = Some(usage);
             }
             Ok(Delta::Notice(words)) => answer.notices.push(words),
+            Ok(Delta::Alive) => {}
             Ok(Delta::Phase(phase)) => answer.phases.push(phase),
             Err(error) => answer.error = Some(error),
         }

@@ -30,14 +30,18 @@ impl Engine {
         Ok(written)
     }
 
-    /// Every failed call to a model is given up: a reflection is left out, with the reason; a step waits for a person.
+    /// Every failed call to a model is given up, and every question that was broken off: a reflection is left out, with the
+    /// reason; a step waits for a person.
     pub(super) fn give_up(&self) -> Result<Vec<Event>, Refusal> {
         let mut events = Vec::new();
-        for (effect, failure) in self.state.troubles() {
+        let failed =
+            self.state.troubles().map(|(e, f)| (e, format!("given up after a failed call: {}", f.what)));
+        let broken = self.state.broken_off.iter().map(|e| (e, "given up after it was broken off".to_owned()));
+        for (effect, complaint) in failed.chain(broken) {
             let Effect::Ask { call, prompt } = effect else { continue };
             events.push(Event::GivenUp { call: *call });
             if let Some(question) = prompt.question {
-                let complaints = vec![format!("given up after a failed call: {}", failure.what)];
+                let complaints = vec![complaint];
                 let left_out =
                     Heard { prompt, question, author: Author::Mentor, items: Vec::new(), complaints };
                 events.extend(self.heard(&left_out, events.len()).into_iter().map(|(_, event)| event));
@@ -45,7 +49,7 @@ impl Engine {
         }
         if events.is_empty() {
             return Err(Refusal::new(
-                "no call to a model has failed",
+                "no call to a model has failed or was broken off",
                 "a failed world is retried, or its episode ended",
             ));
         }

@@ -165,6 +165,29 @@ fn a_cancelled_question_is_asked_again_and_its_late_answer_is_inert() {
     assert!(again[0].0 > round[1].0, "a new call");
 }
 
+/// What was broken off could only be asked again: nobody could go on without it.
+#[test]
+fn what_was_broken_off_can_be_gone_on_without() {
+    let mut bench = asked();
+    assert!(bench.wish(Command::GiveUp).is_err(), "nothing was broken off yet");
+    let round = questions(&bench);
+    answers(&mut bench, round[0].0, "Beds are soft.");
+    bench.wish(Command::Cancel).unwrap();
+    assert_eq!(bench.state().broken_off.len(), 1, "what was answered is not lost");
+    assert_eq!(names(&bench.wish(Command::GiveUp).unwrap()), ["given_up", "reflected"]);
+    let left_out = bench.state().reflections.last().unwrap().clone();
+    assert!(left_out.items.is_empty() && left_out.complaints[0].contains("broken off"), "{left_out:?}");
+    assert!(bench.state().broken_off.is_empty() && bench.wish(Command::GiveUp).is_err());
+    assert_eq!(names(&bench.wish(Command::Run).unwrap()), ["resumed", "prompt_sent"], "the agent goes on");
+
+    let mut bench = asked();
+    bench.wish(Command::Cancel).unwrap();
+    assert_eq!(bench.state().broken_off.len(), 2);
+    bench.wish(Command::Run).unwrap();
+    assert!(bench.state().broken_off.is_empty(), "they are asked again");
+    assert!(bench.wish(Command::GiveUp).is_err());
+}
+
 #[test]
 fn a_person_asks_the_mentor_while_a_proposal_waits() {
     let mut bench = Bench::counselled(1, 50);

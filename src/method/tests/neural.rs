@@ -102,6 +102,30 @@ fn a_summary_after_every_tenth_task_replaces_what_it_was_shown() {
     assert_eq!(state.spent.mentor_calls, 10 * 3 + 2);
 }
 
+/// A summary that left a lesson as it was retired it and added its words anew: the diff showed the same line twice.
+#[test]
+fn a_lesson_that_a_summary_says_again_word_for_word_stays() {
+    let mut run = neural(&[("a", ""), ("b", "")]);
+    run.limits.steps = 1;
+    run.settings.set("s_freq", 2, SettingOrigin::Flag);
+    let mut play = play(run);
+    let mut said = 0;
+    play.mentor = Box::new(move |prompt| match prompt.question.unwrap() {
+        Question { purpose: Purpose::Summarise, .. } => "['Said 2.', 'In short.']".to_owned(),
+        Question { kind: Kind::Abstract, .. } => {
+            said += 2;
+            format!("['Said {said}.', 'Beside {said}.']")
+        }
+        _ => "[]".to_owned(),
+    });
+    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
+    let lessons: Vec<_> = play.state().pool.in_force(Kind::Abstract).collect();
+    let texts: Vec<_> = lessons.iter().map(|l| l.text().text.as_str()).collect();
+    assert_eq!(texts, ["Said 2.", "In short."]);
+    assert!(lessons[0].parents.is_empty(), "it is the lesson that it was");
+    assert_eq!(lessons[1].parents.len(), 3, "the three that gave way");
+}
+
 #[test]
 fn an_unusable_summary_keeps_the_old_list_and_says_so() {
     let mut run = neural(&[("a", ""), ("b", "")]);

@@ -86,13 +86,16 @@ fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
     let mut play = play(confirmed, PLAN);
     play.script(&mut house(), &[]);
     let step = |play: &Play| play.state().awaiting().and_then(|s| s.proposed.clone());
+    let line = |play: &Play| super::super::plan_line(play.state()).map(|l| l.1);
     assert_eq!(step(&play).as_deref(), Some("go to fridge 1"));
+    assert_eq!(line(&play), Some(1));
     let refused = play.engine.decide(&crate::engine::Input::Command(Command::AskAgain)).unwrap_err();
     assert!(refused.why.contains("it stands in the plan"), "{refused:?}");
     assert!(play.engine.decide(&crate::engine::Input::Command(Command::Reject("no".to_owned()))).is_err());
     play.command(Command::Approve);
     play.script(&mut house(), &[]);
     assert_eq!(step(&play).as_deref(), Some("dance"), "`Run` approved it and the next one waits");
+    assert_eq!(line(&play), Some(2));
     // Line 3 is the action of turn 3, also when the words were changed meanwhile.
     let id = play.state().pool.of(Kind::Plan).next().unwrap().id.clone();
     let text = LessonText::plain("go to fridge 1\ndance\ninventory\nlook");
@@ -141,4 +144,12 @@ fn the_stand_in_plans_a_household_task_and_says_where_it_cannot() {
         assert!(error.to_string().contains(why), "{error}");
     }
     assert_eq!(defaults("planning", PaperOrCode::Code).0.steps, 50, "there is no public code of it");
+}
+
+#[test]
+fn lines_of_a_plan_are_numbered_where_they_are_actions() {
+    let lines = super::super::plan_lines(PLAN);
+    let numbers: Vec<Option<u32>> = lines.iter().map(|l| l.0).collect();
+    assert_eq!(numbers, [None, Some(1), Some(2), Some(3), None]);
+    assert_eq!(lines[1].1, "go to fridge 1");
 }

@@ -20,6 +20,7 @@ const LARGEST: usize = 64 << 20;
 const LATE_READS: u32 = 16;
 
 /// An answer under way.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about an answer")]
 pub(super) struct Answer<'a> {
     endpoint: &'a Endpoint,
     redactor: Redactor,
@@ -43,6 +44,8 @@ pub(super) struct Answer<'a> {
     unopened: bool,
     /// Estimated tokens of the prompt.
     asked: u64,
+    /// Signs of life came since the last piece of an answer.
+    signs: bool,
 }
 
 /// How an answer came out.
@@ -93,6 +96,7 @@ impl<'a> Answer<'a> {
             most: (max_tokens as usize).saturating_mul(64).saturating_add(64 << 10),
             unopened: false,
             asked,
+            signs: false,
         }
     }
 
@@ -120,7 +124,9 @@ impl<'a> Answer<'a> {
             let piece = tokio::select! {
                 biased;
                 piece = tokio::time::timeout(pause, response.chunk()) => piece,
-                () = &mut silence, if self.finish.is_none() => return self.ended(Err(self.quiet(times.first))),
+                () = &mut silence, if self.finish.is_none() => {
+                    return self.ended(Err(self.wordless(times.first)));
+                }
             };
             let piece = match piece {
                 Ok(Ok(piece)) => piece,
@@ -130,6 +136,7 @@ impl<'a> Answer<'a> {
                 Err(_) => return self.ended(Err(client::late(self.endpoint))),
             };
             let end = piece.is_none();
+            let said = self.text.len() + self.reasoned;
             let cut = match &piece {
                 Some(bytes) => {
                     self.read += bytes.len();
@@ -140,9 +147,14 @@ impl<'a> Answer<'a> {
             for frame in frames.drain(..) {
                 begun = true;
                 silence = Box::pin(tokio::time::sleep(times.first));
+                self.signs = false;
                 if let Err(error) = self.take(frame) {
                     return self.ended(Err(error));
                 }
+            }
+            if !end && said == self.text.len() + self.reasoned {
+                self.signs = true;
+                let _ = self.tell.send(Delta::Alive);
             }
             if cut.is_err() || self.read > LARGEST || self.text.len() + self.reasoned > self.most {
                 return self.ended(Err(self.endless()));
@@ -306,6 +318,18 @@ impl<'a> Answer<'a> {
         let what = format!("nothing came from {} for {} s", self.host(), pause.as_secs_f64());
         ProviderError::new(what, "retry; idle_seconds in the endpoint's profile says how long is waited")
             .of_kind(FailureKind::TimedOut)
+    }
+
+    /// Only signs of life came in so long a time.
+    fn wordless(&self, pause: Duration) -> ProviderError {
+        if !self.signs {
+            return self.quiet(pause);
+        }
+        let seconds = pause.as_secs_f64();
+        let what = format!("{} is alive but has written nothing for {seconds} s", self.host());
+        let next = "retry, perhaps with a smaller max_tokens: some servers hold back an answer whose letters are broken; \
+                    first_seconds in the endpoint's profile says how long is waited";
+        ProviderError::new(what, next).of_kind(FailureKind::TimedOut)
     }
 
     fn endless(&self) -> ProviderError {

@@ -15,6 +15,10 @@ pub(crate) struct Preview {
     pub(crate) record: PromptRecord,
 }
 
+/// What is said of a turn of planning-only.
+pub(crate) const FROM_PLAN: &str = "No model is asked for a turn: each takes the next action of the plan, whatever the world answers. The mentor \
+     is asked for the plan before the first turn.";
+
 /// Puts together what the actor would be sent if it were asked now: for the turn that waits, else for the next one.
 ///
 /// # Errors
@@ -28,6 +32,9 @@ pub(crate) fn preview(look: &Look<'_>, templates: Option<&Arc<Templates>>) -> Re
     let templates = templates.ok_or(
         "This session's prompt templates are not the ones in force here, so the next prompt cannot be foretold.",
     )?;
+    if look.method() == "planning" {
+        return Err(FROM_PLAN.to_owned());
+    }
     let episode = state.open_episode().filter(|e| e.reset.is_some());
     let episode = episode.ok_or("No episode is under way, so no prompt would be sent.")?;
     let (step, retry) = match episode.last() {

@@ -80,6 +80,10 @@ impl PromptView {
     /// What would be sent, where that is to be shown; it is put together once for each event.
     fn foretold(&self, look: &Look<'_>) -> Option<Foretold> {
         let none = all(look.shown()).is_empty();
+        // A turn of a plan has no prompt: the one that made the plan is shown, and says so.
+        if look.method() == "planning" && !none {
+            return None;
+        }
         let first = none && !look.moment.past() && self.templates.is_some();
         if !self.ahead && !first {
             return None;
@@ -158,11 +162,11 @@ impl PromptView {
             let edited = if now.edited { ", with your words" } else { "" };
             match now.question {
                 Some(question) => {
-                    format!(
-                        "Prompt to the mentor ({}) after turn {}{edited}{words}",
-                        question.name(),
-                        now.step
-                    )
+                    let when = match now.step {
+                        0 => "before turn 1".to_owned(),
+                        step => format!("after turn {step}"),
+                    };
+                    format!("Prompt to the mentor ({}) {when}{edited}{words}", question.name())
                 }
                 None => format!("Prompt of turn {}{edited}{words}", now.step),
             }

@@ -205,5 +205,6 @@ impl Overlay for Runs {
                 None => state.open_episode().map_or_else(Vec::new, |e| columns.open(e, here, look.glyphs)),
             }
         });
+        self.scroll.bar(body, canvas);
     }
 }

@@ -306,8 +306,14 @@ impl Scroll {
         for (place, line) in lines.iter().skip(top).take(height).enumerate() {
             put_line(line, Rect { y: area.y + place as u16, height: 1, ..area }, canvas);
         }
-        if lines.len() > height && area.width > 0 {
-            let place = (top * height.saturating_sub(1)).checked_div(lines.len() - height).unwrap_or(0);
+        self.bar(area, canvas);
+    }
+
+    /// At the frame to the right of an area, what part of all rows is to be seen in it.
+    pub(crate) fn bar(&self, area: Rect, canvas: &mut Canvas<'_>) {
+        let ((all, height), top) = (self.seen.get(), self.top.get());
+        if all > height && area.width > 0 {
+            let place = (top * height.saturating_sub(1)).checked_div(all - height).unwrap_or(0);
             let style = canvas.style(Role::FrameOverlay);
             let x = (area.right() + 1).min(canvas.buffer.area.right().saturating_sub(1));
             canvas.put(x, area.y + place as u16, 1, canvas.glyphs.now, style);

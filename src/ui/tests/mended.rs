@@ -324,6 +324,8 @@ fn where_nothing_may_move_no_mark_turns_and_an_answer_comes_line_by_line() {
                 text: text.to_owned(),
                 pieces: 3,
                 since: began,
+                moved: began,
+                alive: false,
             };
             stage.fixture.store.edit_live(|l| l.calls = vec![live]);
             seen.push(screen(&stage.draw()));

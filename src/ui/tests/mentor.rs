@@ -5,7 +5,7 @@ use crate::domain::{Asked, Kind, LessonOrigin, LessonText, Question};
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure};
 use crate::provider::Phase;
-use crate::ui::fixture::{Fixture, fcrf, kitchen, reflexion, summary, sweet_sour};
+use crate::ui::fixture::{Fixture, fcrf, kitchen, planned, reflexion, summary, sweet_sour};
 use crate::ui::model::Focus;
 use crate::ui::msg::{Msg, Request};
 
@@ -32,7 +32,8 @@ fn failure(what: &str) -> Failure {
 #[test]
 fn lanes_of_each_method() {
     type Played = fn() -> Fixture;
-    let methods: [(&str, Played); 3] = [("reflexion", reflexion), ("fcrf", fcrf), ("sweet_sour", sweet_sour)];
+    let methods: [(&str, Played); 4] =
+        [("reflexion", reflexion), ("fcrf", fcrf), ("sweet_sour", sweet_sour), ("planning", planned)];
     for (name, fixture) in methods {
         for (w, h) in SIZES {
             let mut stage = Stage::new(fixture(), w, h);
@@ -101,6 +102,8 @@ fn the_round_of_a_mentor_is_named_question_by_question() {
         text: text.to_owned(),
         pieces,
         since: stage.now,
+        moved: stage.now,
+        alive: false,
     };
     let working = vec![
         live(
@@ -122,6 +125,137 @@ fn the_round_of_a_mentor_is_named_question_by_question() {
     stage.press("3");
     assert_eq!(stage.model.focus, Focus::Lanes);
     assert_eq!(stage.press("Ctrl-c"), [Request::Send(Command::Cancel)]);
+}
+
+/// The screen said "your turn" and nothing else: not that a reflection was missing, nor what could be done about it.
+#[test]
+fn a_round_that_was_broken_off_is_told_with_what_can_be_done() {
+    let (mut fixture, calls) = asked();
+    for call in calls {
+        fixture.write(Cause::Person, Event::CallCancelled { call });
+    }
+    fixture.pause();
+    let mut stage = Stage::new(fixture, 80, 24);
+    let shown = screen(&stage.draw());
+    for words in
+        ["the mentor was broken off before it had answered: Error, Abstract", "n go on", "L go on without"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert_eq!(stage.press("L"), [Request::Send(Command::GiveUp)]);
+    // Once it is asked again there is nothing left to be told.
+    stage.fixture.write(Cause::Person, Event::Resumed);
+    stage.fixture.ask_mentor(&ROUND);
+    assert!(!screen(&stage.draw()).contains("broken off"));
+}
+
+/// A server that only said that it was there looked like one that was at work, for minutes.
+#[test]
+fn a_silent_server_is_told_and_whether_it_is_alive() {
+    let (fixture, calls) = asked();
+    let mut stage = Stage::new(fixture, 80, 24);
+    let live = |phase, text: &str, alive| LiveCall {
+        call: calls[1],
+        asked: Asked::Mentor,
+        phase,
+        reasoning: String::new(),
+        text: text.to_owned(),
+        pieces: u64::from(!text.is_empty()) * 4,
+        since: stage.now,
+        moved: stage.now,
+        alive,
+    };
+    let cases = [
+        (
+            live(Phase::Waiting, "", false),
+            "nothing has come from the server for 44 s",
+            "is asked, silent for 44 s",
+        ),
+        (
+            live(Phase::Waiting, "", true),
+            "the server is alive but has written nothing for 44 s",
+            "is asked, silent",
+        ),
+        (
+            live(Phase::Answering, "A stove", true),
+            "has written nothing more for 44 s; Ctrl-C stops",
+            "silent for 44 s",
+        ),
+    ];
+    stage.now += std::time::Duration::from_secs(14);
+    stage.model.size = (200, 60);
+    stage.fixture.store.edit_live(|l| l.calls = vec![cases[0].0.clone()]);
+    assert!(!screen(&stage.draw()).contains("silent"), "a short silence is none");
+    stage.now += std::time::Duration::from_secs(30);
+    for (call, story, lane) in cases {
+        stage.fixture.store.edit_live(|l| l.calls = vec![call]);
+        let shown = screen(&stage.draw());
+        assert!(shown.contains(story) && shown.contains(lane), "{story}: {shown}");
+    }
+}
+
+/// The reward, the last part of a memory's tuple, was cut off by one column where the action was long.
+#[test]
+fn the_reward_of_a_memory_is_never_cut_off() {
+    for width in 60..=200 {
+        let mut stage = Stage::new(sweet_sour(), width, 36);
+        stage.draw();
+        stage.press("5");
+        let shown = screen(&stage.draw());
+        let cut = shown.lines().find(|l| l.contains("did  ") && !l.contains(", reward 0"));
+        assert_eq!(cut, None, "{width} columns");
+    }
+}
+
+/// Every action of a plan is a row of its own, and the one that is taken has the mark, however few rows there are.
+#[test]
+fn the_action_that_a_plan_has_come_to_is_marked() {
+    for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
+        let mut stage = Stage::new(planned(), width, height);
+        let shown = screen(&stage.draw());
+        assert!(shown.contains("▸ 3  go to microwave 1"), "{shown}");
+        assert!(shown.contains("4  open microwave 1"), "{shown}");
+    }
+}
+
+/// The preview showed a prompt that nobody would ever be sent: a turn of a plan asks nobody.
+#[test]
+fn a_turn_of_a_plan_has_no_prompt_and_shows_the_one_of_the_plan() {
+    let mut stage = Stage::new(planned(), 120, 36);
+    stage.draw();
+    stage.press("p");
+    for _ in 0..2 {
+        let shown = screen(&stage.draw());
+        assert!(
+            shown.contains("Prompt to the mentor (Plan of actions) before turn 1, as it was sent"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("No model is asked for a turn") && shown.contains("takes action 3"),
+            "{shown}"
+        );
+        stage.press("v");
+    }
+}
+
+/// A lane was empty and did not say why, although the strategy writes nothing into it.
+#[test]
+fn an_empty_lane_says_why() {
+    let cases = [
+        ("reflexion", "strategy", "last-attempt".into(), "with the strategy last-attempt"),
+        ("reflexion", "strategy", "none".into(), "with the strategy none"),
+        ("sweet_sour", "negative", false.into(), "none is written: negative is off"),
+        ("omnireflect", "kind_error", false.into(), "none is written: kind_error is off"),
+        ("fcrf", "lesson", true.into(), "one is written when a task that failed is solved"),
+    ];
+    for (method, name, value, words) in cases {
+        let mut fixture = Fixture::of(method, "openai:small", 3);
+        let value: serde_json::Value = value;
+        fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value });
+        let mut stage = Stage::new(fixture, 200, 60);
+        let shown = screen(&stage.draw());
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
 }
 
 #[test]

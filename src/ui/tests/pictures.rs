@@ -53,6 +53,8 @@ fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
         text: text.to_owned(),
         pieces: 340,
         since: stage.now,
+        moved: stage.now,
+        alive: false,
     };
     let lines = "The stoveburner did nothing.\nWhat heats food?\nA microwave does.\nIt stands near the sink.\nI go there.";
     let reasoning = live(Phase::Reasoning, lines, "");

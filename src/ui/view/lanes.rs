@@ -1,14 +1,15 @@
 //! The lanes: what has been learnt, by kind. A row is mark, number, text and where it comes from; an error has two
 //! rows, the mistake and what to do instead; a memory says also what was seen and done.
 
+mod actions;
 mod lesson;
 mod standing;
 mod writing;
 
 use super::frame;
-use crate::domain::{Kind, Lesson};
+use crate::domain::Lesson;
 use crate::engine::State;
-use crate::text::width;
+use crate::text::{width, wrap};
 use crate::ui::canvas::Canvas;
 use crate::ui::lane::{Form, Lane};
 use crate::ui::layout::{Block, Pane};
@@ -41,24 +42,33 @@ pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'
     let mut above = None;
     if let Some(area) = block.title {
         let room = titles(model, look, area, place, tabs, canvas);
-        // All of it stands in the title or, where there is room for that, in a row of its own; else as much as fits.
-        let fits = |w: &&String| width(w) + 4 <= usize::from(room);
-        let whole = standing.iter().take(2).find(fits);
-        above = standing.get(1).filter(|_| roomy && whole.is_none());
-        if above.is_none()
-            && let Some(words) = whole.or_else(|| standing.iter().find(fits))
-        {
+        // All of it stands in the title or, where there is room for that, in a row of its own; where that is too short for
+        // it, its first part is in the title and the rest in the row. Else as much as fits.
+        let fits = |w: &&str| width(w) + 2 <= usize::from(room);
+        let whole = standing.first().map(String::as_str).filter(fits);
+        let mut right = whole.or_else(|| standing.iter().map(String::as_str).find(fits));
+        if let Some(all) = standing.first().filter(|_| roomy && standing.len() > 1 && whole.is_none()) {
+            let in_row = width(all) + 8 <= usize::from(body.width);
+            (right, above) = match all.split_once(&format!(" {} ", look.glyphs.dot)) {
+                Some((first, rest)) if !in_row && width(rest) + 8 <= usize::from(body.width) => {
+                    (Some(first), Some(rest))
+                }
+                // Too narrow for both: what the title has no room for is left out.
+                _ if !in_row => (right, None),
+                _ => (None, Some(all.as_str())),
+            };
+        }
+        if let Some(words) = right {
             let right = area.right().saturating_sub(if tabs && lanes.len() > 1 { 8 } else { 2 });
             canvas.put_right(right, area.y, room, &format!(" {words} "), canvas.style(Role::Dim));
         }
     }
     let state = look.shown();
-    let writing = writing::rows(look, lane, body.width, model.still);
     if let Some(words) = above {
-        let words = standing.iter().find(|w| width(w) + 8 <= usize::from(body.width)).unwrap_or(words);
         canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), words, canvas.style(Role::Dim));
         body = below(body);
     }
+    let writing = writing::rows(look, lane, body, model.still);
     for row in &writing {
         draw_row(row, false, Rect { height: body.height.min(1), ..body }, canvas);
         body = below(body);
@@ -66,14 +76,11 @@ pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'
     let picked = picked(model, state, lane);
     let rows = window(look, lane, picked, body);
     if rows.is_empty() && writing.is_empty() && body.height > 0 {
-        let words = match lane.kinds {
-            kinds if state.pool.all().any(|l| kinds.contains(&l.kind)) => "none is left: all were deleted",
-            [Kind::Abstract] => "nothing learnt yet",
-            [Kind::Error] => "no mistake noted yet",
-            [Kind::Progress] => "no progress noted yet",
-            _ => "nothing yet",
-        };
-        canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), words, canvas.style(Role::Dim));
+        let words = standing::nothing(state, lane);
+        let lines = wrap(&words, usize::from(body.width).saturating_sub(8).max(4));
+        for (line, y) in lines.iter().zip(body.top()..body.bottom()) {
+            canvas.put(body.x + 7, y, body.width.saturating_sub(8), line, canvas.style(Role::Dim));
+        }
     }
     for (place, row) in rows.iter().enumerate() {
         let y = body.y + place as u16;
@@ -172,7 +179,7 @@ fn titles(
         let key = look.keymap.label(crate::ui::keymap::Action::NextPane).unwrap_or_default();
         frame::aside(area, Role::Dim, &key, canvas);
     }
-    area.width.saturating_sub(used as u16 + 14)
+    area.width.saturating_sub(used as u16 + 12)
 }
 
 /// The number of the lesson that keys act on in a lane.
@@ -180,7 +187,7 @@ pub fn picked(model: &Model, state: &State, lane: &Lane) -> Option<u32> {
     let chosen = model.lesson.as_ref().and_then(|id| lane.lessons(state).find(|l| &l.id == id));
     let first = || match lane.form {
         Form::Tuples => lane.newest_first(state).first().copied(),
-        Form::Plain | Form::Rest => lane.lessons(state).next_back(),
+        Form::Plain | Form::Actions | Form::Rest => lane.lessons(state).next_back(),
     };
     chosen.or_else(first).map(|l| l.number)
 }
@@ -192,7 +199,9 @@ fn window(look: &Look<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> Vec<
     let lessons: Vec<&Lesson> = lane.newest_first(look.shown());
     let digits = pool.len().max(10).ilog10() as usize + 1;
     let rows = |lesson: &Lesson, most| lesson_rows(lesson, look, lane.form, area.width, digits, most);
-    let most = lines_each(&lessons, picked, height, |l, most| rows(l, most).len());
+    // The words of a lesson are bounded; a plan has as many rows as there is room for.
+    let longest = if lane.form == Form::Actions { height.max(1) } else { 8 };
+    let most = lines_each(&lessons, picked, height, longest, |l, most| rows(l, most).len());
     let of = |lesson: &Lesson| rows(lesson, most.get(&lesson.number).copied().unwrap_or(1));
     let mut first = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
     let mut used = lessons.get(first).map_or(0, |l| of(l).len());
@@ -220,9 +229,9 @@ fn lines_each(
     lessons: &[&Lesson],
     picked: Option<u32>,
     height: usize,
+    longest: usize,
     rows: impl Fn(&Lesson, usize) -> usize,
 ) -> HashMap<u32, usize> {
-    const MOST: usize = 8;
     // A long list is not measured: what does not find room with one row each has nothing to give away.
     let least: usize = if lessons.len() > height { height } else { lessons.iter().map(|l| rows(l, 1)).sum() };
     let mut spare = height.saturating_sub(least);
@@ -232,7 +241,7 @@ fn lines_each(
         if spare == 0 {
             break;
         }
-        let granted = (rows(lesson, MOST) - rows(lesson, 1)).min(spare);
+        let granted = (rows(lesson, longest) - rows(lesson, 1)).min(spare);
         spare -= granted;
         most.insert(lesson.number, 1 + granted);
     }

@@ -72,6 +72,20 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
                 && s.proposed.is_none()
                 && s.executed.is_none())
     });
+    if !state.broken_off.is_empty() && state.waits() {
+        let questions: Vec<String> =
+            state.broken_off.iter().filter_map(Effect::question).map(Question::name).collect();
+        let words = format!("the mentor was broken off before it had answered: {}", questions.join(", "));
+        w.text((Role::ModePaused, ""), 2, Role::ModePaused, &words);
+        w.line(
+            2,
+            keys(
+                look,
+                &[(Action::Step, "go on: what is due is asked again"), (Action::GiveUp, "go on without")],
+            ),
+        );
+        return;
+    }
     if unasked && state.waits() {
         let human = state.autonomy == Autonomy::Human;
         let pair =
@@ -137,6 +151,10 @@ fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Meas
     let dot = look.glyphs.dot;
     let count = if call.pieces == 0 { String::new() } else { format!(" {dot} {} tokens", call.pieces) };
     w.tail(Role::Dim, &format!("{seconds} s{count}"));
+    if let Some(words) = call.silence(look.now) {
+        let stops = look.keymap.label(Action::Cancel).map(|key| format!("; {key} stops")).unwrap_or_default();
+        w.text((Role::Warn, ""), 2, Role::Warn, &format!("{words}{stops}"));
+    }
     let room = usize::from(measure.columns.saturating_sub(measure.digits + 7)).max(4);
     let shown = match (model.reasoning, several) {
         (true, _) => UNFOLDED,
@@ -160,7 +178,7 @@ fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Meas
 }
 
 /// The last lines of a text that still grows; only its end is ever looked at.
-fn last_lines(text: &str, room: usize, count: usize) -> Vec<String> {
+pub(super) fn last_lines(text: &str, room: usize, count: usize) -> Vec<String> {
     let longest = (room + 1) * (count + 1) * 4;
     let from = text.len().saturating_sub(longest);
     let from = (from..=text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(0);

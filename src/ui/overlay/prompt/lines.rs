@@ -1,9 +1,11 @@
 //! A prompt as rows: whole, segment by segment, or what changed since the one before.
 
-use crate::domain::{Label, Origin, Prompt, PromptRecord, Speaker};
+use crate::domain::{Label, Origin, Prompt, PromptRecord, Purpose, Speaker};
 use crate::engine::State;
+use crate::method::plan_line;
 use crate::prompt::render;
 use crate::text::truncate;
+use crate::ui::overlay::preview::FROM_PLAN;
 use crate::ui::overlay::window::{Line, paragraph};
 use crate::ui::theme::Role;
 use similar::{ChangeTag, DiffTag, TextDiff};
@@ -89,6 +91,12 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
         sums.iter().map(|(label, tokens)| format!("{} {tokens}", label.name())).collect();
     let words = format!("about {} tokens: {}", record.tokens, parts.join(", "));
     let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
+    if record.question.is_some_and(|q| q.purpose == Purpose::Actions) {
+        let turn =
+            plan_line(state).map_or_else(String::new, |(_, line)| format!(" This turn takes action {line}."));
+        let words = format!("{FROM_PLAN}{turn} This is the prompt that asks for it:");
+        lines.splice(0..0, paragraph((Role::Warn, ""), Role::Warn, &words, columns));
+    }
     if state.spent.actor_calls + state.spent.mentor_calls > 0 {
         let words = format!("asked so far: {}", state.spent.words());
         lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));

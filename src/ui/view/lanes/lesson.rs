@@ -35,7 +35,7 @@ pub(super) fn lesson_rows(
     let arrow = if text.solution.is_some() { 2 } else { 0 };
     let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
     let shown = look.shown().episode.as_ref().map_or(0, |e| e.number);
-    let (long, short) = source(lesson, form, shown, g.dot);
+    let (long, short) = source(lesson, form, look.shown(), shown, g.dot);
     let roomy = room >= 56 && fits(&one_line(head(words)), room.saturating_sub(width(&long) + 3));
     let source = if roomy { long } else { short };
     let room = room.saturating_sub(width(&source) + 2).max(4);
@@ -47,6 +47,9 @@ pub(super) fn lesson_rows(
     let most = most - mistake.as_ref().map_or(0, |m| m.len() - 1);
     let mut lines = lines(words, room, most, g.more);
     let first = lines.remove(0);
+    if form == Form::Actions && words.lines().nth(1).is_some() {
+        return super::actions::rows(lesson, words, look, mark, (&lead, &source), columns, most);
+    }
     let row = |mark, lead, role, text, source| Row {
         lesson: lesson.number,
         mark,
@@ -72,7 +75,8 @@ pub(super) fn lesson_rows(
     if form == Form::Tuples
         && let Some(moment) = &lesson.moment
     {
-        let tuple = memory(moment, usize::from(columns).saturating_sub(indent + 7).max(4), g.more);
+        // The mark, the lead of five letters, and the right edge.
+        let tuple = memory(moment, usize::from(columns).saturating_sub(indent + 8).max(4), g.more);
         let rest = tuple.into_iter().map(|(lead, role, line)| {
             row(blank, format!("{:indent$}{lead:<5}", ""), paint(role), line, None)
         });
@@ -129,18 +133,22 @@ fn head(text: &str) -> &str {
 }
 
 /// Where a lesson comes from, at length and in short. A turn of another episode than the shown one is `episode.turn`.
-fn source(lesson: &Lesson, form: Form, shown: u32, dot: &str) -> (String, String) {
+fn source(lesson: &Lesson, form: Form, state: &State, shown: u32, dot: &str) -> (String, String) {
     let (long, short) = origin(lesson, shown, dot);
     let place = match (form, lesson.scope) {
-        (Form::Plain, _) if lesson.parents.is_empty() => return (long, short),
-        (Form::Plain, _) => "drawn from others",
+        (Form::Plain | Form::Actions, _) => {
+            let mut numbers: Vec<u32> =
+                lesson.parents.iter().filter_map(|id| state.pool.get(id)).map(|l| l.number).collect();
+            numbers.sort_unstable();
+            let Some(first) = numbers.first() else { return (long, short) };
+            let all = numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            let more = if numbers.len() > 1 { format!("+{}", numbers.len() - 1) } else { String::new() };
+            return (format!("drawn from {all} {dot} {long}"), format!("from {first}{more}"));
+        }
         (Form::Tuples, Scope::Episode) => "short-term",
         (Form::Tuples, _) => "long-term",
         (Form::Rest, _) => lesson.kind.name(),
     };
-    if form == Form::Plain {
-        return (format!("{place} {dot} {long}"), short);
-    }
     (format!("{place} {dot} {long}"), format!("{place} {short}"))
 }
 

@@ -1,7 +1,9 @@
-//! Where the trials of a task stand, and in FCRF how deep the reflection after this one goes.
+//! Where the trials of a task stand, in FCRF how deep the reflection after this one goes, and what is said of an empty lane.
 
+use crate::domain::{Kind, RunSpec};
 use crate::engine::State;
 use crate::method::{Depth, Difficulty};
+use crate::ui::lane::{Form, Lane};
 
 /// In words, the longest first; none where a task has one trial.
 pub(super) fn words(state: &State, dot: &str) -> Vec<String> {
@@ -10,8 +12,12 @@ pub(super) fn words(state: &State, dot: &str) -> Vec<String> {
         return Vec::new();
     }
     let trial = format!("trial {}/{}", episode.trial, run.trials);
-    if run.method != "fcrf" {
-        return vec![trial];
+    match run.method.as_str() {
+        "fcrf" => {}
+        "reflexion" if episode.trial > 1 && shows_attempt(run) => {
+            return vec![format!("{trial} {dot} the last attempt is in the prompt"), trial];
+        }
+        _ => return vec![trial],
     }
     let difficulty = Difficulty::of(&episode.task);
     let (k1, k2) = difficulty.depths_in(state);
@@ -21,4 +27,49 @@ pub(super) fn words(state: &State, dot: &str) -> Vec<String> {
     };
     let whole = format!("{trial}, {depth} (k1 {k1}, k2 {k2})");
     vec![format!("difficulty {} {dot} {whole}", difficulty.sum()), whole, format!("{trial}, {depth}"), trial]
+}
+
+/// The whole last attempt stands in the prompt of the next one.
+fn shows_attempt(run: &RunSpec) -> bool {
+    matches!(run.settings.word("strategy", "reflexion"), "last-attempt" | "both")
+}
+
+/// Why nothing is in a lane.
+pub(super) fn nothing(state: &State, lane: &Lane) -> String {
+    if state.pool.all().any(|l| lane.kinds.contains(&l.kind)) {
+        return "none is left: all were deleted".to_owned();
+    }
+    let Some(run) = &state.run else { return "nothing yet".to_owned() };
+    let off = |setting: &str| {
+        (!run.settings.switch(setting, true)).then(|| format!("none is written: {setting} is off"))
+    };
+    let off = match (run.method.as_str(), lane.kinds) {
+        ("omnireflect", [Kind::Abstract]) => off("kind_abstract"),
+        ("omnireflect", [Kind::Error]) => off("kind_error"),
+        ("omnireflect", [Kind::Progress]) => off("kind_progress"),
+        ("fcrf", [Kind::Experience]) => off("experience"),
+        ("sweet_sour", [Kind::Positive]) => off("positive"),
+        ("sweet_sour", [Kind::Negative]) => off("negative"),
+        _ => None,
+    };
+    off.unwrap_or_else(|| {
+        let words = match (run.method.as_str(), lane.kinds, lane.form) {
+            (_, [Kind::Abstract], _) => "nothing learnt yet",
+            (_, [Kind::Error], _) => "no mistake noted yet",
+            (_, [Kind::Progress], _) => "no progress noted yet",
+            ("planning", ..) => "no plan yet: the mentor writes one before the first turn",
+            ("reflexion", [Kind::Plan], _) => match run.settings.word("strategy", "reflexion") {
+                "none" => "no plan is written: with the strategy none a trial knows nothing of those before it",
+                "last-attempt" => "no plan is written: with the strategy last-attempt a trial is shown the attempt before it",
+                _ => "a plan is written after a trial that failed",
+            },
+            ("fcrf", [Kind::Experience | Kind::Plan], _) => "one is written after a trial that failed",
+            ("fcrf", [Kind::Lesson], _) => "one is written when a task that failed is solved",
+            ("sweet_sour", [Kind::Positive], _) => "one is written when a sub-goal is reached",
+            ("sweet_sour", [Kind::Negative], _) => "one is written after an attempt that failed",
+            ("sweet_sour", _, Form::Tuples) => "short-term and long-term memories stand here as tuples",
+            _ => "nothing yet",
+        };
+        words.to_owned()
+    })
 }

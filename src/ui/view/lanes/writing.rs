@@ -3,45 +3,59 @@
 use super::Row;
 use crate::domain::Question;
 use crate::driver::LiveCall;
-use crate::text::{one_line, truncate};
+use crate::provider::Phase;
+use crate::text::one_line;
 use crate::ui::lane::Lane;
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
+use crate::ui::view::live::last_lines;
+use ratatui::layout::Rect;
 
 /// The question that a call under way asks the mentor.
 fn question(look: &Look<'_>, call: &LiveCall) -> Option<Question> {
     look.moment.head.calls.get(&call.call)?.question()
 }
 
-/// One row for each question whose answer will stand here: the end of what was written so far.
-pub(super) fn rows(look: &Look<'_>, lane: &Lane, columns: u16, still: bool) -> Vec<Row> {
+/// The end of what was written so far, for each question whose answer will stand here: a row, or a few where the lane is high.
+pub(super) fn rows(look: &Look<'_>, lane: &Lane, area: Rect, still: bool) -> Vec<Row> {
     if look.moment.past() {
         return Vec::new();
     }
     let calls = look.moment.live.calls.iter();
-    let here = calls.filter(|call| question(look, call).is_some_and(|q| lane.kinds.contains(&q.kind)));
-    here.map(|call| {
-        let room = usize::from(columns).saturating_sub(9).max(4);
-        // The line that still grows would move under the eye.
-        let whole =
-            if still { call.text.rfind('\n').map_or("", |end| &call.text[..end]) } else { &call.text };
-        let last = whole.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or_default();
-        let words = if last.is_empty() {
-            "the mentor is asked".to_owned()
-        } else {
-            // The end is what is new.
-            let line = one_line(last);
-            let skip = line.chars().count().saturating_sub(room);
-            truncate(&line.chars().skip(skip).collect::<String>(), room, look.glyphs.more)
+    let here: Vec<&LiveCall> =
+        calls.filter(|call| question(look, call).is_some_and(|q| lane.kinds.contains(&q.kind))).collect();
+    let each = (usize::from(area.height) / 2 / here.len().max(1)).clamp(1, 6);
+    let room = usize::from(area.width).saturating_sub(9).max(4);
+    here.into_iter().flat_map(|call| of_call(look, call, each, room, still)).collect()
+}
+
+fn of_call(look: &Look<'_>, call: &LiveCall, most: usize, room: usize, still: bool) -> Vec<Row> {
+    // The line that still grows would move under the eye.
+    let whole = if still { call.text.rfind('\n').map_or("", |end| &call.text[..end]) } else { &call.text };
+    // A row alone tells the last line of it; the start of what is cut off on the left is no word's start.
+    let whole = if most == 1 { whole.trim_end().lines().next_back().unwrap_or_default() } else { whole };
+    let (mut role, mut lines) = (Role::Reasoning, last_lines(whole, room, most));
+    let quiet = call.quiet(look.now).map(|seconds| format!("silent for {seconds} s"));
+    if lines.is_empty() || (quiet.is_some() && most == 1) {
+        let words = match (call.phase, call.pieces) {
+            (Phase::Reasoning, n) => format!("the mentor reasons {} {n} tokens", look.glyphs.dot),
+            (Phase::Answering, n) => format!("the mentor writes {} {n} tokens", look.glyphs.dot),
+            _ => "the mentor is asked".to_owned(),
         };
-        let role = if last.is_empty() { Role::Dim } else { Role::Reasoning };
-        Row {
+        lines = vec![quiet.as_ref().map_or_else(|| words.clone(), |quiet| format!("{words}, {quiet}"))];
+        role = Role::Dim;
+    } else if let Some(quiet) = quiet {
+        lines.truncate(most - 1);
+        lines.push(quiet);
+    }
+    let lines = lines.into_iter().enumerate();
+    lines
+        .map(|(place, line)| Row {
             lesson: 0,
-            mark: (Role::ModeThinking, look.glyphs.more),
+            mark: (Role::ModeThinking, if place == 0 { look.glyphs.more } else { " " }),
             lead: "     ".to_owned(),
-            text: (role, words),
+            text: (role, one_line(&line).into_owned()),
             source: None,
-        }
-    })
-    .collect()
+        })
+        .collect()
 }
