@@ -3,6 +3,7 @@
 use super::key::{Key, Redactor};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Which of the two interfaces is used.
@@ -203,6 +204,8 @@ pub struct Endpoint {
     pub headers: Vec<(String, Key)>,
     /// More query parameters; their values may be secrets.
     pub query: Vec<(String, Key)>,
+    /// A file of certificates (PEM) whose authorities are believed beside the system's.
+    pub ca_file: Option<PathBuf>,
     /// The sampling.
     pub sampling: Sampling,
     /// Which field bounds the answer.
@@ -243,6 +246,7 @@ impl Endpoint {
             key: None,
             headers: Vec::new(),
             query: Vec::new(),
+            ca_file: None,
             sampling: Sampling::default(),
             max_tokens_field: MaxTokensField::default(),
             send_usage_option: true,
