@@ -15,6 +15,7 @@ mod effect;
 mod envelope;
 mod event;
 mod limits;
+mod measure;
 mod policy;
 mod pool;
 mod seed;
@@ -30,6 +31,7 @@ pub use deed::{Deed, UndoEntry};
 pub use effect::{Effect, effect_of};
 pub use envelope::{Cause, Envelope};
 pub use event::{Event, Failure, PauseReason};
+pub use measure::Measure;
 pub use policy::{
     Ask, Detect, Draft, Drafter, Found, Heard, MentorReading, Method, Outgoing, Policy, Reading, StopLook,
     StopRules, Want, keep,

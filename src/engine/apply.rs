@@ -105,7 +105,11 @@ impl State {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
                 // a mentor's answer comes to stands in the same batch.
                 let asked = match self.calls.get(call) {
-                    Some(Effect::Ask { prompt, .. }) => prompt.asked,
+                    Some(Effect::Ask { prompt, .. }) => {
+                        let prompt = prompt.clone();
+                        self.measure(&prompt, usage);
+                        prompt.asked
+                    }
                     _ => Asked::Actor,
                 };
                 self.count_tokens(asked, usage);
@@ -260,6 +264,7 @@ impl State {
                 self.draft = None;
                 // What was learnt of the servers before says nothing of those from now on.
                 self.unsent.clear();
+                self.measures.clear();
                 self.run = Some(Arc::new((**spec).clone()));
             }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,

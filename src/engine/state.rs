@@ -1,6 +1,6 @@
 //! The state: what all events so far come to.
 
-use super::{Clock, Effect, Failure, PauseReason, Pool, Stops, UndoEntry};
+use super::{Clock, Effect, Failure, Measure, PauseReason, Pool, Stops, UndoEntry};
 use crate::domain::{
     Asked, Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, Note, PoolChange, PromptRecord,
     Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
@@ -167,6 +167,9 @@ pub struct State {
     /// What a role's server was learnt not to be sent of the settings, each in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsent: Vec<(Asked, Vec<String>)>,
+    /// How the roles' servers count tokens.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measures: Vec<Measure>,
     /// Further failed calls of the same round.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_trouble: Vec<(Effect, Failure)>,

@@ -14,6 +14,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/event.rs"),
     include_bytes!("../../engine/event/why.rs"),
     include_bytes!("../../engine/carried.rs"),
+    include_bytes!("../../engine/measure.rs"),
     include_bytes!("../../engine/pool.rs"),
     include_bytes!("../../engine/state.rs"),
     include_bytes!("../../engine/stops.rs"),
@@ -74,7 +75,7 @@ mod tests {
         due.extend(files("engine/apply"));
         due.extend(files("engine/event"));
         due.extend(
-            ["apply", "carried", "clock", "effect", "event", "pool", "state", "stops"]
+            ["apply", "carried", "clock", "effect", "event", "measure", "pool", "state", "stops"]
                 .map(|n| format!("engine/{n}.rs")),
         );
         due.retain(|name| !name.ends_with("tests.rs"));
