@@ -22,6 +22,7 @@ mod seed;
 mod state;
 mod stops;
 mod switch;
+mod waiting;
 
 pub use advance::end as episode_end;
 pub use carried::{Attempt, Carried, FROM_NUMBER, FROM_TRIAL, only_trial};

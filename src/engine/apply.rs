@@ -61,12 +61,17 @@ impl State {
                 });
             }
             Event::PromptDrafted { prompt } => {
-                self.draft = Some(prompt.clone());
-                self.open_step(prompt, seq, Stage::Prompt);
-                self.spend_stage();
+                if !self.change_failed(prompt) {
+                    self.draft = Some(prompt.clone());
+                    self.open_step(prompt, seq, Stage::Prompt);
+                    self.spend_stage();
+                }
             }
             Event::PromptSent { prompt } => {
-                self.draft = None;
+                // A failed call that is made again with other words.
+                if self.take_trouble(prompt.call).is_none() {
+                    self.draft = None;
+                }
                 self.open_step(prompt, seq, Stage::Reply);
                 self.pool_used = seq;
                 let shown = prompt.segments.iter().filter_map(|s| match &s.origin {

@@ -18,6 +18,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/pool.rs"),
     include_bytes!("../../engine/state.rs"),
     include_bytes!("../../engine/stops.rs"),
+    include_bytes!("../../engine/waiting.rs"),
     include_bytes!("../../domain/failure.rs"),
     include_bytes!("../../domain/hand.rs"),
     include_bytes!("../../domain/id.rs"),
@@ -75,7 +76,7 @@ mod tests {
         due.extend(files("engine/apply"));
         due.extend(files("engine/event"));
         due.extend(
-            ["apply", "carried", "clock", "effect", "event", "measure", "pool", "state", "stops"]
+            ["apply", "carried", "clock", "effect", "event", "measure", "pool", "state", "stops", "waiting"]
                 .map(|n| format!("engine/{n}.rs")),
         );
         due.retain(|name| !name.ends_with("tests.rs"));
