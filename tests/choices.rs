@@ -110,3 +110,36 @@ fn each_choice_after_a_failed_call_goes_on_from_the_same_turn() {
         }
     });
 }
+
+/// What is never cut does not fit: nothing is sent that a server would cut without a word. A second server counts four times
+/// as many tokens as were estimated, which is only known after its first answer.
+#[test]
+fn what_cannot_fit_is_not_sent_and_goes_on_with_a_larger_budget() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let usage = "{\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":2}}";
+        let counted =
+            format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", server::says("inventory"), server::ends("stop"));
+        for (answer, budget, first) in
+            [(good("inventory"), "60", 0), (server::chunked(&[counted.as_bytes()], true), "1500", 1)]
+        {
+            let server = Server::start(vec![answer]).await;
+            let home = tempfile::tempdir().unwrap();
+            let set = format!("context_tokens={budget}");
+            let args =
+                ["run", "--task", "easy/put/1", "--method", "react", "--actor", "openai:small", "--headless"];
+            let args = [&args[..], &["--max-steps", "2", "--base-url", &server.base, "--set", &set]].concat();
+            let (code, said) = says(home.path(), &args, "").await;
+            assert!(
+                code == 3 && said.contains("the newest turn alone do not fit"),
+                "{budget}: {code}: {said}"
+            );
+            assert!(said.contains(&format!("and {budget} is all it may have")), "{said}");
+            assert_eq!(server.asked().len(), first, "{budget}: {said}");
+            let lines = "set context_tokens 9000\nretry\nrun\nquit\n";
+            let (code, said) = says(home.path(), &["resume", "--last", "--plain"], lines).await;
+            assert!(code == 0 && said.contains("2 > inventory"), "{budget}: {said}");
+            assert_eq!(server.asked().len(), 2);
+        }
+    });
+}
