@@ -15,13 +15,13 @@ mod stream;
 mod writer;
 
 pub use branch::Branch;
-pub use checkpoints::{Checkpoints, kept_states};
+pub use checkpoints::Checkpoints;
 pub use events::EventFile;
 pub use follow::Follower;
 pub use index::{Listed, Standing, Summary, list, newest_first, summarise};
 pub use label::{LABELS, Label, LabelChange};
 pub use name::{session_name, slug};
-pub use open::{OpenBranch, Use, open_branch};
+pub use open::{OpenBranch, Use, kept_states, open_branch};
 pub use reader::{BranchHeader, ReadBranch, Torn, fold, last_of, read_branch, read_bytes, read_line};
 pub use session::{Meta, Session, branch_path};
 pub use writer::Writer;

@@ -12,6 +12,7 @@ mod draft;
 mod edit;
 pub mod forms;
 pub mod interface;
+mod kept;
 mod mentor;
 pub mod read;
 mod render;

@@ -6,6 +6,7 @@
 
 mod cause;
 mod detect;
+mod evidence;
 mod failure;
 mod goal;
 mod grid;

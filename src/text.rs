@@ -22,16 +22,25 @@ pub fn width(text: &str) -> usize {
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
-/// Whether one line of clean text takes no more than so many cells. Looks at no more of it than it needs.
-pub fn fits(text: &str, columns: usize) -> bool {
+/// The cells that one line of clean text takes, or `most` where it takes more. Looks at no more of the text than it needs:
+/// for words of a world or a model, which may be of any length, this is the one to ask in a frame.
+pub fn width_within(text: &str, most: usize) -> usize {
     if text.is_ascii() {
-        return text.len() <= columns;
+        return text.len().min(most);
     }
     let mut used = 0;
-    text.graphemes(true).all(|piece| {
+    for piece in text.graphemes(true) {
         used += piece.width();
-        used <= columns
-    })
+        if used >= most {
+            return most;
+        }
+    }
+    used
+}
+
+/// Whether one line of clean text takes no more than so many cells. Looks at no more of it than it needs.
+pub fn fits(text: &str, columns: usize) -> bool {
+    width_within(text, columns.saturating_add(1)) <= columns
 }
 
 /// Cleans one line and cuts it to at most `columns` cells without splitting a character; a cut is marked with `more`.

@@ -26,6 +26,7 @@ pub mod terminal;
 pub mod theme;
 pub mod update;
 pub mod view;
+mod wake;
 
 pub use app::{Exit, Options, run};
 pub use canvas::Canvas;

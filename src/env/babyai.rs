@@ -12,6 +12,7 @@ mod dice;
 mod environment;
 mod file;
 mod levels;
+mod low;
 mod matching;
 mod mission;
 mod offers;
@@ -30,8 +31,8 @@ mod tests;
 
 pub use dice::Dice;
 pub use levels::Level;
+pub use low::Low;
 pub use mission::{Clause, Deed, Description, Mission, Order, Part, Side};
-pub use place::Low;
 pub use start::{Rooms, Start};
 pub use thing::{Cell, Code, Colour, Kind, Leaf, Pose, Thing, ThingId};
 pub use view::{Image, SIDE};

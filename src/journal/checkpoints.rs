@@ -213,19 +213,5 @@ fn far(since: (u64, u64), than: (u64, u64)) -> bool {
     since.0 >= than.0 || since.1 >= than.1
 }
 
-/// Every state that is kept beside a branch file and believed, the newest too: for whoever folds all events anyway and
-/// can say whether they are right.
-pub fn kept_states(branch: &Path) -> Stored {
-    let opened = super::open::open_checkpoints(branch);
-    let (checkpoints, newest) = opened.unwrap_or_default();
-    let Some(newest) = newest.map(|found| Arc::new(found.state)) else {
-        return Stored { at: Vec::new(), recall: Arc::new(|_| None) };
-    };
-    let Stored { mut at, recall } = checkpoints.stored(&newest);
-    at.push(newest.head);
-    let recall = move |seq| if seq >= newest.head { Some(State::clone(&newest)) } else { recall(seq) };
-    Stored { at, recall: Arc::new(recall) }
-}
-
 #[cfg(test)]
 mod tests;

@@ -64,10 +64,24 @@ pub(super) fn open_with(path: &Path, how: Use, checkpoints: Checkpoints) -> Resu
 }
 
 /// The checkpoints of a branch file and the newest state among them.
-pub(super) fn open_checkpoints(path: &Path) -> Option<(Checkpoints, Option<Found>)> {
+fn open_checkpoints(path: &Path) -> Option<(Checkpoints, Option<Found>)> {
     let mut opening = Opening::begin(path, Use::Look, Checkpoints::of(path), &mut Vec::new()).ok()?;
     let newest = opening.checkpoints.newest(&opening.file);
     Some((opening.checkpoints, newest))
+}
+
+/// Every state that is kept beside a branch file and believed, the newest too: for whoever folds all events anyway and
+/// can say whether they are right.
+pub fn kept_states(branch: &Path) -> Stored {
+    let opened = open_checkpoints(branch);
+    let (checkpoints, newest) = opened.unwrap_or_default();
+    let Some(newest) = newest.map(|found| Arc::new(found.state)) else {
+        return Stored { at: Vec::new(), recall: Arc::new(|_| None) };
+    };
+    let Stored { mut at, recall } = checkpoints.stored(&newest);
+    at.push(newest.head);
+    let recall = move |seq| if seq >= newest.head { Some(State::clone(&newest)) } else { recall(seq) };
+    Stored { at, recall: Arc::new(recall) }
 }
 
 /// A branch file on its way to being open.

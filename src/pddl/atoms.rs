@@ -2,10 +2,10 @@
 //!
 //! Atoms are known as soon as something can make them true, and entered (visible to joins) one after the other.
 
-use super::error::PddlError;
+use super::error::{PddlError, too_large};
 use super::hash::FastMap;
+use super::ids::ObjectId;
 use super::limits;
-use super::task::ObjectId;
 
 /// End of a chain.
 const NONE: u32 = u32::MAX;
@@ -185,8 +185,4 @@ impl Iterator for Chain<'_> {
         };
         Some(atom)
     }
-}
-
-pub(super) fn too_large(what: &'static str, limit: usize) -> PddlError {
-    PddlError::TooLarge { place: "PDDL grounding".to_owned(), what, limit: limit as u64 }
 }

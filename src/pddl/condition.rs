@@ -1,6 +1,6 @@
 //! Conditions in disjunctive form, over numbered variables: what joins and gates are made of.
 
-use super::task::ObjectId;
+use super::ids::ObjectId;
 use super::types::TypeId;
 
 /// A variable of one action (or of the goal), numbered over all its quantifiers.

@@ -66,3 +66,8 @@ impl PddlError {
         }
     }
 }
+
+/// Grounding passed one of its limits.
+pub(super) fn too_large(what: &'static str, limit: usize) -> PddlError {
+    PddlError::TooLarge { place: "PDDL grounding".to_owned(), what, limit: limit as u64 }
+}

@@ -3,8 +3,7 @@
 //! An input is a fact or another gate, plain or negated; that is enough for every condition ("some" is "not all not").
 //! Counting unmet inputs makes each change of a fact cost only the gates that watch it.
 
-use super::atoms::too_large;
-use super::error::PddlError;
+use super::error::{PddlError, too_large};
 use super::limits;
 
 /// A fact or a gate, plain or negated.

@@ -3,25 +3,44 @@
 mod conditions;
 mod instances;
 
-use super::atoms::{AtomKeys, Atoms, too_large};
+use super::atoms::{AtomKeys, Atoms};
 use super::bits::Bits;
-pub(super) use super::condition::Argument;
-use super::error::PddlError;
+use super::error::{PddlError, too_large};
 use super::gates::{Condition, Rows, Source, Watchers};
 use super::hash::FastMap;
+use super::ids::ObjectId;
 use super::limits;
 use super::model::{Formula, Model, Term};
 use super::names::Name;
 use super::reach;
 use super::schema::Schema;
 use super::state::State;
-use super::task::{ObjectId, Task};
+use super::task::Task;
 use super::types::Types;
 use conditions::Grounder;
 use std::sync::Arc;
 
+impl Task {
+    /// Grounds a model: reachable facts, action instances (without those that could never change anything), gates.
+    ///
+    /// # Errors
+    /// [`PddlError::TooLarge`] with the limit that was passed.
+    pub fn ground(model: &Model) -> Result<Self, PddlError> {
+        ground(model, &[])
+    }
+
+    /// The same, with a condition for each of [`Model::goal_parts`], so that a state can say which of them hold
+    /// ([`State::holds_part`]).
+    ///
+    /// # Errors
+    /// As [`Task::ground`].
+    pub fn ground_with_parts(model: &Model) -> Result<Self, PddlError> {
+        ground(model, &model.goal_parts())
+    }
+}
+
 /// `parts` are the parts of the goal that get conditions of their own.
-pub(super) fn ground(model: &Model, parts: &[&Formula]) -> Result<Task, PddlError> {
+fn ground(model: &Model, parts: &[&Formula]) -> Result<Task, PddlError> {
     let (objects, numbers) = number_objects(model)?;
     let mut types = Types::of(model, &numbers)?;
     let mut schemas = Vec::with_capacity(model.actions.len());
@@ -182,9 +201,10 @@ fn assemble(
             facts.set(fact as usize, true);
         }
     }
-    let initial = State::new(facts, first_sub + subs.len(), first_sub, |gate| {
+    let start = State::new(facts, first_sub + subs.len(), first_sub, |gate| {
         if gate < first_sub { ops.inputs.row(gate) } else { subs.row(gate - first_sub) }
     });
+    let (initial_facts, initial_unmet) = start.into_parts();
     let word = |name: Name| model.names.shared(name);
     let parameters = model.actions.iter().zip(&ops.parameter_types).map(|(action, kinds)| {
         action.parameters.iter().zip(kinds).map(|(variable, &kind)| (word(variable.name), kind)).collect()
@@ -211,12 +231,7 @@ fn assemble(
         gate_watchers,
         goal,
         goal_parts,
-        initial,
+        initial_facts,
+        initial_unmet,
     }
-}
-
-/// The objects a pattern names under a binding.
-fn fill(arguments: &[Argument], binding: &[ObjectId], out: &mut Vec<ObjectId>) {
-    out.clear();
-    out.extend(arguments.iter().map(|&argument| super::join::value(argument, binding)));
 }

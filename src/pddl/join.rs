@@ -1,10 +1,10 @@
 //! Finds the bindings of a clause by joining its facts, one literal after the other through an index.
 
-use super::atoms::{Atoms, too_large};
+use super::atoms::Atoms;
 use super::condition::{Argument, Clause, Pattern, Slot};
-use super::error::PddlError;
+use super::error::{PddlError, too_large};
+use super::ids::ObjectId;
 use super::limits;
-use super::task::ObjectId;
 use super::types::{TypeId, Types};
 
 /// A slot that no object fills yet.
@@ -295,4 +295,10 @@ impl Join<'_> {
         }
         Ok(())
     }
+}
+
+/// The objects a pattern names under a binding.
+pub(super) fn fill(arguments: &[Argument], binding: &[ObjectId], out: &mut Vec<ObjectId>) {
+    out.clear();
+    out.extend(arguments.iter().map(|&argument| value(argument, binding)));
 }

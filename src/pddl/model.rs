@@ -1,8 +1,6 @@
 //! What the two PDDL texts say, before anything is grounded.
 
-use super::error::PddlError;
 use super::names::{Name, Names};
-use super::parse;
 use std::sync::Arc;
 
 /// A domain and a problem, parsed.
@@ -31,14 +29,6 @@ pub struct Model {
 }
 
 impl Model {
-    /// Parses a domain and a problem of it.
-    ///
-    /// # Errors
-    /// [`PddlError`] with line and column of the first thing that cannot be understood.
-    pub fn read(domain: &str, problem: &str) -> Result<Self, PddlError> {
-        parse::read(domain, problem)
-    }
-
     /// The conjuncts of the goal in the order written, those of nested conjunctions included.
     pub fn goal_parts(&self) -> Vec<&Formula> {
         let mut parts = Vec::new();

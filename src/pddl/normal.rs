@@ -4,10 +4,10 @@
 use super::condition::{Argument, Clause, Nested, Pattern, Scope, Slot};
 use super::error::PddlError;
 use super::hash::FastMap;
+use super::ids::ObjectId;
 use super::limits;
 use super::model::{Formula, Model, Term, Variable};
 use super::names::Name;
-use super::task::ObjectId;
 use super::types::Types;
 
 /// Brings the formulas of one action or goal into clauses.

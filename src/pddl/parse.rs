@@ -10,14 +10,19 @@ use super::limits;
 use super::model::{Action, Formula, GroundAtom, Model, Object, Predicate, Variable};
 use super::names::Name;
 
-/// Parses both texts into one model.
-pub(super) fn read(domain: &str, problem: &str) -> Result<Model, PddlError> {
-    let mut shared = Shared::default();
-    let lower = domain.to_ascii_lowercase();
-    Parser { lexer: Lexer::new(Part::Domain, &lower)?, shared: &mut shared }.domain()?;
-    let lower = problem.to_ascii_lowercase();
-    Parser { lexer: Lexer::new(Part::Problem, &lower)?, shared: &mut shared }.problem()?;
-    Ok(shared.model)
+impl Model {
+    /// Parses a domain and a problem of it.
+    ///
+    /// # Errors
+    /// [`PddlError`] with line and column of the first thing that cannot be understood.
+    pub fn read(domain: &str, problem: &str) -> Result<Self, PddlError> {
+        let mut shared = Shared::default();
+        let lower = domain.to_ascii_lowercase();
+        Parser { lexer: Lexer::new(Part::Domain, &lower)?, shared: &mut shared }.domain()?;
+        let lower = problem.to_ascii_lowercase();
+        Parser { lexer: Lexer::new(Part::Problem, &lower)?, shared: &mut shared }.problem()?;
+        Ok(shared.model)
+    }
 }
 
 /// What both texts fill.

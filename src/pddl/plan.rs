@@ -8,8 +8,9 @@ mod shorten;
 
 use super::bits::Bits;
 use super::hash::FastSet;
+use super::ids::OpId;
 use super::state::State;
-use super::task::{OpId, Task};
+use super::task::Task;
 use relaxed::Relaxed;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -2,14 +2,14 @@
 //!
 //! Semi-naive: facts enter one by one, and each entry joins only what it completes.
 
-use super::atoms::{Atoms, too_large};
+use super::atoms::Atoms;
 use super::condition::{Clause, Slot};
-use super::error::PddlError;
+use super::error::{PddlError, too_large};
 use super::hash::FastSet;
+use super::ids::ObjectId;
 use super::join::{FREE, Join, Plan, value};
 use super::limits;
 use super::schema::Schema;
-use super::task::ObjectId;
 use super::types::Types;
 
 /// The instances of one alternative of one action: rows of bindings, one object a slot.

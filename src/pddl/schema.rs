@@ -3,11 +3,11 @@
 use super::condition::{Clause, Pattern, Scope, Slot};
 use super::error::PddlError;
 use super::hash::FastMap;
+use super::ids::ObjectId;
 use super::limits;
 use super::model::{Action, Formula, Model};
 use super::names::Name;
 use super::normal::{Normalizer, Wanted};
-use super::task::ObjectId;
 use super::types::Types;
 
 /// An action in disjunctive form. As in the reference, `exists` in a precondition gives the instance a further

@@ -2,7 +2,8 @@
 
 use super::bits::Bits;
 use super::gates::{Condition, Input, Source};
-use super::task::{FactId, OpEffect, OpId, Task};
+use super::ids::{FactId, OpId};
+use super::task::{OpEffect, Task};
 
 /// A fact that became true or false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,11 @@ impl State {
         state
     }
 
+    /// The true facts and the unmet inputs, as a task keeps them of its initial state.
+    pub(super) fn into_parts(self) -> (Bits, Vec<u16>) {
+        (self.facts, self.unmet)
+    }
+
     /// Whether a fact is true.
     #[inline]
     pub fn holds(&self, fact: FactId) -> bool {
@@ -72,10 +78,6 @@ impl State {
             .enumerate()
             .filter(|&(_, &unmet)| unmet == 0)
             .map(|(at, _)| OpId(at as u32))
-    }
-
-    pub(super) fn gate_count(&self) -> usize {
-        self.unmet.len()
     }
 
     /// Whether the goal holds.
@@ -130,8 +132,8 @@ impl State {
 
     /// Goes back to the initial state, without listing what changed.
     pub fn reset(&mut self, task: &Task) {
-        self.facts.copy_from(&task.initial.facts);
-        self.unmet.clone_from(&task.initial.unmet);
+        self.facts.copy_from(&task.initial_facts);
+        self.unmet.clone_from(&task.initial_unmet);
         self.changes.clear();
         self.flips.clear();
     }
@@ -193,5 +195,12 @@ impl State {
             Source::Gate(gate) => self.unmet[gate as usize] == 0,
         };
         value != input.is_negated()
+    }
+}
+
+impl Task {
+    /// The initial state.
+    pub fn initial(&self) -> State {
+        State { facts: self.initial_facts.clone(), unmet: self.initial_unmet.clone(), ..State::default() }
     }
 }

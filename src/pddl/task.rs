@@ -1,57 +1,12 @@
 //! A grounded task: its facts, its action instances, its gates.
 
 use super::atoms::AtomKeys;
-use super::error::PddlError;
+use super::bits::Bits;
 use super::gates::{Condition, Input, Watchers};
-use super::ground;
-use super::model::Model;
-use super::state::State;
-use super::types::Types;
+use super::ids::{ActionId, FactId, ObjectId, OpId, PredicateId};
+use super::types::{TypeId, Types};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// An object; numbers ascend with the bytes of the names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectId(pub(super) u16);
-
-/// A fact of the task; numbers ascend by predicate, then by arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FactId(pub(super) u32);
-
-/// An action instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OpId(pub(super) u32);
-
-/// A predicate, by its place in the domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PredicateId(pub(super) u16);
-
-/// An action schema, by its place in the domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ActionId(pub(super) u16);
-
-macro_rules! index {
-    ($($name:ident),*) => {$(
-        impl $name {
-            /// The number as an index.
-            #[inline]
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    )*};
-}
-index!(ObjectId, FactId, OpId, PredicateId, ActionId);
-
-impl OpId {
-    /// The first instance.
-    pub const FIRST: Self = Self(0);
-
-    /// The instance with this index.
-    pub fn at(index: usize) -> Self {
-        Self(index as u32)
-    }
-}
 
 /// One effect of an action instance.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +27,7 @@ pub struct Task {
     pub(super) predicates: Vec<(Arc<str>, usize)>,
     pub(super) changing: Vec<bool>,
     pub(super) actions: Vec<(Arc<str>, usize)>,
-    pub(super) parameters: Vec<Vec<(Arc<str>, super::TypeId)>>,
+    pub(super) parameters: Vec<Vec<(Arc<str>, TypeId)>>,
     pub(super) fact_predicates: Vec<u16>,
     pub(super) fact_starts: Vec<u32>,
     pub(super) fact_arguments: Vec<ObjectId>,
@@ -88,32 +43,11 @@ pub struct Task {
     pub(super) gate_watchers: Watchers,
     pub(super) goal: Condition,
     pub(super) goal_parts: Vec<Condition>,
-    pub(super) initial: State,
+    pub(super) initial_facts: Bits,
+    pub(super) initial_unmet: Vec<u16>,
 }
 
 impl Task {
-    /// Grounds a model: reachable facts, action instances (without those that could never change anything), gates.
-    ///
-    /// # Errors
-    /// [`PddlError::TooLarge`] with the limit that was passed.
-    pub fn ground(model: &Model) -> Result<Self, PddlError> {
-        ground::ground(model, &[])
-    }
-
-    /// The same, with a condition for each of [`Model::goal_parts`], so that a state can say which of them hold
-    /// ([`State::holds_part`]).
-    ///
-    /// # Errors
-    /// As [`Task::ground`].
-    pub fn ground_with_parts(model: &Model) -> Result<Self, PddlError> {
-        ground::ground(model, &model.goal_parts())
-    }
-
-    /// The initial state.
-    pub fn initial(&self) -> &State {
-        &self.initial
-    }
-
     /// How many parts of the goal have conditions of their own; none where the task was made by [`Task::ground`].
     pub fn goal_part_count(&self) -> usize {
         self.goal_parts.len()
@@ -121,7 +55,7 @@ impl Task {
 
     /// How many gates there are: those of the instances, then those inside conditions.
     pub(super) fn gate_count(&self) -> usize {
-        self.initial.gate_count()
+        self.initial_unmet.len()
     }
 
     /// How many objects there are, constants included.
@@ -185,7 +119,7 @@ impl Task {
     }
 
     /// An action's parameters: name and type.
-    pub fn parameters(&self, action: ActionId) -> &[(Arc<str>, super::TypeId)] {
+    pub fn parameters(&self, action: ActionId) -> &[(Arc<str>, TypeId)] {
         &self.parameters[action.index()]
     }
 
@@ -219,7 +153,7 @@ impl Task {
             [self.fact_starts[fact.index()] as usize..self.fact_starts[fact.index() + 1] as usize]
     }
 
-    /// The arguments of the fact with this index (as [`super::Bits`] of facts give it).
+    /// The arguments of the fact with this index (as [`Bits`] of facts give it).
     pub fn arguments_at(&self, index: usize) -> &[ObjectId] {
         self.arguments(FactId(index as u32))
     }

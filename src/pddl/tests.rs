@@ -57,7 +57,7 @@ fn blocks_are_stacked_and_the_goal_is_noticed() {
          (on a c) (arm-empty)) (:goal (and (on b a) (on a c))))",
     )
     .unwrap();
-    let mut state = task.initial().clone();
+    let mut state = task.initial();
     assert_eq!(applicable(&task, &state), ["pickup b", "unstack a c"]);
     apply(&task, &mut state, "pickup b");
     assert_eq!(applicable(&task, &state), ["putdown b", "stack b a"]);
@@ -82,7 +82,7 @@ fn subtypes_constants_and_objects_named_twice_are_understood() {
         "(define (problem p) (:domain tyres) (:objects wrench - tool r1 r2 - wheel boot - container)
         (:init (in wrench boot) (in r1 boot) (isopen boot)) (:goal (have r1)))";
     let task = task(domain, problem).unwrap();
-    let mut state = task.initial().clone();
+    let mut state = task.initial();
     assert_eq!(applicable(&task, &state), ["fetch r1 boot", "fetch wrench boot"]);
     apply(&task, &mut state, "fetch r1 boot");
     apply(&task, &mut state, "fetch wrench boot");
@@ -117,7 +117,7 @@ fn facts_are_joined_and_the_product_is_never_enumerated() {
     );
     let task = task(domain, &problem).unwrap();
     assert_eq!(task.op_count(), 9999);
-    assert_eq!(applicable(&task, task.initial()), ["move r0 r1"]);
+    assert_eq!(applicable(&task, &task.initial()), ["move r0 r1"]);
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use super::bits::Bits;
 use super::error::PddlError;
 use super::hash::FastMap;
+use super::ids::ObjectId;
 use super::limits;
 use super::model::Model;
 use super::names::Name;
-use super::task::ObjectId;
 
 /// A type, or a union of types (`either`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,6 @@
 //! Puts the record of a prompt together: which segments, in which order, within the budget.
 
-use super::desk::Kept;
+use super::kept::Kept;
 use super::render::{body_hash, dropped_steps, expand};
 use super::templates::{Choice, Content, Fact, Part, StoredText, Wording};
 use super::{Templates, forms};

@@ -1,6 +1,6 @@
 //! A drafted prompt with other words in one place: what a person changes before it is sent.
 
-use super::desk::Kept;
+use super::kept::Kept;
 use super::render::{body_hash, expand};
 use super::{forms, render, text_hash};
 use crate::domain::{Origin, PromptRecord, Segment, SegmentRecord};

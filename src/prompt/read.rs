@@ -14,6 +14,7 @@ mod lines;
 mod list;
 mod plan;
 mod quoted;
+mod said;
 mod value;
 
 pub use actor::read;

@@ -1,8 +1,8 @@
 //! From the record of a prompt back to its words. Any state that has folded the record's event and still holds its
 //! episode gives the same body: settled steps, lesson versions and stored texts never change.
 
-use super::desk::{Kept, Line};
 use super::forms;
+use super::kept::{Kept, Line};
 use crate::domain::{Dropped, Label, Origin, Prompt, PromptRecord, Segment, Speaker, hex};
 use crate::engine::State;
 use sha2::{Digest, Sha256};

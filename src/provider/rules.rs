@@ -67,7 +67,7 @@ pub fn answer(prompt: &Prompt, seed: u64) -> String {
         return line;
     }
     let belief = belief::Belief::of(&reading);
-    let lessons = knowledge.forms.lessons(prompt, knowledge);
+    let lessons = forms::forms().lessons(prompt, knowledge);
     let line = mind::Mind { knowledge, reading: &reading, belief, lessons, dice, careful: false }.answer();
     // A name that a prompt breaks over lines is said in one.
     if line.contains(['\n', '\r']) { line.split_whitespace().collect::<Vec<_>>().join(" ") } else { line }

@@ -1,6 +1,7 @@
 //! The detectors. Each looks at the last step, at what is known from before ([`Situation`]) and at the tallies; the work
 //! is bounded by the texts of the step, not by the length of the episode. None of them sees `truth`.
 
+use super::evidence::{evidence, short};
 use super::failure;
 use super::goal::{Goal, Rung};
 use super::planning;
@@ -262,20 +263,6 @@ fn only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
         evidence: short(said),
         parts: BTreeMap::new(),
     }]
-}
-
-/// The words that prove a finding: action and answer, short enough for a line.
-pub(super) fn evidence(action: &str, text: &str) -> String {
-    let first = text.lines().next().unwrap_or_default();
-    format!("{} -> {}", short(action), short(first))
-}
-
-/// At most 100 characters of a text, cut at a blank where there is one.
-fn short(text: &str) -> String {
-    const MOST: usize = 100;
-    let Some((end, _)) = text.char_indices().nth(MOST) else { return text.to_owned() };
-    let cut = text[..end].rfind(' ').unwrap_or(end);
-    format!("{} …", text[..cut].trim_end())
 }
 
 /// The situation after the last step, for rules that speak of it.

@@ -6,6 +6,7 @@ mod sentences;
 
 pub(super) use sentences::{general, mistake, standing};
 
+use super::evidence::evidence;
 use super::thresholds::{CIRCLE_TURNS, REPEAT_AFTER};
 use crate::domain::{Note, NoteKind, Step};
 use crate::engine::{Episode, State};
@@ -46,7 +47,7 @@ struct Found<'a> {
 impl Found<'_> {
     fn note(&mut self, detector: &str, kind: NoteKind, parts: &[(&str, &str)]) {
         let parts = parts.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let evidence = super::detect::evidence(self.action, self.text);
+        let evidence = evidence(self.action, self.text);
         self.notes.push(Note { detector: detector.to_owned(), kind, evidence, parts });
     }
 

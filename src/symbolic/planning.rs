@@ -7,7 +7,7 @@ mod sentences;
 
 pub(super) use sentences::{general, mistake};
 
-use super::detect::evidence;
+use super::evidence::evidence;
 use super::thresholds::REPEAT_AFTER;
 use crate::domain::{Note, NoteKind, Seen, Step};
 use crate::engine::{Episode, State};

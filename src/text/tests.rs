@@ -211,6 +211,13 @@ proptest! {
     }
 
     #[test]
+    fn a_width_within_a_bound_is_the_width_up_to_it(text in hostile(), most in 0..60_usize) {
+        let text = one_line(&text);
+        prop_assert_eq!(width_within(&text, most), width(&text).min(most));
+        prop_assert_eq!(fits(&text, most), width(&text) <= most);
+    }
+
+    #[test]
     fn cut_text_fits(text in hostile(), columns in 0..30_usize) {
         prop_assert!(width(&truncate(&text, columns, "…")) <= columns);
     }

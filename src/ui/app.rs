@@ -14,6 +14,7 @@ use super::terminal::Screen;
 use super::theme::Theme;
 use super::update;
 use super::view::{self, BEAT_MILLIS, Scratch};
+use super::wake::Wake;
 use crate::driver::{Handle, Health};
 use crate::prompt::Templates;
 use crossterm::clipboard::CopyToClipboard;
@@ -125,18 +126,6 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     let (moment, scratch) = (Moment::default(), Scratch::default());
     let search = Arc::default();
     App { handle, options, model, moment, scratch, screen, search }.run().await
-}
-
-/// What the loop woke up for.
-pub(super) enum Wake {
-    Terminal(Event),
-    News,
-    Tick,
-    Answer(Answer),
-    /// Somebody asks us to stop, as Ctrl-Z does.
-    Stopped,
-    Continued,
-    Gone(i32),
 }
 
 impl App {

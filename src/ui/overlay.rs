@@ -17,6 +17,7 @@ mod fork;
 pub(crate) mod fuzzy;
 mod help;
 mod line_box;
+mod made;
 mod marks;
 mod model_box;
 mod palette;

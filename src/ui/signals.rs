@@ -1,6 +1,6 @@
 //! What the system tells the program while it has the terminal: to end, to stop, that it goes on.
 
-use super::app::Wake;
+use super::wake::Wake;
 use std::io;
 
 /// The signals that the screen listens to.

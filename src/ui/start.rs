@@ -9,9 +9,10 @@ mod view;
 pub use choose::{Chooser, Outcome};
 pub use view::draw;
 
-use super::app::{Options, Wake};
+use super::app::Options;
 use super::signals::Signals;
 use super::terminal::Screen;
+use super::wake::Wake;
 use crate::domain::SettingOrigin;
 use crossterm::event::{Event, EventStream, KeyEventKind};
 use futures_util::StreamExt;

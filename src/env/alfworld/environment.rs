@@ -35,7 +35,7 @@ impl Environment for World {
             won,
             valid: true,
             shown,
-            truth: self.truth.whole(self),
+            truth: self.truth.whole(self.scene()),
         })
     }
 
@@ -45,7 +45,7 @@ impl Environment for World {
         self.progress.observe(&observation);
         let (shown, truth) = if valid {
             let shown = self.shown.observe(action.trim(), &observation);
-            (shown, self.truth.changes(self))
+            (shown, self.truth.changes(self.scene()))
         } else {
             (Value::Null, Value::Null)
         };

@@ -1,9 +1,19 @@
 //! What is true of the world, for the world pane: read off the facts.
 
 use super::game::Game;
-use super::world::World;
-use crate::pddl::{FactId, ObjectId, PredicateId};
+use crate::pddl::{FactId, ObjectId, PredicateId, State};
 use serde_json::{Map, Value, json};
+
+/// What the picture is read from.
+#[derive(Clone, Copy)]
+pub(super) struct Scene<'w> {
+    pub(super) game: &'w Game,
+    pub(super) state: &'w State,
+    /// The receptacle that the agent went to last.
+    pub(super) gone_to: Option<&'w str>,
+    /// What it holds.
+    pub(super) held: Option<&'w str>,
+}
 
 /// The predicates that the picture is made of; a game without them has a poorer picture.
 #[derive(Clone, Debug, Default)]
@@ -32,21 +42,21 @@ impl Truth {
     }
 
     /// Everything, as a patch onto nothing.
-    pub(super) fn whole(&self, world: &World) -> Value {
-        let game = world.game();
+    pub(super) fn whole(&self, scene: Scene) -> Value {
+        let game = scene.game;
         let mut receptacles = Map::new();
-        for fact in true_facts(world, self.receptacle_at) {
+        for fact in true_facts(scene, self.receptacle_at) {
             let [receptacle, location] = *game.task.arguments(fact) else { continue };
             let mut one = Map::new();
             one.insert("loc".to_owned(), game.entities.name(location).into());
-            if is_true(world, self.openable, receptacle) {
-                one.insert("open".to_owned(), is_true(world, self.opened, receptacle).into());
+            if is_true(scene, self.openable, receptacle) {
+                one.insert("open".to_owned(), is_true(scene, self.opened, receptacle).into());
             }
-            one.insert("items".to_owned(), self.items(world, receptacle));
+            one.insert("items".to_owned(), self.items(scene, receptacle));
             receptacles.insert(game.entities.name(receptacle).to_owned(), Value::Object(one));
         }
         let mut whole = Map::new();
-        for (key, value) in [("place", self.place(world)), ("holding", holding(world))] {
+        for (key, value) in [("place", self.place(scene)), ("holding", holding(scene))] {
             if !value.is_null() {
                 whole.insert(key.to_owned(), value);
             }
@@ -56,23 +66,23 @@ impl Truth {
     }
 
     /// What the last command changed; null where nothing did.
-    pub(super) fn changes(&self, world: &World) -> Value {
-        let game = world.game();
+    pub(super) fn changes(&self, scene: Scene) -> Value {
+        let game = scene.game;
         let mut patch = Map::new();
         let mut receptacles = Map::new();
-        for change in world.state().changes() {
+        for change in scene.state.changes() {
             let predicate = Some(game.task.predicate_of(change.fact));
             let arguments = game.task.arguments(change.fact);
             if predicate == self.agent_at {
-                patch.insert("place".to_owned(), self.place(world));
+                patch.insert("place".to_owned(), self.place(scene));
             } else if predicate == self.holds {
-                patch.insert("holding".to_owned(), holding(world));
+                patch.insert("holding".to_owned(), holding(scene));
             } else if predicate == self.opened {
                 let one = receptacles.entry(game.entities.name(arguments[0])).or_insert_with(|| json!({}));
                 one["open"] = change.now.into();
             } else if predicate == self.inside {
                 let one = receptacles.entry(game.entities.name(arguments[1])).or_insert_with(|| json!({}));
-                one["items"] = self.items(world, arguments[1]);
+                one["items"] = self.items(scene, arguments[1]);
             }
         }
         if !receptacles.is_empty() {
@@ -82,15 +92,15 @@ impl Truth {
     }
 
     /// The receptacle the agent stands at: the one it went to, or the first there; null where there is none.
-    fn place(&self, world: &World) -> Value {
-        let game = world.game();
-        let here = true_facts(world, self.agent_at).next().map(|fact| game.task.arguments(fact)[1]);
-        let mut there = true_facts(world, self.receptacle_at)
+    fn place(&self, scene: Scene) -> Value {
+        let game = scene.game;
+        let here = true_facts(scene, self.agent_at).next().map(|fact| game.task.arguments(fact)[1]);
+        let mut there = true_facts(scene, self.receptacle_at)
             .map(|fact| game.task.arguments(fact))
             .filter(|arguments| Some(arguments[1]) == here)
             .map(|arguments| game.entities.name(arguments[0]));
         let first = there.next();
-        let gone_to = world.shown.place();
+        let gone_to = scene.gone_to;
         first
             .filter(|&name| Some(name) == gone_to)
             .or_else(|| there.find(|&name| Some(name) == gone_to))
@@ -98,25 +108,25 @@ impl Truth {
             .into()
     }
 
-    fn items(&self, world: &World, receptacle: ObjectId) -> Value {
-        let game = world.game();
-        let inside = true_facts(world, self.inside)
+    fn items(&self, scene: Scene, receptacle: ObjectId) -> Value {
+        let game = scene.game;
+        let inside = true_facts(scene, self.inside)
             .map(|fact| game.task.arguments(fact))
             .filter(|arguments| arguments[1] == receptacle);
         inside.map(|arguments| Value::from(game.entities.name(arguments[0]))).collect()
     }
 }
 
-fn is_true(world: &World, predicate: Option<PredicateId>, object: ObjectId) -> bool {
-    let fact = predicate.and_then(|predicate| world.game().task.fact(predicate, &[object]));
-    fact.is_some_and(|fact| world.state().holds(fact))
+fn is_true(scene: Scene, predicate: Option<PredicateId>, object: ObjectId) -> bool {
+    let fact = predicate.and_then(|predicate| scene.game.task.fact(predicate, &[object]));
+    fact.is_some_and(|fact| scene.state.holds(fact))
 }
 
-fn holding(world: &World) -> Value {
-    world.inventory().next().into()
+fn holding(scene: Scene) -> Value {
+    scene.held.into()
 }
 
-fn true_facts(world: &World, predicate: Option<PredicateId>) -> impl Iterator<Item = FactId> + '_ {
-    let facts = predicate.into_iter().flat_map(|predicate| world.game().task.facts_of(predicate));
-    facts.filter(|&fact| world.state().holds(fact))
+fn true_facts(scene: Scene<'_>, predicate: Option<PredicateId>) -> impl Iterator<Item = FactId> {
+    let facts = predicate.into_iter().flat_map(move |predicate| scene.game.task.facts_of(predicate));
+    facts.filter(move |&fact| scene.state.holds(fact))
 }

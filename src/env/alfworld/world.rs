@@ -10,7 +10,7 @@ use super::query::Told;
 use super::shown::Shown;
 use super::subgoals::Subgoals;
 use super::targets::Targets;
-use super::truth::Truth;
+use super::truth::{Scene, Truth};
 use crate::env::EnvError;
 use crate::pddl::{Bits, OpId, State};
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl World {
     pub fn new(game: Arc<Game>, targets: Option<&Targets>) -> Result<Self, EnvError> {
         let progress = Progress::new(targets.unwrap_or(game.targets()));
         let mut world = Self {
-            state: game.task.initial().clone(),
+            state: game.task.initial(),
             told: game.start.told.clone(),
             counts: Vec::new(),
             active: game.start.active.clone(),
@@ -164,8 +164,14 @@ impl World {
         self.settle().map_err(|broken| broken.of(self.game.label()))
     }
 
-    pub(super) fn state(&self) -> &State {
-        &self.state
+    /// What the world pane's picture is read from.
+    pub(super) fn scene(&self) -> Scene<'_> {
+        Scene {
+            game: &self.game,
+            state: &self.state,
+            gone_to: self.shown.place(),
+            held: self.inventory().next(),
+        }
     }
 
     fn find(&self, command: &str) -> Option<OpId> {

@@ -1,28 +1,12 @@
 //! The state of the grid and its low-level actions.
 
-use super::start::{Start, cell, code};
-use super::thing::{Cell, Code, Kind, Leaf, Pose, Thing, ThingId};
+use super::low::Low;
+use super::start::Start;
+use super::thing::{Cell, Code, Kind, Leaf, Pose, Thing, ThingId, cell, code};
 use super::verify::{Facts, Memory, Verdict};
 use super::view::{Image, Scene};
 use std::fmt::Write as _;
 use std::sync::Arc;
-
-/// A low-level action; the number is that of the original.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Low {
-    /// Turn left.
-    Left,
-    /// Turn right.
-    Right,
-    /// One step ahead, into an empty cell or an open door.
-    Forward,
-    /// Take what lies ahead.
-    PickUp,
-    /// Lay down what is carried.
-    Drop,
-    /// Open or close a door, open a box.
-    Toggle,
-}
 
 /// The state that low-level actions change. Cheap to copy: what rarely changes is shared.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! A level at its start: everything an episode begins with. It comes from a seed ([`super::Level::start`]) or a file ([`super::Start::parse`]).
 
 use super::mission::Mission;
-use super::thing::{Cell, Code, Pose, Thing, ThingId};
+use super::thing::{Cell, Pose, Thing, ThingId, cell};
 use super::view::Image;
 use std::sync::Arc;
 
@@ -71,23 +71,6 @@ impl Start {
     /// What a cell holds; outside of the grid are walls.
     pub fn cell(&self, x: i16, y: i16) -> Cell {
         cell(&self.cells, self.width, self.height, x, y)
-    }
-}
-
-/// What a cell holds; outside of the grid are walls.
-pub(super) fn cell(cells: &[Cell], width: i16, height: i16, x: i16, y: i16) -> Cell {
-    if x < 0 || y < 0 || x >= width || y >= height {
-        return Cell::Wall;
-    }
-    cells.get(y as usize * width as usize + x as usize).copied().unwrap_or(Cell::Wall)
-}
-
-/// How a cell is encoded.
-pub(super) fn code(things: &[Thing], cell: Cell) -> Code {
-    match cell {
-        Cell::Empty => Code::EMPTY,
-        Cell::Wall => Code::WALL,
-        Cell::Of(ThingId(id)) => things.get(usize::from(id)).map_or(Code::EMPTY, |&thing| Code::of(thing)),
     }
 }
 

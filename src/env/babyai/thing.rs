@@ -230,6 +230,23 @@ impl Code {
     }
 }
 
+/// What a cell holds; outside of the grid are walls.
+pub(super) fn cell(cells: &[Cell], width: i16, height: i16, x: i16, y: i16) -> Cell {
+    if x < 0 || y < 0 || x >= width || y >= height {
+        return Cell::Wall;
+    }
+    cells.get(y as usize * width as usize + x as usize).copied().unwrap_or(Cell::Wall)
+}
+
+/// How a cell is encoded.
+pub(super) fn code(things: &[Thing], cell: Cell) -> Code {
+    match cell {
+        Cell::Empty => Code::EMPTY,
+        Cell::Wall => Code::WALL,
+        Cell::Of(ThingId(id)) => things.get(usize::from(id)).map_or(Code::EMPTY, |&thing| Code::of(thing)),
+    }
+}
+
 /// Where the agent is and where it looks. Directions: 0 right, 1 down, 2 left, 3 up; y grows downwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pose {
@@ -255,12 +272,6 @@ impl Pose {
         let (fx, fy) = AHEAD[usize::from(self.dir & 3)];
         let (rx, ry) = (-fy, fx);
         (self.x + fx * ahead + rx * right, self.y + fy * ahead + ry * right)
-    }
-
-    /// The cell at a row and a column of the agent's view.
-    pub fn in_view(self, row: usize, column: usize) -> (i16, i16) {
-        let (ahead, right) = super::view::place_in_view(row * super::view::SIDE + column);
-        self.offset(ahead, right)
     }
 
     /// One step to the agent's right, as a difference.

@@ -1,7 +1,6 @@
 //! The 7×7 cells in front of the agent, and which of them it sees.
 
-use super::start::{cell, code};
-use super::thing::{Cell, Code, Pose, Thing, ThingId};
+use super::thing::{Cell, Code, Pose, Thing, ThingId, cell, code};
 
 /// Cells along a side of the view. The agent stands in the middle of the last row.
 pub const SIDE: usize = 7;
@@ -14,6 +13,14 @@ pub type Image = [Code; SIDE * SIDE];
 /// How far ahead and how far to the right a cell of the view lies.
 pub(super) fn place_in_view(index: usize) -> (i16, i16) {
     ((SIDE - 1 - index / SIDE) as i16, (index % SIDE) as i16 - (SIDE / 2) as i16)
+}
+
+impl Pose {
+    /// The cell at a row and a column of the agent's view.
+    pub fn in_view(self, row: usize, column: usize) -> (i16, i16) {
+        let (ahead, right) = place_in_view(row * SIDE + column);
+        self.offset(ahead, right)
+    }
 }
 
 /// A grid to look at.

@@ -119,7 +119,7 @@ pub fn generate(id: &TaskId) -> Result<GeneratedProblem, EnvError> {
         }
         let text = draft.text(*id);
         let game = load(*id, &text)?;
-        if let Hint::Plan(plan) = game.plan_from(game.task().initial(), Effort::MODEST) {
+        if let Hint::Plan(plan) = game.plan_from(&game.task().initial(), Effort::MODEST) {
             return Ok(GeneratedProblem { id: *id, text, game, plan });
         }
     }

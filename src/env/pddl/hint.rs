@@ -47,7 +47,7 @@ impl Game {
 
     /// Looks for a plan from the start, within the effort.
     pub fn yardstick(&self, effort: Effort) -> Yardstick {
-        match self.plan_from(self.task.initial(), effort) {
+        match self.plan_from(&self.task.initial(), effort) {
             Hint::Plan(plan) => Yardstick::Plan(plan.len()),
             Hint::Impossible => Yardstick::Impossible,
             Hint::GaveUp { states } => Yardstick::GaveUp { states },

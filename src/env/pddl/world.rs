@@ -66,7 +66,7 @@ impl World {
     /// Opens a game, at its start.
     pub fn new(game: Arc<Game>) -> Self {
         let mut world = Self {
-            state: game.task.initial().clone(),
+            state: game.task.initial(),
             active: game.active.clone(),
             current: game.initial.clone(),
             held: vec![false; game.goal.len()],

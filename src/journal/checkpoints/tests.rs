@@ -1,8 +1,9 @@
 //! A checkpoint and what comes after it is the fold of everything; whatever is odd about one, it is as if it were not there.
 
-use super::{Checkpoints, Spacing, kept_states};
+use super::{Checkpoints, Spacing};
 use crate::domain::Seq;
 use crate::engine::{Envelope, Event, State};
+use crate::journal::kept_states;
 use crate::journal::open::{OpenBranch, Use, open_with};
 use crate::journal::{Follower, JournalError, read_branch};
 use crate::timeline::Stored;

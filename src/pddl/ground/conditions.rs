@@ -1,14 +1,13 @@
 //! Clauses under a binding become inputs; negated alternatives become gates of their own, shared where the binding agrees.
 
-use super::fill;
 use crate::pddl::atoms::Atoms;
 use crate::pddl::condition::{Clause, Scope};
 use crate::pddl::error::PddlError;
 use crate::pddl::gates::{Condition, Input, Rows};
 use crate::pddl::hash::FastMap;
-use crate::pddl::join::{FREE, Join, Plan};
+use crate::pddl::ids::ObjectId;
+use crate::pddl::join::{FREE, Join, Plan, fill};
 use crate::pddl::schema::Schema;
-use crate::pddl::task::ObjectId;
 use crate::pddl::types::Types;
 
 /// Grounds conditions over a finished set of atoms.

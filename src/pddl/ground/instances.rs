@@ -1,16 +1,15 @@
 //! Action instances with their conditions and effects. Instances that could never change anything are left out, as in the reference.
 
 use super::conditions::Grounder;
-use super::fill;
-use crate::pddl::atoms::too_large;
-use crate::pddl::condition::Slot;
-use crate::pddl::error::PddlError;
+use crate::pddl::condition::{Argument, Slot};
+use crate::pddl::error::{PddlError, too_large};
 use crate::pddl::gates::{Input, Rows};
-use crate::pddl::join::{FREE, Plan};
+use crate::pddl::ids::{FactId, ObjectId};
+use crate::pddl::join::{FREE, Plan, fill};
 use crate::pddl::limits;
 use crate::pddl::reach::Instances;
 use crate::pddl::schema::{Schema, SchemaEffect};
-use crate::pddl::task::{FactId, ObjectId, OpEffect};
+use crate::pddl::task::OpEffect;
 use crate::pddl::types::TypeId;
 
 /// All action instances, before facts have their final numbers.
@@ -87,9 +86,7 @@ impl<'s> Effects<'s> {
         let slots = schema.scope.kinds.len();
         let plan = |clause| {
             let wanted: Vec<Slot> = Slot::try_from(slots).map_or(Vec::new(), |slots| {
-                (0..slots)
-                    .filter(|&slot| of.pattern.arguments.contains(&super::Argument::Slot(slot)))
-                    .collect()
+                (0..slots).filter(|&slot| of.pattern.arguments.contains(&Argument::Slot(slot))).collect()
             });
             Plan::new(clause, slots, bound, &wanted, None, grounder.statics())
         };

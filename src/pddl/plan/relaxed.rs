@@ -6,8 +6,9 @@
 
 use crate::pddl::bits::Bits;
 use crate::pddl::gates::{Condition, Input, Source};
+use crate::pddl::ids::OpId;
 use crate::pddl::state::State;
-use crate::pddl::task::{OpId, Task};
+use crate::pddl::task::Task;
 
 const FAR: u32 = u32::MAX;
 /// Costs beyond this count as this; plans of such a size are not found anyway.

@@ -1,7 +1,8 @@
 //! Leaves out of a plan what it does not need.
 
+use crate::pddl::ids::OpId;
 use crate::pddl::state::State;
-use crate::pddl::task::{OpId, Task};
+use crate::pddl::task::Task;
 
 /// Longest plan that is looked at; the work grows with its square.
 const LONGEST: usize = 400;

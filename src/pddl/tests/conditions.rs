@@ -47,7 +47,7 @@ fn preconditions_mean_what_they_say() {
             "(:action go :parameters (?x - ta) :precondition {precondition} :effect (q ?x))"
         ));
         let task = task(&domain, &problem(init, "(z)")).unwrap();
-        assert_eq!(applicable(&task, task.initial()), expected, "{precondition}");
+        assert_eq!(applicable(&task, &task.initial()), expected, "{precondition}");
     }
 }
 
@@ -65,7 +65,7 @@ fn goals_mean_what_they_say() {
         ("(p nobody)", false, false),
     ] {
         let task = task(&domain, &problem("(p a2)", goal)).unwrap();
-        let mut state = task.initial().clone();
+        let mut state = task.initial();
         assert_eq!(state.is_goal(&task), before, "{goal}");
         apply(&task, &mut state, "set a1");
         assert_eq!(state.is_goal(&task), after, "{goal}");
@@ -76,7 +76,7 @@ fn goals_mean_what_they_say() {
 fn after(effect: &str, init: &str) -> Vec<String> {
     let actions = format!("(:action go :parameters (?x - ta) :precondition () :effect {effect})");
     let task = task(&domain(&actions), &problem(init, "(z)")).unwrap();
-    let mut state = task.initial().clone();
+    let mut state = task.initial();
     apply(&task, &mut state, "go a1");
     let mut all: Vec<String> = state
         .facts()
@@ -125,7 +125,7 @@ fn instances_that_change_nothing_are_left_out() {
         (:action never :parameters (?x - ta) :precondition (p ?x) :effect (when (not (p ?x)) (z)))
         (:action drop :parameters () :precondition () :effect (not (r b1 b2)))";
     let task = task(&domain(actions), &problem("(p a1) (q a1) (q a2)", "(z)")).unwrap();
-    assert_eq!(applicable(&task, task.initial()), ["move a1 a2"]);
+    assert_eq!(applicable(&task, &task.initial()), ["move a1 a2"]);
 }
 
 #[test]

@@ -4,9 +4,9 @@ use super::*;
 use crate::pddl::{Effort, Outcome, Planner};
 
 fn plan(task: &Task, effort: Effort) -> Outcome {
-    let outcome = Planner::new(task, |_| true).plan(task.initial(), effort);
+    let outcome = Planner::new(task, |_| true).plan(&task.initial(), effort);
     if let Outcome::Found(plan) = &outcome {
-        let mut state = task.initial().clone();
+        let mut state = task.initial();
         for &op in plan {
             assert!(state.applies(op));
             state.apply(task, op);

@@ -100,7 +100,7 @@ proptest! {
         );
         let model = Model::read(&domain, &problem).unwrap();
         let task = Task::ground(&model).unwrap();
-        let mut state = task.initial().clone();
+        let mut state = task.initial();
         for choice in choices {
             prop_assert_eq!(state.is_goal(&task), quantified(&model, &task, &state));
             let mut applies = [false; 64];
@@ -125,7 +125,7 @@ proptest! {
                 prop_assert_eq!(state.holds(done), fires);
             }
             // Going back and forth by facts alone gives the same gates.
-            let mut other = task.initial().clone();
+            let mut other = task.initial();
             other.restore(&task, state.facts());
             prop_assert!(other.applicable(&task).eq(state.applicable(&task)));
         }

@@ -1,7 +1,6 @@
 //! Reads an actor's reply. Total: any text gives a reading, and every word of it stands in the reply.
 
-use super::label::unbulleted;
-use super::quoted::is_quote;
+use super::said::{Said, command};
 use super::{Complaint, Remarks, json_action, lines, says_something};
 use crate::engine::Reading;
 
@@ -15,13 +14,6 @@ pub fn read(reply: &str) -> Reading {
         action: said.action,
         complaints: complaints.into_iter().map(|c| c.words).collect(),
     }
-}
-
-/// A thought and an action.
-#[derive(Default)]
-pub(super) struct Said {
-    pub(super) thought: Option<String>,
-    pub(super) action: Option<String>,
 }
 
 /// What a reply says, and what of it was not used.
@@ -203,49 +195,6 @@ impl<'a> Reader<'a, '_> {
         }
         self.said
     }
-}
-
-/// The action of a line without what stands around it: number, quotes, comment, a second action.
-pub(super) fn command<'a>(line: &'a str, remarks: &mut Remarks<'a>) -> &'a str {
-    let line = unbulleted(line).filter(|l| says_something(l)).unwrap_or(line);
-    let mut end = line.len();
-    if let Some(quote) = line.chars().next().filter(|c| is_quote(*c)) {
-        let inner = &line[quote.len_utf8()..];
-        if let Some(close) = inner
-            .find(|c: char| is_quote(c) && c != '\'' && c != '’' || c == quote && quote != '\'')
-            .or_else(|| inner.trim_end_matches('.').strip_suffix(['\'', '’']).map(str::len))
-            .filter(|close| says_something(&inner[..*close]))
-        {
-            aside("words after the action were not used", &inner[close..], remarks);
-            return inner[..close].trim();
-        }
-    }
-    for (what, at) in [
-        ("an observation that the model made up was not used", line.find(" Observation:")),
-        ("one action a step: the second was not used", line.find("; ")),
-        ("a remark after the action was not used", remark(line)),
-    ] {
-        if let Some(at) = at.filter(|at| *at < end && says_something(&line[..*at])) {
-            aside(what, &line[at..end], remarks);
-            end = at;
-        }
-    }
-    line[..end].trim_end_matches(|c: char| c.is_whitespace() || c == ';')
-}
-
-fn aside<'a>(what: &str, part: &'a str, remarks: &mut Remarks<'a>) {
-    if says_something(part) {
-        remarks.complain(what, part);
-    }
-}
-
-/// Where a remark in parentheses, behind `#`, `//` or a dash begins at the end of a line.
-fn remark(line: &str) -> Option<usize> {
-    let paren = line.ends_with(')').then(|| line.find(" (")).flatten();
-    [paren, line.find(" # "), line.find(" // "), line.find(" — "), line.find(" <- ")]
-        .into_iter()
-        .flatten()
-        .min()
 }
 
 /// `find it. Action: go to desk 1`, on the line of a thought.

@@ -1,7 +1,7 @@
 //! An actor that answers in JSON or a Python dictionary.
 
-use super::actor::{Said, command};
 use super::quoted::begins_key;
+use super::said::{Said, command};
 use super::value::{self, Value};
 use super::{Remarks, says_something};
 

@@ -1,10 +1,16 @@
 //! The lessons that the actor understands: whole sentences of documented forms, nothing else
 //! (`docs/LESSON_FORMS.md`). A sentence outside the forms leaves no trace, however sensible it is.
 
-use super::knowledge::Knowledge;
-use crate::domain::{Label, Prompt};
+mod pattern;
+mod sentences;
+
+use super::knowledge::{Knowledge, knowledge};
+use crate::domain::Prompt;
+use pattern::{Bound, Pattern, firsts, matches, slot};
+use sentences::{LONGEST, sentences, taught, words_of};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 
 /// What a form tells the actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
@@ -30,24 +36,6 @@ pub(super) enum Form {
     SayMove,
     SayPut,
 }
-
-/// What a word of a form may be.
-#[derive(Clone, Debug)]
-enum Slot {
-    /// One of these words.
-    Words(Vec<String>),
-    /// A kind of thing or a general word for one.
-    What,
-    /// A kind of thing.
-    Thing,
-    /// A kind of place.
-    Place,
-    /// A lamp.
-    Lamp,
-}
-
-/// A form, word by word; the flag says that the word may be missing.
-type Pattern = Vec<(Slot, bool)>;
 
 /// All forms, ready to match. A sentence is that of the first form that fits it.
 #[derive(Debug)]
@@ -82,16 +70,21 @@ pub(super) struct Lessons {
     verbs: Vec<(Form, String)>,
 }
 
-/// What a match has bound.
-#[derive(Clone, Copy, Debug, Default)]
-struct Bound<'a> {
-    thing: Option<&'a str>,
-    place: Option<&'a str>,
-    verb: Option<&'a str>,
+#[derive(serde::Deserialize)]
+struct File {
+    forms: BTreeMap<Form, Vec<String>>,
 }
 
-/// A sentence longer than this is no lesson of ours.
-const LONGEST: usize = 24;
+static FORMS: LazyLock<Forms> = LazyLock::new(|| match toml::from_str::<File>(include_str!("forms.toml")) {
+    Ok(file) => Forms::compile(&file.forms),
+    // The file is part of the program, and a test parses it.
+    Err(error) => unreachable!("the forms of lessons do not parse: {error}"),
+});
+
+/// The forms of this program.
+pub(super) fn forms() -> &'static Forms {
+    &FORMS
+}
 
 impl Forms {
     /// Compiles the forms as `forms.toml` writes them.
@@ -198,33 +191,6 @@ impl Lessons {
     }
 }
 
-/// The texts of a prompt that teach, in lower case.
-fn taught(prompt: &Prompt) -> impl Iterator<Item = String> {
-    let teaching = prompt.segments.iter().filter(|segment| {
-        matches!(
-            segment.label,
-            Label::Guidance
-                | Label::Abstract
-                | Label::Error
-                | Label::Progress
-                | Label::Memory
-                | Label::Rejection
-        )
-    });
-    teaching.map(|segment| segment.text.to_lowercase())
-}
-
-/// The words of a sentence without what counts for nothing; none where it is longer than any lesson of ours.
-fn words_of<'w, 's>(sentence: &'s str, words: &'w mut [&'s str; LONGEST]) -> Option<&'w [&'s str]> {
-    let marks = |c: char| matches!(c, ',' | '"' | '\'' | '`' | '(' | ')' | '“' | '”' | '’');
-    let mut count = 0;
-    for word in sentence.split_whitespace().map(|w| w.trim_matches(marks)).filter(|w| !w.is_empty()) {
-        *words.get_mut(count)? = word;
-        count += 1;
-    }
-    words.get(..count)
-}
-
 /// A sentence form for itself, of plain words alone.
 #[derive(Debug, serde::Deserialize)]
 #[serde(from = "String")]
@@ -243,50 +209,11 @@ impl Phrase {
             let mut words = [""; LONGEST];
             let words = words_of(sentence, &mut words).unwrap_or_default();
             phrases.iter().any(|phrase| {
-                !words.is_empty()
-                    && matches(&phrase.0, words, super::knowledge::knowledge(), &mut Bound::default())
+                !words.is_empty() && matches(&phrase.0, words, knowledge(), &mut Bound::default())
             })
         };
         taught(prompt).any(|text| sentences(&text).any(fits))
     }
-}
-
-/// The sentences of a text in lower case: lines without bullets, cut at stops and at the two words of an Error lesson.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.lines()
-        .map(|line| {
-            line.trim_start().trim_start_matches(|c: char| "-*•>→ ".contains(c) || c.is_ascii_digit())
-        })
-        .map(|line| line.trim_start_matches([')', '.', ' ']))
-        .flat_map(|line| cut(line, "mistake: "))
-        .flat_map(|line| cut(line, "solution: "))
-        .flat_map(|line| line.split(['.', '!', ';', '→']))
-        .flat_map(|part| cut(part, "\": "))
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-}
-
-/// The parts of a text between marks. Every mark has a colon, and most texts have none, which is quickly seen.
-fn cut<'a>(text: &'a str, mark: &'static str) -> impl Iterator<Item = &'a str> {
-    let marked = text.contains(':');
-    let parts = marked.then(|| text.split(mark)).into_iter().flatten();
-    parts.chain((!marked).then_some(text))
-}
-
-fn slot(word: &str) -> (Slot, bool) {
-    let (word, optional) = match word.strip_prefix('[').and_then(|w| w.strip_suffix(']')) {
-        Some(inner) => (inner, true),
-        None => (word, false),
-    };
-    let slot = match word {
-        "WHAT" => Slot::What,
-        "THING" => Slot::Thing,
-        "PLACE" => Slot::Place,
-        "LAMP" => Slot::Lamp,
-        "PUT" => Slot::Words(["put", "place", "move"].map(str::to_owned).into()),
-        _ => Slot::Words(word.split('|').map(str::to_owned).collect()),
-    };
-    (slot, optional)
 }
 
 impl Sentence {
@@ -295,89 +222,5 @@ impl Sentence {
         let least = pattern.iter().filter(|(_, optional)| !optional).count();
         let most = pattern.iter().map(|(slot, _)| slot.longest()).sum();
         Self { form, pattern, words: least..=most }
-    }
-}
-
-/// The words that a form may begin with; none where it may begin with a kind.
-fn firsts(pattern: &[(Slot, bool)]) -> Option<Vec<&str>> {
-    let mut firsts = Vec::new();
-    for (slot, optional) in pattern {
-        let Slot::Words(words) = slot else { return None };
-        if words.iter().any(|w| w == "PLACE" || w == "WHAT") {
-            return None;
-        }
-        firsts.extend(words.iter().map(String::as_str));
-        if !optional {
-            return Some(firsts);
-        }
-    }
-    None
-}
-
-fn matches<'a>(
-    pattern: &[(Slot, bool)],
-    words: &[&'a str],
-    knowledge: &'a Knowledge,
-    bound: &mut Bound<'a>,
-) -> bool {
-    let Some(((slot, optional), rest)) = pattern.split_first() else { return words.is_empty() };
-    for length in 1..=slot.longest().min(words.len()) {
-        let Some((taken, left)) = words.split_at_checked(length) else { break };
-        let mut attempt = *bound;
-        if slot.takes(taken, knowledge, &mut attempt) && matches(rest, left, knowledge, &mut attempt) {
-            *bound = attempt;
-            return true;
-        }
-    }
-    *optional && matches(rest, words, knowledge, bound)
-}
-
-impl Slot {
-    fn longest(&self) -> usize {
-        match self {
-            Self::Words(_) => 1,
-            Self::What => 3,
-            Self::Thing | Self::Place | Self::Lamp => 2,
-        }
-    }
-
-    fn takes<'a>(&self, words: &[&'a str], knowledge: &'a Knowledge, bound: &mut Bound<'a>) -> bool {
-        match self {
-            Self::Words(options) => {
-                let &[word] = words else { return false };
-                let taken =
-                    options.iter().any(|o| o == word || (o == "PLACE" && bound.place_of(word, knowledge)));
-                if taken && matches!(word, "heat" | "cool" | "clean") {
-                    bound.verb.get_or_insert(word);
-                }
-                taken || (options.iter().any(|o| o == "WHAT") && Self::What.takes(words, knowledge, bound))
-            }
-            Self::What => match words {
-                ["object" | "objects" | "thing" | "things" | "item" | "items" | "food" | "it" | "them"]
-                | ["what", "you", "hold"] => true,
-                _ => Self::Thing.takes(words, knowledge, &mut Bound::default()),
-            },
-            Self::Thing => {
-                let kind = knowledge.thing_kind(words);
-                bound.thing = kind.or(bound.thing);
-                kind.is_some()
-            }
-            Self::Place => {
-                let kind = knowledge.place_kind(words);
-                bound.place = kind.or(bound.place);
-                kind.is_some()
-            }
-            Self::Lamp => {
-                matches!(words, ["lamp" | "desklamp" | "floorlamp"] | ["desk" | "floor", "lamp"])
-            }
-        }
-    }
-}
-
-impl<'a> Bound<'a> {
-    fn place_of(&mut self, word: &str, knowledge: &'a Knowledge) -> bool {
-        let kind = knowledge.place_kind(&[word]);
-        self.place = kind.or(self.place);
-        kind.is_some()
     }
 }

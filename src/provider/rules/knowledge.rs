@@ -1,7 +1,6 @@
 //! What the actor brings along: common sense about homes, the forms it understands, the mistakes it makes. All of it is
 //! committed data; nothing here depends on a prompt.
 
-use super::forms::{Form, Forms};
 use super::text::Treatment;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +9,6 @@ use std::sync::LazyLock;
 /// The text of the mistakes file, as committed.
 pub(super) const MISTAKES: &str = include_str!("mistakes.toml");
 const PLACES: &str = include_str!("places.toml");
-const FORMS: &str = include_str!("forms.toml");
 
 /// A beginner's bad habit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -75,23 +73,16 @@ struct Kinds {
     kinds: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
-struct FormsFile {
-    forms: BTreeMap<Form, Vec<String>>,
-}
-
 /// All data, read once.
 #[derive(Debug)]
 pub(super) struct Knowledge {
     places: PlacesFile,
     mistakes: MistakesFile,
-    /// The forms of lessons.
-    pub(super) forms: Forms,
 }
 
-static KNOWLEDGE: LazyLock<Knowledge> = LazyLock::new(|| match Knowledge::parse(PLACES, MISTAKES, FORMS) {
+static KNOWLEDGE: LazyLock<Knowledge> = LazyLock::new(|| match Knowledge::parse(PLACES, MISTAKES) {
     Ok(knowledge) => knowledge,
-    // The three files are part of the program, and a test parses them.
+    // Both files are part of the program, and a test parses them.
     Err(error) => unreachable!("a data file of the built-in actor does not parse: {error}"),
 });
 
@@ -125,13 +116,8 @@ impl Habit {
 }
 
 impl Knowledge {
-    fn parse(places: &str, mistakes: &str, forms: &str) -> Result<Self, toml::de::Error> {
-        let forms: FormsFile = toml::from_str(forms)?;
-        Ok(Self {
-            places: toml::from_str(places)?,
-            mistakes: toml::from_str(mistakes)?,
-            forms: Forms::compile(&forms.forms),
-        })
+    fn parse(places: &str, mistakes: &str) -> Result<Self, toml::de::Error> {
+        Ok(Self { places: toml::from_str(places)?, mistakes: toml::from_str(mistakes)? })
     }
 
     /// How a habit shows; a habit that the file does not name never does.

@@ -1,6 +1,7 @@
 //! All that is known about one lesson.
 
 use super::editor::scope_word;
+use super::made::Made;
 use super::window::{Line, Page, Scroll, paragraph};
 use super::{Overlay, Reaction, scrolled};
 use crate::domain::{Lesson, LessonId, LessonOrigin, LessonStatus, Scope};
@@ -17,12 +18,13 @@ use ratatui::layout::Rect;
 pub struct Details {
     id: LessonId,
     scroll: Scroll,
+    made: Made,
 }
 
 impl Details {
     /// Of this lesson.
     pub fn new(id: LessonId) -> Self {
-        Self { id, scroll: Scroll::default() }
+        Self { id, scroll: Scroll::default(), made: Made::default() }
     }
 
     fn lines(lesson: &Lesson, look: &Look<'_>, columns: u16) -> Vec<Line> {
@@ -168,6 +170,8 @@ impl Overlay for Details {
         let Some(lesson) = look.shown().pool.get(&self.id) else { return };
         let title = format!("{} lesson {}", lesson.kind.name(), lesson.number);
         let page = Page { title: &title, columns: 80, mode: Mode::Details, scroll: &self.scroll };
-        page.draw(look, screen, canvas, |columns| Self::lines(lesson, look, columns));
+        page.draw(look, screen, canvas, |columns| {
+            self.made.rows(look, columns, |columns| Self::lines(lesson, look, columns))
+        });
     }
 }

@@ -1,6 +1,7 @@
 //! The world that was brought back answers other than recorded: both texts, and what can be done.
 
 use super::choice::Choice;
+use super::made::Made;
 use super::window::{Line, Place, Scroll, Window, paragraph};
 use super::{Overlay, Reaction};
 use crate::domain::BranchId;
@@ -21,6 +22,7 @@ pub struct Differs {
     /// The answers, and the texts above them.
     scroll: Scroll,
     texts: Scroll,
+    made: Made,
 }
 
 impl Differs {
@@ -31,7 +33,7 @@ impl Differs {
         answers.push("leave it open, and look around".to_owned());
         let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
         let choice = Choice::new("What now?", &answers);
-        Self { choice, back, scroll: Scroll::default(), texts: Scroll::default() }
+        Self { choice, back, scroll: Scroll::default(), texts: Scroll::default(), made: Made::default() }
     }
 
     fn texts(look: &Look<'_>, columns: u16) -> Vec<Line> {
@@ -91,7 +93,9 @@ impl Overlay for Differs {
         const COLUMNS: u16 = 78;
         let columns = COLUMNS.min(screen.width.saturating_sub(4));
         let answers = |columns| self.choice.lines(look, columns);
-        let rows = (Self::texts(look, columns).len() + answers(columns).len()) as u16 + 1;
+        let rows = (self.made.rows(look, columns, |columns| Self::texts(look, columns)).len()
+            + answers(columns).len()) as u16
+            + 1;
         let window = Window {
             title: "The world differs",
             place: Place::Middle,
@@ -104,7 +108,8 @@ impl Overlay for Differs {
         let answers = answers(inside.width);
         let high = (answers.len() as u16).min(inside.height);
         let above = Rect { height: inside.height.saturating_sub(high + 1), ..inside };
-        self.texts.draw(&Self::texts(look, inside.width), above, canvas);
+        let texts = self.made.rows(look, inside.width, |columns| Self::texts(look, columns));
+        self.texts.draw(&texts, above, canvas);
         let below = Rect { y: inside.bottom() - high, height: high, ..inside };
         self.scroll.draw(&answers, below, canvas);
     }

@@ -1,5 +1,6 @@
 //! One step as a whole: the texts that the panes shorten.
 
+use super::made::Made;
 use super::window::{Line, Page, Scroll, paragraph};
 use super::{Overlay, Reaction, scrolled};
 use crate::domain::{NoteKind, Seq, Step, Usage, price};
@@ -16,12 +17,13 @@ use ratatui::layout::Rect;
 pub struct StepView {
     number: u32,
     scroll: Scroll,
+    made: Made,
 }
 
 impl StepView {
     /// Of this step of the listed episode.
     pub fn new(number: u32) -> Self {
-        Self { number, scroll: Scroll::default() }
+        Self { number, scroll: Scroll::default(), made: Made::default() }
     }
 
     fn lines(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
@@ -195,6 +197,8 @@ impl Overlay for StepView {
         let title =
             if self.number == 0 { "The beginning".to_owned() } else { format!("Turn {}", self.number) };
         let page = Page { title: &title, columns: 96, mode: Mode::Overlay, scroll: &self.scroll };
-        page.draw(look, screen, canvas, |columns| self.lines(look, columns));
+        page.draw(look, screen, canvas, |columns| {
+            self.made.rows(look, columns, |columns| self.lines(look, columns))
+        });
     }
 }

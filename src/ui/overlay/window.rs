@@ -154,11 +154,12 @@ impl Page<'_> {
         rows: impl Fn(u16) -> (Vec<Line>, usize),
     ) {
         let columns = self.columns.min(screen.width.saturating_sub(4));
-        let high = u16::try_from(rows(columns).0.len()).unwrap_or(u16::MAX);
+        let made = rows(columns);
+        let high = u16::try_from(made.0.len()).unwrap_or(u16::MAX);
         let (title, mode) = (self.title, self.mode);
         let window = Window { title, place: Place::Middle, rows: high, columns: self.columns, mode };
         let inside = window.draw(look, screen, canvas);
-        let (lines, seen) = rows(inside.width);
+        let (lines, seen) = if inside.width == columns { made } else { rows(inside.width) };
         self.scroll.show(seen, lines.len(), usize::from(inside.height));
         self.scroll.draw(&lines, inside, canvas);
     }
@@ -173,7 +174,8 @@ impl Page<'_> {
     ) {
         // The window takes its margin from the columns before it is known how high it is.
         let columns = self.columns.min(screen.width.saturating_sub(4));
-        let high = u16::try_from(rows(columns).as_ref().len()).unwrap_or(u16::MAX);
+        let made = rows(columns);
+        let high = u16::try_from(made.as_ref().len()).unwrap_or(u16::MAX);
         let window = Window {
             title: self.title,
             place: Place::Middle,
@@ -182,7 +184,8 @@ impl Page<'_> {
             mode: self.mode,
         };
         let inside = window.draw(look, screen, canvas);
-        self.scroll.draw(rows(inside.width).as_ref(), inside, canvas);
+        let made = if inside.width == columns { made } else { rows(inside.width) };
+        self.scroll.draw(made.as_ref(), inside, canvas);
     }
 }
 

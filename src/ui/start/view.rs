@@ -4,7 +4,7 @@ mod settings;
 
 use super::TaskRow;
 use super::choose::{Chooser, Part};
-use crate::text::{one_line, width, wrap_at_most};
+use crate::text::{fits, one_line, width, wrap_at_most};
 use crate::ui::app::Options;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
@@ -145,7 +145,7 @@ fn aside(all: &[TaskRow], task: &TaskRow, columns: u16) -> String {
         return String::new();
     }
     let id = one_line(&task.id);
-    if width(&id) <= room {
+    if fits(&id, room) {
         return id.into_owned();
     }
     if all.iter().filter(|t| t.goal == task.goal).nth(1).is_none() {

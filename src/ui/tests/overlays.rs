@@ -2,13 +2,14 @@
 
 use super::{Stage, screen};
 use crate::domain::{
-    CallId, Dropped, EndReason, Kind, Label, LessonText, Origin, PromptRecord, SegmentRecord, Speaker,
+    By, CallId, Dropped, EndReason, Kind, Label, LessonText, Origin, PromptRecord, SegmentRecord, Speaker,
 };
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, kitchen};
 use crate::ui::model::{Cursor, Focus};
 use crate::ui::msg::{Msg, Request};
 use crate::ui::overlay::Answer;
+use serde_json::Value;
 
 const SMALL: [(u16, u16); 2] = [(80, 24), (60, 16)];
 
@@ -248,4 +249,20 @@ fn hostile_text_stays_inside_the_overlays() {
             stage.press("Esc");
         }
     }
+}
+
+/// The rows of an open step are kept between frames; they were once wrapped at every frame, a megabyte of them too.
+#[test]
+fn an_open_step_follows_what_comes_and_the_width() {
+    let mut stage = Stage::new(kitchen(), 120, 36);
+    stage.fixture.propose(None, Some("open drawer 9"));
+    stage.press("i");
+    let before = screen(&stage.draw());
+    assert!(before.contains("proposed    open drawer 9") && !before.contains("done "), "{before}");
+    stage.fixture.take("open drawer 9", By::Actor, "In it, you see a spoon 7.", 0.0, Value::Null);
+    let after = screen(&stage.draw());
+    assert!(after.contains("done        open drawer 9") && after.contains("spoon 7"), "{after}");
+    stage.tell(Msg::Resize(30, 36));
+    let narrow = screen(&stage.draw());
+    assert!(narrow.contains("open drawer") && !narrow.contains("In it, you see a spoon 7."), "{narrow}");
 }

@@ -6,7 +6,7 @@ mod planning;
 
 use super::Scratch;
 use super::frame;
-use crate::text::{fits, truncate, width, wrap_at_most};
+use crate::text::{fits, truncate, width, width_within, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::layout::Block;
 use crate::ui::look::Look;
@@ -186,7 +186,7 @@ fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &st
     // Where the agent stands comes first; then what holds something.
     let mut seen: Vec<&Place<'_>> = known.places.iter().filter(|p| p.seen || truth).collect();
     seen.sort_by_key(|p| (!p.here, p.holds.is_empty()));
-    let name_width = seen.iter().map(|p| width(p.name)).max().unwrap_or(0).min(room / 2);
+    let name_width = seen.iter().map(|p| width_within(p.name, room / 2)).max().unwrap_or(0);
     for place in seen {
         rows.extend(place_rows(look, place, name_width, room));
     }
@@ -317,11 +317,11 @@ fn lines(text: &str, columns: usize) -> Vec<String> {
 
 /// As many of the listed things as fit as a whole; a name that is cut reads as another thing.
 fn whole_items(text: &str, room: usize) -> &str {
-    if width(text) <= room {
+    if fits(text, room) {
         return text;
     }
     let borders = text.match_indices(", ").map(|(at, _)| &text[..=at]);
-    borders.filter(|part| width(part) <= room).last().unwrap_or("")
+    borders.filter(|part| fits(part, room)).last().unwrap_or("")
 }
 
 /// A name that is not broken between its words.

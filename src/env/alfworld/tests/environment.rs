@@ -146,7 +146,7 @@ fn truth_patched_step_by_step_equals_the_whole_truth() {
         "move apple 1 to sinkbasin 1",
     ] {
         merge_patch(&mut truth, &world.step(action).unwrap().truth);
-        assert_eq!(truth, world.truth.whole(&world), "{action}");
+        assert_eq!(truth, world.truth.whole(world.scene()), "{action}");
     }
     assert_eq!(truth["place"], "sinkbasin 1");
 }
@@ -188,7 +188,7 @@ fn going_back_and_on_is_the_same_as_never_having_left() {
             world.step(&action).unwrap();
             taken.push(action);
         }
-        let (end, listed) = (world.truth.whole(&world), world.admissible().unwrap());
+        let (end, listed) = (world.truth.whole(world.scene()), world.admissible().unwrap());
         for (at, snapshot) in marks.iter().rev() {
             world.restore(snapshot).unwrap();
             let mut fresh = World::new(world.game().clone(), None).unwrap();
@@ -201,7 +201,7 @@ fn going_back_and_on_is_the_same_as_never_having_left() {
                 assert_eq!(world.step(action).unwrap(), fresh.step(action).unwrap());
             }
             assert_eq!(
-                (world.truth.whole(&world), world.admissible().unwrap()),
+                (world.truth.whole(world.scene()), world.admissible().unwrap()),
                 (end.clone(), listed.clone())
             );
         }

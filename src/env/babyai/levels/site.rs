@@ -2,8 +2,8 @@
 //! original redraws, and [`Restart`] begins anew with the same dice.
 
 use crate::env::babyai::dice::Dice;
-use crate::env::babyai::start::{Rooms, cell};
-use crate::env::babyai::thing::{AHEAD, Cell, Colour, Kind, Leaf, Pose, Thing, ThingId};
+use crate::env::babyai::start::Rooms;
+use crate::env::babyai::thing::{AHEAD, Cell, Colour, Kind, Leaf, Pose, Thing, ThingId, cell};
 
 /// The attempt is given up; the dice roll on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::provider::rules::dice;
-use crate::provider::rules::forms::{Form, Forms, Lessons};
+use crate::provider::rules::forms::{Form, Forms, Lessons, forms};
 use crate::provider::rules::knowledge::knowledge;
 use std::collections::BTreeMap;
 
 fn learnt(sentence: &str) -> Lessons {
     let prompt = Prompt { segments: vec![segment(Label::Error, sentence)] };
-    knowledge().forms.lessons(&prompt, knowledge())
+    forms().lessons(&prompt, knowledge())
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::domain::SettingOrigin;
 use crate::method::SETTINGS;
-use crate::text::{one_line, truncate, width};
+use crate::text::{fits, one_line, truncate, width};
 use crate::ui::overlay::window::Line;
 use crate::ui::start::choose::{Chooser, Part};
 use crate::ui::start::{Answers, Knob};
@@ -57,7 +57,7 @@ fn cell(here: bool, name: &str, value: &str, origin: &str, wide: usize) -> Line 
     let room = wide.saturating_sub(NAME + frame + width(origin) + 3).max(1);
     let value = one_line(value);
     // The end of a path or a model's name says more than its beginning.
-    let value = if width(&value) > room { tail(&value, room) } else { value.into_owned() };
+    let value = if !fits(&value, room) { tail(&value, room) } else { value.into_owned() };
     let value = if here { format!("< {value} >") } else { value };
     let fill = wide.saturating_sub(NAME + width(&value) + width(origin) + 3);
     vec![

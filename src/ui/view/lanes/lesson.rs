@@ -3,7 +3,7 @@
 use super::Row;
 use crate::domain::{Kind, Lesson, LessonOrigin, LessonStatus, LessonText, Moment, Scope};
 use crate::engine::State;
-use crate::text::{one_line, truncate, width, wrap_at_most};
+use crate::text::{fits, one_line, truncate, width, wrap_at_most};
 use crate::ui::lane::Form;
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
@@ -36,7 +36,7 @@ pub(super) fn lesson_rows(
     let room = usize::from(columns).saturating_sub(indent + arrow + 3).max(4);
     let shown = look.shown().episode.as_ref().map_or(0, |e| e.number);
     let (long, short) = source(lesson, form, shown, g.dot);
-    let roomy = room >= 56 && width(&one_line(head(words))) + width(&long) + 3 <= room;
+    let roomy = room >= 56 && fits(&one_line(head(words)), room.saturating_sub(width(&long) + 3));
     let source = if roomy { long } else { short };
     let room = room.saturating_sub(width(&source) + 2).max(4);
     // What may be more than a line is given to the mistake first: it comes before what to do instead.

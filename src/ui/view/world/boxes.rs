@@ -1,7 +1,7 @@
 //! Small framed boxes side by side, as many in a row as fit.
 
 use super::Pieces;
-use crate::text::{truncate, width};
+use crate::text::{truncate, width, width_within};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
@@ -20,8 +20,8 @@ const GAP: usize = 1;
 /// Rows of boxes of one width, none wider than `most` within, in `columns` cells.
 pub(super) fn rows(boxes: &[Framed], columns: usize, most: usize, glyphs: &Glyphs) -> Vec<Pieces> {
     let wide = |one: &Framed| {
-        let lines = one.lines.iter().map(|line| line.iter().map(|(_, text)| width(text)).sum());
-        lines.chain([width(&one.title.1) + 1]).max().unwrap_or(0)
+        let lines = one.lines.iter().map(|line| line.iter().map(|(_, text)| width_within(text, most)).sum());
+        lines.chain([width_within(&one.title.1, most) + 1]).max().unwrap_or(0)
     };
     let inner = boxes
         .iter()

@@ -1,7 +1,7 @@
 //! Blocks as towers on a table.
 
 use super::{Facts, Pieces};
-use crate::text::width;
+use crate::text::width_within;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
@@ -42,10 +42,9 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
     let wide = towers
         .iter()
         .flatten()
-        .map(|block| width(block))
+        .map(|block| width_within(block, room.saturating_sub(3).max(1)))
         .max()
-        .unwrap_or(1)
-        .min(room.saturating_sub(3).max(1));
+        .unwrap_or(1);
     let each = ((room + 1) / (wide + 3)).max(1);
     for group in towers.chunks(each) {
         let height = group.iter().map(Vec::len).max().unwrap_or(0);

@@ -1,0 +1,55 @@
+//! What a reply says, and the action of a line.
+
+use super::label::unbulleted;
+use super::quoted::is_quote;
+use super::{Remarks, says_something};
+
+/// A thought and an action.
+#[derive(Default)]
+pub(super) struct Said {
+    pub(super) thought: Option<String>,
+    pub(super) action: Option<String>,
+}
+
+/// The action of a line without what stands around it: number, quotes, comment, a second action.
+pub(super) fn command<'a>(line: &'a str, remarks: &mut Remarks<'a>) -> &'a str {
+    let line = unbulleted(line).filter(|l| says_something(l)).unwrap_or(line);
+    let mut end = line.len();
+    if let Some(quote) = line.chars().next().filter(|c| is_quote(*c)) {
+        let inner = &line[quote.len_utf8()..];
+        if let Some(close) = inner
+            .find(|c: char| is_quote(c) && c != '\'' && c != '’' || c == quote && quote != '\'')
+            .or_else(|| inner.trim_end_matches('.').strip_suffix(['\'', '’']).map(str::len))
+            .filter(|close| says_something(&inner[..*close]))
+        {
+            aside("words after the action were not used", &inner[close..], remarks);
+            return inner[..close].trim();
+        }
+    }
+    for (what, at) in [
+        ("an observation that the model made up was not used", line.find(" Observation:")),
+        ("one action a step: the second was not used", line.find("; ")),
+        ("a remark after the action was not used", remark(line)),
+    ] {
+        if let Some(at) = at.filter(|at| *at < end && says_something(&line[..*at])) {
+            aside(what, &line[at..end], remarks);
+            end = at;
+        }
+    }
+    line[..end].trim_end_matches(|c: char| c.is_whitespace() || c == ';')
+}
+
+fn aside<'a>(what: &str, part: &'a str, remarks: &mut Remarks<'a>) {
+    if says_something(part) {
+        remarks.complain(what, part);
+    }
+}
+
+/// Where a remark in parentheses, behind `#`, `//` or a dash begins at the end of a line.
+fn remark(line: &str) -> Option<usize> {
+    let paren = line.ends_with(')').then(|| line.find(" (")).flatten();
+    [paren, line.find(" # "), line.find(" // "), line.find(" — "), line.find(" <- ")]
+        .into_iter()
+        .flatten()
+        .min()
+}

@@ -1,0 +1,58 @@
+//! The sentences of a prompt that teach.
+
+use crate::domain::{Label, Prompt};
+
+/// A sentence longer than this is no lesson of ours.
+pub(super) const LONGEST: usize = 24;
+
+/// The texts of a prompt that teach, in lower case.
+pub(super) fn taught(prompt: &Prompt) -> impl Iterator<Item = String> {
+    let teaching = prompt.segments.iter().filter(|segment| {
+        matches!(
+            segment.label,
+            Label::Guidance
+                | Label::Abstract
+                | Label::Error
+                | Label::Progress
+                | Label::Memory
+                | Label::Rejection
+        )
+    });
+    teaching.map(|segment| segment.text.to_lowercase())
+}
+
+/// The words of a sentence without what counts for nothing; none where it is longer than any lesson of ours.
+pub(super) fn words_of<'w, 's>(
+    sentence: &'s str,
+    words: &'w mut [&'s str; LONGEST],
+) -> Option<&'w [&'s str]> {
+    let marks = |c: char| matches!(c, ',' | '"' | '\'' | '`' | '(' | ')' | '“' | '”' | '’');
+    let mut count = 0;
+    for word in sentence.split_whitespace().map(|w| w.trim_matches(marks)).filter(|w| !w.is_empty()) {
+        *words.get_mut(count)? = word;
+        count += 1;
+    }
+    words.get(..count)
+}
+
+/// The sentences of a text in lower case: lines without bullets, cut at stops and at the two words of an Error lesson.
+pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .map(|line| {
+            line.trim_start().trim_start_matches(|c: char| "-*•>→ ".contains(c) || c.is_ascii_digit())
+        })
+        .map(|line| line.trim_start_matches([')', '.', ' ']))
+        .flat_map(|line| cut(line, "mistake: "))
+        .flat_map(|line| cut(line, "solution: "))
+        .flat_map(|line| line.split(['.', '!', ';', '→']))
+        .flat_map(|part| cut(part, "\": "))
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+}
+
+/// The parts of a text between marks. Every mark has a colon, and most texts have none, which is quickly seen.
+fn cut<'a>(text: &'a str, mark: &'static str) -> impl Iterator<Item = &'a str> {
+    let marked = text.contains(':');
+    let parts = marked.then(|| text.split(mark)).into_iter().flatten();
+    parts.chain((!marked).then_some(text))
+}

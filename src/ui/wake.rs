@@ -1,0 +1,16 @@
+//! What the loop of the screen wakes up for.
+
+use super::overlay::Answer;
+use crossterm::event::Event;
+
+/// One of them.
+pub(super) enum Wake {
+    Terminal(Event),
+    News,
+    Tick,
+    Answer(Answer),
+    /// Somebody asks us to stop, as Ctrl-Z does.
+    Stopped,
+    Continued,
+    Gone(i32),
+}
