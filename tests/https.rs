@@ -155,14 +155,15 @@ fn every_documented_way_to_name_an_authority_works() {
             "{code}: {said}"
         );
         assert!(server.asked().is_empty());
-        let ways: [(&[&str], &[(&str, &str)]); 4] = [
+        type Way<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+        let ways: &[Way<'_>] = &[
             (&["--ca-file", &ca], &[]),
             (&[], &[("RETROSPECT_CA_FILE", &ca)]),
             (&["--profile", "mine", "--config", &profile], &[]),
             #[cfg(target_os = "linux")]
             (&[], &[("SSL_CERT_FILE", &ca)]),
         ];
-        for (n, (flags, variables)) in ways.into_iter().enumerate() {
+        for (n, (flags, variables)) in ways.iter().enumerate() {
             let (code, said) = program(&home, &[run.as_slice(), flags].concat(), variables).await;
             assert_eq!(code, 0, "{flags:?} {variables:?}: {said}");
             assert_eq!(server.asked().len(), n + 1);

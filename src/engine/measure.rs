@@ -1,7 +1,7 @@
 //! How a server counts tokens, beside how they are estimated before it is asked: a quarter of the characters.
 
 use super::State;
-use crate::domain::{Asked, PromptRecord, Usage};
+use crate::domain::Asked;
 use serde::{Deserialize, Serialize};
 
 /// Prompts of a role that its server counted itself.
@@ -25,23 +25,6 @@ impl Measure {
 }
 
 impl State {
-    /// Takes a count in. What a proxy counted says nothing of the model's tokens, a recording nothing of this server's.
-    pub(super) fn measure(&mut self, prompt: &PromptRecord, usage: &Usage) {
-        let counts = !usage.estimated && !usage.proxy && !usage.recorded && usage.prompt_tokens > 0;
-        if !counts || prompt.tokens == 0 {
-            return;
-        }
-        let (asked, estimated, counted) = (prompt.asked, u64::from(prompt.tokens), usage.prompt_tokens);
-        match self.measures.iter_mut().find(|m| m.asked == asked) {
-            // Sums, so that answers of one round may come in any order.
-            Some(measure) => {
-                measure.estimated = measure.estimated.saturating_add(estimated);
-                measure.counted = measure.counted.saturating_add(counted);
-            }
-            None => self.measures.push(Measure { asked, estimated, counted }),
-        }
-    }
-
     /// An estimate as the role's server would count it, as far as its counts have shown.
     pub fn as_counted(&self, asked: Asked, estimate: u64) -> u64 {
         let (estimated, counted) = self.measured(asked);
@@ -67,6 +50,7 @@ fn scaled(number: u64, by: u64, of: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{PromptRecord, Usage};
 
     #[test]
     fn counts_are_added_up_bounded_and_told_from_estimates() {

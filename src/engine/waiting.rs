@@ -25,14 +25,4 @@ impl State {
         let mut sent = self.prompts.0.iter().chain(mentors);
         prompt.edited && !sent.any(|last| last.call == prompt.call && last.sha256 == prompt.sha256)
     }
-
-    /// Puts other words in the place of a failed call's prompt; whether there is such a call.
-    pub(super) fn change_failed(&mut self, prompt: &Arc<PromptRecord>) -> bool {
-        let mut failed = self.trouble.iter_mut().chain(&mut self.more_trouble);
-        let place = failed.find_map(|(effect, _)| match effect {
-            Effect::Ask { call, prompt: was } if *call == prompt.call => Some(was),
-            _ => None,
-        });
-        place.map(|was| was.clone_from(prompt)).is_some()
-    }
 }

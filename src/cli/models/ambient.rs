@@ -31,12 +31,12 @@ pub(super) fn headers(
     for line in config.text("run.headers").lines().map(str::trim).filter(|l| !l.is_empty()) {
         let Some((name, value)) = line.split_once(':').map(|(n, v)| (n.trim(), v.trim())) else {
             // The line may be a value alone, and a secret.
-            return Err(wrong(from, "a header without a colon".to_owned(), "write it as NAME: VALUE"));
+            return Err(wrong(from, "a header without a colon", "write it as NAME: VALUE"));
         };
         let value = match value.strip_prefix('$') {
             Some(of) => variable(of).ok_or_else(|| {
                 let what = format!("{name} is to be taken from a variable that is not set");
-                wrong(from, what, &format!("export {of}=..."))
+                wrong(from, &what, &format!("export {of}=..."))
             })?,
             None => value.to_owned(),
         };
@@ -65,7 +65,7 @@ pub(in crate::cli) fn without_values(lines: &str) -> String {
     lines.lines().filter(|l| !l.trim().is_empty()).map(hidden).collect::<Vec<_>>().join(", ")
 }
 
-fn wrong(from: &From, what: String, next: &str) -> Fault {
+fn wrong(from: &From, what: &str, next: &str) -> Fault {
     Fault::new(FaultKind::Config, format!("{from}: {what}"), next.to_owned())
 }
 

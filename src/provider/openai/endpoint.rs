@@ -299,7 +299,7 @@ impl Endpoint {
             ("repetition_penalty", 1.0, value(&penalty, sampling.repetition_penalty)),
         ];
         let differs = |(name, papers, sent): &(&str, f64, Option<f64>)| match sent {
-            Some(sent) if sent == papers => None,
+            Some(sent) if (sent - papers).abs() < 1e-9 => None,
             Some(sent) => Some(format!("{name} {papers}: {sent} is sent")),
             None => Some(format!("{name} {papers}: {none}")),
         };

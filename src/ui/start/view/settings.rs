@@ -57,7 +57,7 @@ fn cell(here: bool, name: &str, value: &str, origin: &str, wide: usize) -> Line 
     let room = wide.saturating_sub(NAME + frame + width(origin) + 3).max(1);
     let value = one_line(value);
     // The end of a path or a model's name says more than its beginning.
-    let value = if !fits(&value, room) { tail(&value, room) } else { value.into_owned() };
+    let value = if fits(&value, room) { value.into_owned() } else { tail(&value, room) };
     let value = if here { format!("< {value} >") } else { value };
     let fill = wide.saturating_sub(NAME + width(&value) + width(origin) + 3);
     vec![
