@@ -16,12 +16,14 @@ mod effect;
 mod envelope;
 mod event;
 mod limits;
+mod measure;
 mod policy;
 mod pool;
 mod seed;
 mod state;
 mod stops;
 mod switch;
+mod waiting;
 
 pub use advance::end as episode_end;
 pub use ahead::{AheadNow, AheadTally, AskedAhead};
@@ -32,6 +34,7 @@ pub use deed::{Deed, UndoEntry};
 pub use effect::{Effect, effect_of};
 pub use envelope::{Cause, Envelope};
 pub use event::{Event, Failure, PauseReason};
+pub use measure::Measure;
 pub use policy::{
     Ask, Detect, Draft, Drafter, Found, Heard, MentorReading, Method, Outgoing, Policy, Reading, StopLook,
     StopRead, StopRules, Want, keep,

@@ -1,8 +1,7 @@
 //! Step through an agent's episode, watch it reflect, teach it, and see whether the lesson helped.
 //!
 //! The rooms, from the inside out; an arrow only ever points to the left (`docs/ARCHITECTURE.md`):
-//! `domain` <- `engine` <- {`prompt`, `symbolic`, `stop`, `pddl`, `env` native, `timeline`} <- `method`
-//! `domain` <- `engine` <- {`prompt`, `grid`, `symbolic`, `pddl`, `env` native, `timeline`} <- `method`
+//! `domain` <- `engine` <- {`prompt`, `grid`, `symbolic`, `stop`, `pddl`, `env` native, `timeline`} <- `method`
 //! <- {`journal`, `provider`, `driver`} <- {`ui`, `cli`}.
 
 // What is outside (files, clocks, the environment, processes: clippy.toml) is closed to every room but those that say why it is not.

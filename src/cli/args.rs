@@ -251,6 +251,15 @@ pub struct Models {
     /// How it is spoken to: profiles of the configuration (`[models.P]`) or shipped ones, separated by commas.
     #[arg(long, value_name = "P", help_heading = "Models")]
     pub profile: Option<String>,
+    /// The environment variable that holds the key, where it is another than $OPENAI_API_KEY.
+    #[arg(long, value_name = "NAME", help_heading = "Models")]
+    pub key_env: Option<String>,
+    /// One more header, `NAME: VALUE`, as often as needed; a value such as $NAME is taken from the environment.
+    #[arg(long, value_name = "HEADER", help_heading = "Models")]
+    pub header: Vec<String>,
+    /// Certificates (PEM) whose authorities are believed beside the system's.
+    #[arg(long, value_name = "FILE", help_heading = "Models")]
+    pub ca_file: Option<String>,
     /// The interface: chat, or completions (the prompt as one text that is continued).
     #[arg(long, value_name = "chat|completions", help_heading = "Models")]
     pub api: Option<String>,

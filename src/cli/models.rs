@@ -5,6 +5,10 @@
 //! handed on can therefore name an address and never gets a key for it: on a resume only the address in force here, or one
 //! on this machine, is spoken to.
 
+mod ambient;
+
+pub(super) use ambient::without_values;
+
 use super::args::Models;
 use super::config::{Config, From};
 use super::fault::{Fault, FaultKind};
@@ -12,7 +16,7 @@ use super::place;
 use super::setup::origin;
 use crate::domain::{Asked, RunSpec, SettingOrigin, Settings};
 use crate::driver::{DriverError, StandIn, recorded};
-use crate::provider::openai::{Endpoint, Key, OpenAi, Profile, ProfileError};
+use crate::provider::openai::{Endpoint, OpenAi, Profile, ProfileError};
 use crate::provider::{Cache, Cached, Provider};
 use etcetera::BaseStrategy as _;
 use serde_json::{Value, json};
@@ -27,12 +31,17 @@ pub(super) fn flags(config: &mut Config, models: &Models) -> Result<(), Fault> {
     for (name, text) in [
         ("run.base_url", &models.base_url),
         ("run.profile", &models.profile),
+        ("run.key_env", &models.key_env),
+        ("run.ca_file", &models.ca_file),
         ("run.api", &models.api),
         ("run.mentor_base_url", &models.mentor_base_url),
         ("run.mentor_profile", &models.mentor_profile),
         ("run.cache", &models.cache),
     ] {
         config.flag(name, text.as_deref())?;
+    }
+    if !models.header.is_empty() {
+        config.flag("run.headers", Some(&models.header.join("\n")))?;
     }
     config.flag("run.prefetch", models.prefetch.then_some("true"))?;
     Ok(())
@@ -89,9 +98,11 @@ fn endpoint_of(
     let set = config.text(name);
     let of_profile = profile.base_url.clone().filter(|_| !over_profile);
     let from_profile = of_profile.is_some();
-    let key = variable("OPENAI_API_KEY").filter(|k| !k.trim().is_empty());
+    let hosted = config.text("run.key_env").is_empty();
+    let key = ambient::key(config, variable)?;
     let here = of_profile.or_else(|| (!set.is_empty()).then(|| set.to_owned()));
-    let here = here.or_else(|| (key.is_some() && begun.is_none()).then(|| HOSTED.to_owned()));
+    // Only the key that is named after them is theirs.
+    let here = here.or_else(|| (hosted && key.is_some() && begun.is_none()).then(|| HOSTED.to_owned()));
     let base_url = match (here, was("base_url")) {
         (Some(here), "") => here,
         (Some(here), was) if flagged(config, name) || Endpoint::new(&here, "").base_url == was => here,
@@ -117,9 +128,13 @@ fn endpoint_of(
     profile.base_url = Some(base_url);
     let keyed = profile.key_env.is_some() || profile.key_file.is_some();
     let mut endpoint = profile.endpoint(variable).map_err(|e| wrong(names, &e))?;
-    if !keyed && (!from_profile || endpoint.is_loopback()) {
-        endpoint.key = key.as_deref().map(Key::new);
+    if !from_profile || endpoint.is_loopback() {
+        if !keyed {
+            endpoint.key = key;
+        }
+        ambient::headers(config, variable, &mut endpoint)?;
     }
+    ambient::authorities(config, &mut endpoint)?;
     Ok(endpoint)
 }
 

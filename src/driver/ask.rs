@@ -47,10 +47,11 @@ impl Driver {
     /// server would cut without a word.
     pub(super) fn too_long(&self, prompt: &PromptRecord) -> Option<Failure> {
         let budget = self.engine.state.number("context_tokens", crate::prompt::CONTEXT_TOKENS);
-        (u64::from(prompt.tokens) > budget).then(|| Failure {
+        let state = &self.engine.state;
+        let tokens = state.as_counted(prompt.asked, u64::from(prompt.tokens));
+        (u64::from(prompt.tokens) > state.as_estimated(prompt.asked, budget)).then(|| Failure {
             what: format!(
-                "the prompt has about {} tokens, and {budget} is all it may have: task, lessons, examples and the newest turn alone do not fit",
-                prompt.tokens
+                "the prompt has about {tokens} tokens, and {budget} is all it may have: task, lessons, examples and the newest turn alone do not fit",
             ),
             place: "prompt".to_owned(),
             next: "set context_tokens higher and retry; or switch lessons off or set examples lower, give this call up and ask again".to_owned(),

@@ -65,13 +65,18 @@ impl State {
                 });
             }
             Event::PromptDrafted { prompt } => {
-                self.draft = Some(prompt.clone());
-                self.broken_off.clear();
-                self.open_step(prompt, seq, Stage::Prompt);
-                self.spend_stage();
+                if !self.change_failed(prompt) {
+                    self.draft = Some(prompt.clone());
+                    self.broken_off.clear();
+                    self.open_step(prompt, seq, Stage::Prompt);
+                    self.spend_stage();
+                }
             }
             Event::PromptSent { prompt } => {
-                self.draft = None;
+                // A failed call that is made again with other words.
+                if self.take_trouble(prompt.call).is_none() {
+                    self.draft = None;
+                }
                 self.open_step(prompt, seq, Stage::Reply);
                 self.pool_used = seq;
                 let shown = prompt.segments.iter().filter_map(|s| match &s.origin {
@@ -111,7 +116,11 @@ impl State {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
                 // a mentor's answer comes to stands in the same batch.
                 let asked = match self.calls.get(call) {
-                    Some(Effect::Ask { prompt, .. }) => prompt.asked,
+                    Some(Effect::Ask { prompt, .. }) => {
+                        let prompt = prompt.clone();
+                        self.measure(&prompt, usage);
+                        prompt.asked
+                    }
                     _ => Asked::Actor,
                 };
                 self.count_tokens(asked, usage);
@@ -266,6 +275,7 @@ impl State {
                 self.draft = None;
                 // What was learnt of the servers before says nothing of those from now on.
                 self.unsent.clear();
+                self.measures.clear();
                 self.run = Some(Arc::new((**spec).clone()));
             }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,

@@ -2,8 +2,8 @@
 
 use super::{Carried, Reply};
 use crate::domain::{
-    Autonomy, EndReason, Fate, Kind, Lesson, LessonId, LessonStatus, LessonText, Moment, RunSpec, Scope, Seq,
-    ShownAs, Task,
+    Autonomy, CallId, EndReason, Fate, Kind, Lesson, LessonId, LessonStatus, LessonText, Moment, RunSpec,
+    Scope, Seq, ShownAs, Task,
 };
 use serde_json::Value;
 
@@ -56,8 +56,10 @@ pub enum Command {
     /// Go on without the answer of a call to a model that failed: the mentor's reflection is left out, the actor's step waits
     /// for a person. The same of questions to the mentor that were broken off.
     GiveUp,
-    /// Give a segment of the prompt that waits to be sent other words.
+    /// Give a segment of a prompt that waits to be sent, or whose call has failed, other words.
     EditPrompt {
+        /// The prompt's call; none: the draft, else the first failed call's.
+        call: Option<CallId>,
         /// Which of the segments that it is rendered to, counted from 0.
         segment: usize,
         /// The words.

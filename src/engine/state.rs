@@ -1,6 +1,6 @@
 //! The state: what all events so far come to.
 
-use super::{AheadTally, AskedAhead, Clock, Effect, Failure, PauseReason, Pool, Stops, UndoEntry};
+use super::{AheadTally, AskedAhead, Clock, Effect, Failure, Measure, PauseReason, Pool, Stops, UndoEntry};
 use crate::domain::{
     Asked, Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, Note, PoolChange, PromptRecord,
     Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
@@ -173,6 +173,9 @@ pub struct State {
     /// Questions asked ahead that have come to nothing yet, one way or the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub early: Vec<AskedAhead>,
+    /// How the roles' servers count tokens.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measures: Vec<Measure>,
     /// Further failed calls of the same round.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_trouble: Vec<(Effect, Failure)>,

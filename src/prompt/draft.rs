@@ -35,8 +35,7 @@ pub(super) fn draft(state: &State, ask: &Ask, templates: &Templates, kept: &mut 
     for part in layout.map_or(&[][..], |l| &l.parts) {
         assembly.add(part, ask, templates);
     }
-    let budget = state.number("context_tokens", CONTEXT_TOKENS);
-    assembly.fit(u32::try_from(budget).unwrap_or(u32::MAX));
+    assembly.fit(state.number("context_tokens", CONTEXT_TOKENS));
     assembly.finish()
 }
 
@@ -152,7 +151,8 @@ impl Assembly<'_> {
             self.text(part, heading);
         }
         let (number, to) = (attempt.number, attempt.steps.len() as u32);
-        let mut room = self.state.number("context_tokens", CONTEXT_TOKENS) / 2;
+        let budget = self.state.number("context_tokens", CONTEXT_TOKENS);
+        let mut room = self.state.as_estimated(self.record.asked, budget) / 2;
         let mut from = to + 1;
         while from > 1 {
             let cost = u64::from(cost(attempt, from - 1));
@@ -225,10 +225,11 @@ impl Assembly<'_> {
     }
 
     /// Walks back from the newest settled step until the budget is full.
-    fn fit(&mut self, budget: u32) {
+    fn fit(&mut self, budget: u64) {
         let Some((place, speaker)) = self.steps_at else { return };
         let newest = self.episode.answered();
-        let mut room = budget.saturating_sub(self.record.tokens);
+        let room = self.state.as_estimated(self.record.asked, budget);
+        let mut room = u32::try_from(room).unwrap_or(u32::MAX).saturating_sub(self.record.tokens);
         let (mut from, mut tokens) = (newest + 1, 0);
         while from > 1 {
             let cost = self.cost(from - 1, newest);

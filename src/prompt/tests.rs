@@ -7,6 +7,7 @@ use crate::method::fixture::{House, Play, spec};
 use proptest::prelude::*;
 use std::sync::Arc;
 
+mod budget;
 mod edited;
 mod fate;
 mod interfaces;

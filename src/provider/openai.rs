@@ -7,7 +7,7 @@
 //!
 //! `endpoint` describes a server as data, `profile` reads such a description; `ask` is a call with its retries, `answer` one
 //! answer coming in; `frames` and `chunk` read it, `think` tells reasoning from text, `objection` and `memory` learn what a
-//! server refuses; `check` is what `doctor` asks.
+//! server refuses; `tls` says whom https believes; `check` is what `doctor` asks.
 
 mod answer;
 mod ask;
@@ -24,6 +24,8 @@ mod profile;
 mod request;
 mod retry;
 mod think;
+#[cfg(feature = "tls")]
+mod tls;
 
 pub use check::{Finding, Verdict, check};
 pub use endpoint::{Api, Auth, Endpoint, MaxTokensField, Prices, Reasoning, Retry, Sampling, Times};

@@ -49,8 +49,13 @@ fn models(out: &mut String) {
         out,
         "\n## `[models.NAME]`\n\nHow a model server is spoken to, for `--profile NAME` and `--mentor-profile NAME`. What a \
          profile does not say is left as it is. Shipped: {}. `paper` is OmniReflect's sampling alone, and joins any other: \
-         `--profile vllm,paper`. A key is never written into this file: a profile says where it is. `OPENAI_API_KEY` is sent \
-         to a server given with `--base-url` or `OPENAI_BASE_URL` and to servers on this machine, and to no other.\n\n\
+         `--profile vllm,paper`. A key is never written into this file: a profile says where it is. The key of `OPENAI_API_KEY` \
+         (or of `run.key_env`) and the headers of `run.headers` are sent to a server given with `--base-url` or \
+         `OPENAI_BASE_URL` and to servers on this machine, and to no other; a server that sends elsewhere is not followed.\n\n\
+         **https.** A server's certificate has to be signed by an authority that the system believes (on Linux `SSL_CERT_FILE` \
+         and `SSL_CERT_DIR` name other files of them), or by one in `ca_file`, `run.ca_file` or `--ca-file FILE`; there is no \
+         way to switch this off. **Proxies** are taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` (or the \
+         same in small letters); servers on this machine are always spoken to directly.\n\n\
          | key | what it does |\n|---|---|\n",
         Profile::shipped_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
     );

@@ -1,11 +1,13 @@
 //! `config init` and `config show`.
 
-use super::{Config, ENTRIES, sample};
+use super::{Config, ENTRIES, From, sample};
 use crate::cli::args::{self, ConfigVerb};
 use crate::cli::fault::{Fault, FaultKind};
+use crate::cli::models::without_values;
 use crate::cli::out::Out;
 use crate::provider::openai::Profile;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// `config init|show`.
 pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), Fault> {
@@ -14,7 +16,7 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
         ConfigVerb::Show { json: true } => {
             let mut values = Map::new();
             for entry in ENTRIES {
-                if let Some((value, from)) = config.values.get(entry.name) {
+                if let Some((value, from)) = shown(config, entry.name) {
                     values.insert(entry.name.to_owned(), json!({"value": value, "from": from.to_string()}));
                 }
             }
@@ -43,7 +45,7 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
             }
             out.line("")?;
             for entry in ENTRIES {
-                let Some((value, from)) = config.values.get(entry.name) else { continue };
+                let Some((value, from)) = shown(config, entry.name) else { continue };
                 let value = match value.as_str() {
                     Some("") => "-".to_owned(),
                     Some(text) => text.to_owned(),
@@ -80,6 +82,16 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
             Ok(())
         }
     }
+}
+
+/// A value as it may be shown: headers can be secrets.
+fn shown<'a>(config: &'a Config, name: &str) -> Option<(Cow<'a, Value>, &'a From)> {
+    let (value, from) = config.values.get(name)?;
+    let value = match value.as_str() {
+        Some(lines) if name == "run.headers" => Cow::Owned(json!(without_values(lines))),
+        _ => Cow::Borrowed(value),
+    };
+    Some((value, from))
 }
 
 /// Writes the sample file.

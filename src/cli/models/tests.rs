@@ -1,6 +1,7 @@
 //! Which server is spoken to, and who gets which key.
 
 use super::*;
+use crate::provider::openai::Key;
 
 const KEY: &str = "sk-hosted-key-of-a-person";
 

@@ -127,7 +127,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "redo" | "U" => one(Command::Redo),
         "reflect" => one(Command::Reflect(kind_of(&needs(rest, "reflect KIND")?).map_err(|f| f.message)?)),
         "prompt" | "p" => prompt(rest, state).map(Said::Tell),
-        "prompt-edit" => one(edit_prompt(rest)?),
+        "prompt-edit" => one(edit_prompt(rest, state)?),
         "world" | "w" => Ok(Said::Tell(world(state))),
         "actions" | "admissible" => Ok(Said::Admissible),
         "hint" => Ok(Said::Hint),
@@ -304,11 +304,14 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
         None => state.prompts.0.as_ref(),
         Some(kind) => mentor.find(|(q, ..)| q.kind == kind).map(|(_, last, _)| last),
     };
-    let draft = state.draft.as_ref().filter(|d| of_kind.is_none() || d.question.map(|q| q.kind) == of_kind);
+    let draft = state.waiting().find(|d| of_kind.is_none() || d.question.map(|q| q.kind) == of_kind);
     let Some(record) = draft.or(last) else { return Ok("no such prompt was sent yet".to_owned()) };
     let of = record.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
-    let waits =
-        if draft.is_some() { ", drafted: stage sends it, prompt-edit N TEXT changes part N" } else { "" };
+    let waits = match draft {
+        Some(_) if state.draft.is_some() => ", drafted: stage sends it, prompt-edit N TEXT changes part N",
+        Some(_) => ", its call failed: retry sends it, prompt-edit N TEXT changes part N",
+        None => "",
+    };
     let mut out = format!(
         "prompt{of} of episode {} step {}, about {} tokens{waits}\n",
         record.episode, record.step, record.tokens
@@ -338,13 +341,23 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
     Ok(out)
 }
 
-/// The number of a part of the drafted prompt, and its words.
-fn edit_prompt(rest: &str) -> Result<Command, String> {
-    let (number, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+/// The number of a part of the prompt that waits, and its words; a kind before it says which prompt to the mentor is meant.
+fn edit_prompt(rest: &str, state: &State) -> Result<Command, String> {
+    let split = |text: &'_ str| -> (String, String) {
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        (word.to_owned(), rest.trim().to_owned())
+    };
+    let (mut number, mut text) = split(rest);
+    let mut call = None;
+    if let Ok(kind) = kind_of(&number) {
+        let found = state.waiting().find(|p| p.question.is_some_and(|q| q.kind == kind));
+        call = Some(found.ok_or_else(|| format!("no {number} prompt waits to be sent"))?.call);
+        (number, text) = split(&text);
+    }
     let place = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
     let segment =
         place.ok_or("prompt-edit N TEXT: `prompt` numbers the parts of a drafted prompt from 1 on")?;
-    Ok(Command::EditPrompt { segment, text: text.trim().to_owned() })
+    Ok(Command::EditPrompt { call, segment, text })
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ impl State {
                 Deed::Hand(HandChange::Remark { episode, step, text, gone: false })
             }
             Event::PromptDrafted { prompt } if prompt.edited => {
-                let Some(was) = self.draft.clone() else { return };
+                let Some(was) = self.waits_for(prompt.call).cloned() else { return };
                 Deed::Hand(HandChange::Prompt { was, prompt: prompt.clone() })
             }
             Event::ThoughtEdited { step, was, text } => {
@@ -129,7 +129,11 @@ impl State {
             HandChange::Remark { episode, step, text, gone } => {
                 self.remark(*episode, *step, text, *gone);
             }
-            HandChange::Prompt { prompt, .. } => self.draft = Some(prompt.clone()),
+            HandChange::Prompt { prompt, .. } => {
+                if !self.change_failed(prompt) {
+                    self.draft = Some(prompt.clone());
+                }
+            }
             HandChange::Breakpoint { number, stop: Some(stop), on, .. } => {
                 self.stops.set(*number, stop);
                 self.stops.switch(*number, *on);

@@ -4,7 +4,7 @@ use crate::domain::{
     Asked, CallId, ChangeLine, Counted, EndReason, EpisodeRole, EpisodeSummary, Hindsight, Lesson, LessonId,
     NoteKind, PromptRecord, Question, Seen, Seq, Stage, Step, Task, Turn, Usage, merge_patch,
 };
-use crate::engine::{Carried, Effect, Episode, Event, Failure, State};
+use crate::engine::{Carried, Effect, Episode, Event, Failure, Measure, State};
 use std::sync::Arc;
 
 impl State {
@@ -175,6 +175,33 @@ impl State {
             self.trouble = Some((effect, failure));
         } else {
             self.more_trouble.push((effect, failure));
+        }
+    }
+
+    /// Puts other words in the place of a failed call's prompt; whether there is such a call.
+    pub(super) fn change_failed(&mut self, prompt: &Arc<PromptRecord>) -> bool {
+        let mut failed = self.trouble.iter_mut().chain(&mut self.more_trouble);
+        let place = failed.find_map(|(effect, _)| match effect {
+            Effect::Ask { call, prompt: was } if *call == prompt.call => Some(was),
+            _ => None,
+        });
+        place.map(|was| was.clone_from(prompt)).is_some()
+    }
+
+    /// Takes a count in. What a proxy counted says nothing of the model's tokens, a recording nothing of this server's.
+    pub(in crate::engine) fn measure(&mut self, prompt: &PromptRecord, usage: &Usage) {
+        let counts = !usage.estimated && !usage.proxy && !usage.recorded && usage.prompt_tokens > 0;
+        if !counts || prompt.tokens == 0 {
+            return;
+        }
+        let (asked, estimated, counted) = (prompt.asked, u64::from(prompt.tokens), usage.prompt_tokens);
+        match self.measures.iter_mut().find(|m| m.asked == asked) {
+            // Sums, so that answers of one round may come in any order.
+            Some(measure) => {
+                measure.estimated = measure.estimated.saturating_add(estimated);
+                measure.counted = measure.counted.saturating_add(counted);
+            }
+            None => self.measures.push(Measure { asked, estimated, counted }),
         }
     }
 

@@ -45,14 +45,18 @@ impl Engine {
                 if state.trouble.is_none() && state.divergence.is_none() {
                     return Err(Refusal::new("no call has failed", "go on with n or Space"));
                 }
-                let again =
-                    |(effect, _): &(Effect, _)| Event::Retried { call: Some(effect.call()), from: None };
+                let again = |(effect, _): &(Effect, _)| match effect {
+                    Effect::Ask { prompt, .. } if state.changed_since(prompt) => {
+                        Event::PromptSent { prompt: prompt.clone() }
+                    }
+                    _ => Event::Retried { call: Some(effect.call()), from: None },
+                };
                 let events: Vec<Event> = state.troubles().map(again).collect();
                 Ok(if events.is_empty() { vec![Event::Retried { call: None, from: None }] } else { events })
             }
             Command::RetryFrom(source) => self.retry_from(source),
             Command::GiveUp => self.give_up(),
-            Command::EditPrompt { segment, text } => self.edit_prompt(*segment, text),
+            Command::EditPrompt { call, segment, text } => self.edit_prompt(*call, *segment, text),
             Command::EditThought { step, text } => self.edit_thought(*step, text),
             Command::EditObservation { step, text } => self.edit_observation(*step, text),
             Command::SetAutonomy(autonomy) => Ok(self.autonomy(*autonomy)),
@@ -99,6 +103,12 @@ impl Engine {
     fn retry_from(&self, source: &str) -> Result<Vec<Event>, Refusal> {
         let failed = self.state.troubles().filter(|(effect, _)| matches!(effect, Effect::Ask { .. }));
         let from = Some(source.to_owned());
+        if self.state.waiting().any(|prompt| self.state.changed_since(prompt) && self.state.draft.is_none()) {
+            return Err(Refusal::new(
+                "a prompt with your words was never asked, so no recording answers it",
+                "try it (r), or take the change back (u) first",
+            ));
+        }
         let events: Vec<Event> = failed
             .map(|(effect, _)| Event::Retried { call: Some(effect.call()), from: from.clone() })
             .collect();

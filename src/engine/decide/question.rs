@@ -1,6 +1,6 @@
 //! A person's wishes about questions to models: a reflection now, going on without an answer, other words for a draft.
 
-use crate::domain::{Asked, Author, Question};
+use crate::domain::{Asked, Author, CallId, Question};
 use crate::engine::{Effect, Engine, Event, Heard, Refusal, Want};
 
 impl Engine {
@@ -56,10 +56,16 @@ impl Engine {
         Ok(events)
     }
 
-    /// The draft that waits is put down anew, with other words in one place. Only who goes stage by stage has one.
-    pub(super) fn edit_prompt(&self, segment: usize, text: &str) -> Result<Vec<Event>, Refusal> {
+    /// A prompt that waits is put down anew, with other words in one place: a draft, which only who goes stage by stage has,
+    /// or that of a failed call.
+    pub(super) fn edit_prompt(
+        &self,
+        call: Option<CallId>,
+        segment: usize,
+        text: &str,
+    ) -> Result<Vec<Event>, Refusal> {
         let state = &self.state;
-        let Some(draft) = &state.draft else {
+        let Some(draft) = call.map_or_else(|| state.waiting().next(), |call| state.waits_for(call)) else {
             return Err(Refusal::new(
                 "no prompt waits to be sent",
                 "go on by one stage (s): the next prompt then waits before it is sent",

@@ -123,7 +123,7 @@ impl Engine {
                 self.editable(*step, false)?;
                 again(entry)
             }
-            Deed::Hand(HandChange::Prompt { was, .. }) if self.state.draft.as_ref() != Some(was) => {
+            Deed::Hand(HandChange::Prompt { was, .. }) if self.state.waits_for(was.call) != Some(was) => {
                 return Err(Refusal::new("that prompt does not wait any more", "change the one that waits"));
             }
             Deed::Hand(_) | Deed::Ran | Deed::Stays(_) => again(entry),
@@ -134,7 +134,7 @@ impl Engine {
     fn moot(&self, entry: &UndoEntry) -> bool {
         match &entry.what {
             Deed::Hand(HandChange::Prompt { prompt, .. }) => {
-                self.state.pool_used <= entry.of && self.state.draft.as_ref() != Some(prompt)
+                self.state.pool_used <= entry.of && self.state.waits_for(prompt.call) != Some(prompt)
             }
             _ => false,
         }

@@ -178,7 +178,7 @@ fn settings_autonomy_remarks_and_drafts_are_taken_back_one_by_one() {
     bench.wish(Command::StepStage).unwrap();
     let draft = bench.state().draft.clone();
     assert!(draft.is_some());
-    bench.wish(Command::EditPrompt { segment: 0, text: "other".to_owned() }).unwrap();
+    bench.wish(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }).unwrap();
     assert!(bench.state().draft != draft);
     bench.wish(Command::Undo).unwrap();
     assert_eq!(bench.state().draft, draft);

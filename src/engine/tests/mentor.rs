@@ -242,7 +242,7 @@ fn a_draft_is_changed_by_a_person_and_sent_as_changed() {
     let mut bench = drafted();
     let before = bench.state().draft.clone().unwrap();
     assert!(!bench.state().open_episode().unwrap().assisted);
-    let edit = |segment, text: &str| Command::EditPrompt { segment, text: text.to_owned() };
+    let edit = |segment, text: &str| Command::EditPrompt { call: None, segment, text: text.to_owned() };
     assert_eq!(names(&bench.wish(edit(0, "Be brief.")).unwrap()), ["text_defined", "prompt_drafted"]);
     let state = bench.state();
     assert!(
@@ -266,7 +266,7 @@ fn a_draft_is_changed_by_a_person_and_sent_as_changed() {
 #[test]
 fn no_prompt_that_was_sent_is_changed_and_a_new_lesson_drafts_anew() {
     let mut bench = drafted();
-    bench.wish(Command::EditPrompt { segment: 0, text: "Be brief.".to_owned() }).unwrap();
+    bench.wish(Command::EditPrompt { call: None, segment: 0, text: "Be brief.".to_owned() }).unwrap();
     let wish = crate::engine::LessonWish::add(
         Kind::Error,
         Kind::Error.scope(),
@@ -275,8 +275,68 @@ fn no_prompt_that_was_sent_is_changed_and_a_new_lesson_drafts_anew() {
     );
     bench.wish(Command::Lesson(wish)).unwrap();
     assert!(bench.state().draft.is_none());
-    let refused = bench.wish(Command::EditPrompt { segment: 0, text: "x".to_owned() }).unwrap_err();
+    let refused =
+        bench.wish(Command::EditPrompt { call: None, segment: 0, text: "x".to_owned() }).unwrap_err();
     assert!(refused.next.contains("by one stage"), "{refused:?}");
     bench.wish(Command::StepStage).unwrap();
     assert!(!bench.state().draft.as_ref().unwrap().edited);
+}
+
+/// The prompts of failed calls can be changed, each of them, before they are tried again; the journal has what was asked.
+#[test]
+fn the_prompt_of_a_failed_call_is_changed_and_tried_again() {
+    let mut bench = asked();
+    let round = questions(&bench);
+    for (call, _) in &round {
+        fails(&mut bench, *call);
+    }
+    let [(first, _), (second, _)] = round[..] else { panic!("two questions") };
+    let sent = bench.state().waits_for(second).cloned().unwrap();
+    let edit = |call, text: &str| Command::EditPrompt { call, segment: 0, text: text.to_owned() };
+    bench.wish(edit(Some(second), "Be brief.")).unwrap();
+    let changed = bench.state().waits_for(second).cloned().unwrap();
+    assert!(changed.edited && changed.sha256 != sent.sha256 && bench.state().draft.is_none());
+    assert_eq!(bench.state().troubles().count(), 2, "both still wait for a decision");
+    assert!(bench.state().open_episode().unwrap().assisted);
+    let refused = bench.wish(Command::RetryFrom("cache".to_owned())).unwrap_err();
+    assert!(refused.why.contains("never asked"), "{refused:?}");
+    bench.wish(Command::Undo).unwrap();
+    assert_eq!(bench.state().waits_for(second), Some(&sent));
+    bench.wish(Command::Redo).unwrap();
+    assert_eq!(bench.state().waits_for(second), Some(&changed));
+    // Another model is asked with the person's words too.
+    let spec = bench.state().run.as_deref().cloned().unwrap();
+    let other = crate::engine::with_model(&spec, crate::domain::Asked::Mentor, "openai:other");
+    bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+    assert_eq!(names(&bench.wish(Command::Retry).unwrap()), ["retried", "prompt_sent"]);
+    assert_eq!(questions(&bench).iter().map(|q| q.0).collect::<Vec<_>>(), [first, second]);
+    let Some(Effect::Ask { prompt, .. }) = bench.state().calls.get(&second) else { panic!("it was sent") };
+    assert_eq!(*prompt, changed);
+    assert!(bench.state().trouble.is_none());
+    // It fails once more, and is tried again as it was sent.
+    fails(&mut bench, second);
+    assert_eq!(names(&bench.wish(Command::Retry).unwrap()), ["retried"]);
+    answers(&mut bench, first, "Rested.");
+    answers(&mut bench, second, "Danced in vain.");
+    let drawn: Vec<bool> = bench.state().pool.all().map(|l| l.by_person).collect();
+    assert_eq!(drawn.iter().filter(|by| **by).count(), 1, "the one drawn from the changed prompt");
+}
+
+#[test]
+fn the_actors_failed_prompt_is_changed_without_going_by_stages() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    let call = *bench.state().calls.keys().next().unwrap();
+    fails(&mut bench, call);
+    let calls = bench.state().open_episode().unwrap().calls;
+    bench.wish(Command::EditPrompt { call: None, segment: 0, text: "Be brief.".to_owned() }).unwrap();
+    assert_eq!(names(&bench.wish(Command::Retry).unwrap()), ["prompt_sent"]);
+    bench.says("look");
+    let state = bench.state();
+    let step = state.last_step().unwrap();
+    assert_eq!((step.number, step.proposed.as_deref()), (1, Some("look")), "no step is lost");
+    assert_eq!(state.open_episode().unwrap().calls, calls + 1);
+    let (now, before) = (state.prompts.0.as_ref().unwrap(), state.prompts.1.as_ref().unwrap());
+    assert!(now.edited && !before.edited && now.call == before.call);
 }

@@ -36,7 +36,7 @@ pub(super) fn moves() -> impl Strategy<Value = Move> {
         (1u32..4, 0u8..3)
             .prop_map(|(step, n)| Command::EditObservation { step, text: "oh".repeat(usize::from(n)) }),
         (0u32..4).prop_map(|n| Command::Set { name: "max_steps".to_owned(), value: (n + 4).into() }),
-        Just(Command::EditPrompt { segment: 0, text: "other".to_owned() }),
+        Just(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }),
         Just(Command::Reject("no".to_owned())),
         Just(Command::Act("dance".to_owned())),
         Just(Command::Override { action: "jump".to_owned(), shown_as: ShownAs::Own, fate: Fate::Kept }),

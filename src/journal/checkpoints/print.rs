@@ -16,9 +16,11 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/event.rs"),
     include_bytes!("../../engine/event/why.rs"),
     include_bytes!("../../engine/carried.rs"),
+    include_bytes!("../../engine/measure.rs"),
     include_bytes!("../../engine/pool.rs"),
     include_bytes!("../../engine/state.rs"),
     include_bytes!("../../engine/stops.rs"),
+    include_bytes!("../../engine/waiting.rs"),
     include_bytes!("../../domain/failure.rs"),
     include_bytes!("../../domain/hand.rs"),
     include_bytes!("../../domain/id.rs"),
@@ -77,8 +79,11 @@ mod tests {
         due.extend(files("engine/apply"));
         due.extend(files("engine/event"));
         due.extend(
-            ["ahead", "apply", "carried", "clock", "effect", "event", "pool", "state", "stops"]
-                .map(|n| format!("engine/{n}.rs")),
+            [
+                "ahead", "apply", "carried", "clock", "effect", "event", "measure", "pool", "state", "stops",
+                "waiting",
+            ]
+            .map(|n| format!("engine/{n}.rs")),
         );
         due.retain(|name| !name.ends_with("tests.rs"));
         let here = include_str!("print.rs");

@@ -188,17 +188,12 @@ fn build(endpoint: &Endpoint) -> Result<Client, ProviderError> {
     }
     #[cfg(feature = "tls")]
     {
-        // Whoever was first has chosen; both choices do.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        if endpoint.base_url.starts_with("http:") {
-            // Nothing is read that is not needed: a machine without certificates can still ask its own server.
-            builder = builder.tls_certs_only([]);
-        }
+        builder = super::tls::trust(builder, endpoint)?;
     }
     builder.build().map_err(|error| {
         ProviderError::new(
             format!("no connection can be made here: {}", reason(&error)),
-            "install the system's certificates (ca-certificates), or use a server on http",
+            "install the system's certificates (ca-certificates), or name a file of them (ca_file, --ca-file, SSL_CERT_FILE)",
         )
         .of_kind(FailureKind::Setup)
     })
@@ -208,24 +203,41 @@ fn build(endpoint: &Endpoint) -> Result<Client, ProviderError> {
 fn unreachable(endpoint: &Endpoint, error: reqwest::Error) -> ProviderError {
     let host = endpoint.host().to_owned();
     let error = error.without_url();
+    #[cfg(feature = "tls")]
+    if let Some(refused) = super::tls::refused(endpoint, &error) {
+        return refused;
+    }
     if error.is_timeout() {
         let seconds = endpoint.times.connect.as_secs_f64();
-        return ProviderError::new(
-            format!("{host} took no connection within {seconds} s"),
-            "check that the server runs and the base URL is right",
-        )
-        .of_kind(FailureKind::TimedOut);
+        return ProviderError::new(format!("{host} took no connection within {seconds} s"), check(endpoint))
+            .of_kind(FailureKind::TimedOut);
     }
     let why = reason(&error);
     let (what, next) = if error.is_connect() {
-        (format!("{host} cannot be reached: {why}"), "check that the server runs and the base URL is right")
+        (format!("{host} cannot be reached: {why}"), check(endpoint))
     } else {
         (
             format!("{host} broke the connection before it answered: {why}"),
-            "retry; look at the server's own log",
+            "retry; look at the server's own log".to_owned(),
         )
     };
     ProviderError::new(what, next).of_kind(FailureKind::Unreachable)
+}
+
+/// What to look at where no connection came about. A proxy is named by its variable, for its address may hold a password.
+fn check(endpoint: &Endpoint) -> String {
+    let own: &[&str] = if endpoint.base_url.starts_with("https:") {
+        &["HTTPS_PROXY", "https_proxy"]
+    } else {
+        &["HTTP_PROXY", "http_proxy"]
+    };
+    let set = |name: &&&str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+    let proxy = own.iter().chain(&["ALL_PROXY", "all_proxy"]).find(set).filter(|_| !endpoint.is_loopback());
+    let server = "check that the server runs and the base URL is right";
+    proxy.map_or_else(
+        || server.to_owned(),
+        |name| format!("{server}; it is asked through the proxy of ${name}, unless NO_PROXY names it"),
+    )
 }
 
 /// The innermost reason: the others only say that there is one.

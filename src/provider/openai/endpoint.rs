@@ -3,6 +3,7 @@
 use super::key::{Key, Redactor};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Which of the two interfaces is used.
@@ -203,6 +204,8 @@ pub struct Endpoint {
     pub headers: Vec<(String, Key)>,
     /// More query parameters; their values may be secrets.
     pub query: Vec<(String, Key)>,
+    /// A file of certificates (PEM) whose authorities are believed beside the system's.
+    pub ca_file: Option<PathBuf>,
     /// The sampling.
     pub sampling: Sampling,
     /// Which field bounds the answer.
@@ -243,6 +246,7 @@ impl Endpoint {
             key: None,
             headers: Vec::new(),
             query: Vec::new(),
+            ca_file: None,
             sampling: Sampling::default(),
             max_tokens_field: MaxTokensField::default(),
             send_usage_option: true,
@@ -279,25 +283,35 @@ impl Endpoint {
         name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 
-    /// The papers' settings that are not sent, in words.
+    /// The papers' settings and ours that are not sent, or with another value, in words.
     pub fn unsent(&self) -> Vec<String> {
-        let sampling = &self.sampling;
-        let settings: [(&str, bool, &str); 4] = [
-            ("temperature 0", sampling.temperature.is_some(), "temperature"),
-            ("top_p 0.7", sampling.top_p.is_some(), "top_p"),
-            ("top_k 50", sampling.top_k.is_some() || self.extra.contains_key("top_k"), "top_k"),
-            (
-                "repetition_penalty 1",
-                sampling.repetition_penalty.is_some()
-                    || ["repetition_penalty", "repeat_penalty"].iter().any(|f| self.extra.contains_key(*f)),
-                "repetition_penalty",
-            ),
+        let (sampling, none) = (&self.sampling, "not part of this endpoint's profile");
+        // What is merged into the request counts more; llama.cpp has a name of its own for one of them.
+        let value = |names: &[&str], set: Option<f64>| {
+            let extra = names.iter().find_map(|n| self.extra.get(*n)?.as_f64());
+            extra.or(set).filter(|_| !self.omit.contains(names[0]))
+        };
+        let penalty = ["repetition_penalty", "repeat_penalty"];
+        let numbers = [
+            ("temperature", 0.0, value(&["temperature"], sampling.temperature)),
+            ("top_p", 0.7, value(&["top_p"], sampling.top_p)),
+            ("top_k", 50.0, value(&["top_k"], sampling.top_k.map(f64::from))),
+            ("repetition_penalty", 1.0, value(&penalty, sampling.repetition_penalty)),
         ];
-        settings
-            .iter()
-            .filter(|(_, set, field)| !set || self.omit.contains(*field))
-            .map(|(words, ..)| format!("{words}: not part of this endpoint's profile"))
-            .collect()
+        let differs = |(name, papers, sent): &(&str, f64, Option<f64>)| match sent {
+            Some(sent) if (sent - papers).abs() < 1e-9 => None,
+            Some(sent) => Some(format!("{name} {papers}: {sent} is sent")),
+            None => Some(format!("{name} {papers}: {none}")),
+        };
+        let mut unsent: Vec<String> = numbers.iter().filter_map(differs).collect();
+        let left_out = |name: &str| self.omit.contains(name) && !self.extra.contains_key(name);
+        if left_out("stop") {
+            unsent.push(format!("stop: {none}; answers are cut here"));
+        }
+        if !sampling.seed || left_out("seed") {
+            unsent.push(format!("seed: {none}"));
+        }
+        unsent
     }
 
     /// Everything that an answer depends on beside the question, without any secret; part of a cache's key.
@@ -314,5 +328,49 @@ impl Endpoint {
             Value::Object(self.extra.clone()).to_string(),
             self.reasoning,
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_not_sent_is_said_and_what_is_sent_otherwise() {
+        type Case = (fn(&mut Endpoint), &'static [&'static str]);
+        let cases: [Case; 5] = [
+            (|_| {}, &["top_k 50: not part of", "repetition_penalty 1: not part of"]),
+            (|e| e.extra = json!({"top_k": 50, "repeat_penalty": 1.0}).as_object().unwrap().clone(), &[]),
+            (
+                |e| {
+                    e.sampling.temperature = Some(0.6);
+                    e.sampling.top_k = Some(20);
+                    e.sampling.repetition_penalty = Some(1.0);
+                },
+                &["temperature 0: 0.6 is sent", "top_k 50: 20 is sent"],
+            ),
+            (
+                |e| e.omit.extend(["temperature", "top_p", "stop"].map(str::to_owned)),
+                &[
+                    "temperature 0: not part of",
+                    "top_p 0.7: not part of",
+                    "top_k 50: not part of",
+                    "repetition_penalty 1: not part of",
+                    "stop: not part of this endpoint's profile; answers are cut here",
+                ],
+            ),
+            (
+                |e| e.sampling.seed = false,
+                &["top_k 50: not part of", "repetition_penalty 1: not part of", "seed: not part of"],
+            ),
+        ];
+        for (set, want) in cases {
+            let mut endpoint = Endpoint::new("http://h/v1", "m");
+            set(&mut endpoint);
+            let unsent = endpoint.unsent();
+            assert_eq!(unsent.len(), want.len(), "{unsent:?}");
+            assert!(unsent.iter().zip(want).all(|(got, want)| got.starts_with(want)), "{unsent:?}");
+        }
     }
 }

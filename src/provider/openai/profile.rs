@@ -7,6 +7,7 @@ use super::key::Key;
 use serde::de::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The shipped profiles.
@@ -22,6 +23,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ("key_file", "a file that holds the key in its first line"),
     ("headers", "more headers; a value such as `$NAME` is taken from the environment"),
     ("query", "more query parameters; values as with `headers`"),
+    (
+        "ca_file",
+        "a file of certificates (PEM) whose authorities are believed beside the system's, for an https server of your own",
+    ),
     ("temperature", "default 0 (the papers)"),
     ("top_p", "default 0.7 (OmniReflect)"),
     ("top_k", "not sent by default; OmniReflect: 50"),
@@ -74,6 +79,7 @@ pub struct Profile {
     pub key_file: Option<String>,
     headers: BTreeMap<String, Key>,
     query: BTreeMap<String, Key>,
+    ca_file: Option<String>,
     temperature: Option<f64>,
     top_p: Option<f64>,
     top_k: Option<u32>,
@@ -175,7 +181,7 @@ impl Profile {
             } };
         }
         first! {
-            model base_url api auth key_env key_file temperature top_p top_k repetition_penalty max_tokens
+            model base_url api auth key_env key_file ca_file temperature top_p top_k repetition_penalty max_tokens
             max_tokens_field stop seed send_usage_option reasoning_fields think_tags reasoning_opened one_message
             connect_seconds first_seconds idle_seconds tail_seconds total_seconds retries retry_seconds
             retry_total_seconds price_prompt price_reply proxy
@@ -214,6 +220,7 @@ impl Profile {
         endpoint.key = self.key(variable)?;
         endpoint.headers = taken(&self.headers, variable)?;
         endpoint.query = taken(&self.query, variable)?;
+        endpoint.ca_file = self.ca_file.as_ref().map(PathBuf::from);
         endpoint.omit.extend(self.omit.iter().cloned());
         endpoint.extra.clone_from(&self.extra);
         self.sample(&mut endpoint)?;

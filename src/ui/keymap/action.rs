@@ -106,7 +106,7 @@ actions! {
     Hint = "hint", "ask for a way to the goal, where this world can look for one";
     Prompt = "prompt", "show the prompt: what the model sees and where it comes from";
     Preview = "preview", "show the prompt that would be sent now, with the lessons as they are; nothing is sent";
-    EditPrompt = "prompt-edit", "change the words of the chosen part of a prompt that waits to be sent";
+    EditPrompt = "prompt-edit", "change the words of the chosen part of a prompt that waits to be sent, or whose call failed";
     Search = "search", "find words in all turns of the session";
     Palette = "palette", "every action by name; :37 goes to turn 37, :2.14 to turn 14 of episode 2";
     Help = "help", "keys and marks";

@@ -147,16 +147,21 @@ impl PromptView {
     }
 
     fn title(&self, look: &Look<'_>) -> String {
-        self.with(look, |_, shown| {
+        self.with(look, |state, shown| {
             let Ok((now, _, sent)) = shown else { return "Prompt".to_owned() };
             let words = match (sent, self.difference) {
                 (Sent::Yes, false) => ", as it was sent",
                 (Sent::Drafted, false) => ": drafted, not sent",
+                (Sent::Failed, false) if state.changed_since(now) => ", unsent",
+                (Sent::Failed, false) => ": its call failed",
                 (Sent::Ahead, false) => ", not sent yet: a preview",
-                (Sent::Yes | Sent::Drafted, true) if now.question.is_some() => {
+                (Sent::Failed, true) if state.changed_since(now) => {
+                    ": what you changed since its call failed"
+                }
+                (Sent::Yes | Sent::Drafted | Sent::Failed, true) if now.question.is_some() => {
                     ": what changed since this question was asked before"
                 }
-                (Sent::Yes | Sent::Drafted, true) => ": what changed since the call before",
+                (Sent::Yes | Sent::Drafted | Sent::Failed, true) => ": what changed since the call before",
                 (Sent::Ahead, true) => ", not sent yet: what would change since the last call",
             };
             let edited = if now.edited { ", with your words" } else { "" };
@@ -209,10 +214,15 @@ impl PromptView {
         self.scroll.to(0);
     }
 
-    /// A draft waits in the present and is shown as a whole: its segments can be changed.
+    /// A draft waits in the present, or a failed call does, and its prompt is shown as a whole: its segments can be changed.
     fn changeable(&self, look: &Look<'_>) -> bool {
-        let drafted = self.with(look, |_, shown| matches!(shown, Ok((_, _, Sent::Drafted))));
-        drafted && !self.difference && !look.moment.past() && !look.reading()
+        self.waits(look).is_some() && !self.difference && !look.moment.past() && !look.reading()
+    }
+
+    /// How far the prompt that is shown has come, where it may go further.
+    fn waits(&self, look: &Look<'_>) -> Option<Sent> {
+        let sent = self.with(look, |_, shown| shown.ok().map(|(_, _, sent)| sent));
+        sent.filter(|sent| matches!(sent, Sent::Drafted | Sent::Failed))
     }
 
     /// The segment that would be changed: its place among all, and its first row.
@@ -223,8 +233,9 @@ impl PromptView {
     fn edit(&mut self, look: &Look<'_>) -> Reaction {
         if !self.changeable(look) {
             let key = look.keymap.label(Action::StepStage).unwrap_or_default();
-            let words =
-                format!("only a prompt that waits to be sent can be changed; {key} goes there by stages");
+            let words = format!(
+                "only a prompt that waits to be sent, or whose call failed, can be changed; {key} goes there by stages"
+            );
             return Reaction::want(Request::Say(words));
         }
         let columns = self.made.borrow().as_ref().map_or(80, |m| m.key.1);
@@ -291,8 +302,11 @@ impl Overlay for PromptView {
                 text.map_or_else(Reaction::default, |t| Reaction::want(Request::Copy(t)))
             }
             Action::Open => Reaction::close(),
-            // What is drafted can be sent from where it is read.
-            Action::StepStage if self.changeable(look) => Reaction::done(Request::Do(Action::StepStage)),
+            // What waits can be sent from where it is read.
+            Action::StepStage if self.changeable(look) => {
+                let failed = self.waits(look) == Some(Sent::Failed);
+                Reaction::done(Request::Do(if failed { Action::AskAgain } else { Action::StepStage }))
+            }
             _ => scrolled(&self.scroll, action),
         }
     }

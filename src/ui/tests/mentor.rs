@@ -354,7 +354,43 @@ fn a_drafted_prompt_is_changed_in_one_place_before_it_is_sent() {
     }
     insta::assert_snapshot!("prompt_changed_80x24", screen(&stage.draw()));
     let text = "Read the attempt below and write: Error.!!".to_owned();
-    assert_eq!(stage.press("Enter"), [Request::Send(Command::EditPrompt { segment: 0, text })]);
+    let [Request::Send(Command::EditPrompt { call: Some(_), segment: 0, text: got })] =
+        &stage.press("Enter")[..]
+    else {
+        panic!("the words are sent")
+    };
+    assert_eq!(*got, text);
+}
+
+/// The third choice after a failed call: each prompt of a round can be changed where it is read, and tried again from there.
+#[test]
+fn the_prompt_of_a_failed_call_is_changed_where_it_is_read() {
+    let (mut fixture, calls) = asked();
+    for call in &calls {
+        fixture
+            .write(Cause::Model, Event::CallFailed { call: *call, failure: failure("connection refused") });
+    }
+    let mut stage = Stage::new(fixture, 80, 24);
+    assert!(screen(&stage.draw()).contains("p edit prompt"));
+    stage.press("p");
+    assert!(screen(&stage.draw()).contains("its call failed"), "{}", screen(&stage.draw()));
+    stage.press("Tab");
+    stage.draw();
+    for key in ["e", "!"] {
+        stage.press(key);
+        stage.draw();
+    }
+    let wants = stage.press("Enter");
+    let [Request::Send(Command::EditPrompt { call: Some(call), segment: 0, text })] = &wants[..] else {
+        panic!("{wants:?}")
+    };
+    assert!(*call == calls[1] && text.ends_with('!'), "{call:?} of {calls:?}: {text}");
+    let mut changed = (**stage.fixture.state().waits_for(*call).unwrap()).clone();
+    (changed.edited, changed.sha256) = (true, "other".to_owned());
+    stage.fixture.write(Cause::Person, Event::PromptDrafted { prompt: changed.into() });
+    let text = screen(&stage.draw());
+    assert!(text.contains("with your words, unsent"), "{text}");
+    assert_eq!(stage.press("s"), [Request::Send(Command::Retry)]);
 }
 
 #[test]

@@ -248,7 +248,12 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     w.line(2, keys(look, &pairs));
     let [actor, mentor] = [Asked::Actor, Asked::Mentor].map(|asked| state.troubled(asked));
     if actor || mentor {
-        w.line(2, keys(look, &[(Action::Model, "another model"), (Action::Recorded, "a recorded reply")]));
+        let pairs = [
+            (Action::Prompt, "edit prompt"),
+            (Action::Model, "another model"),
+            (Action::Recorded, "a recorded reply"),
+        ];
+        w.line(2, keys(look, &pairs));
     }
     // Whom another try asks: not whom the failure names, where the model was switched since.
     let named = state.run.as_deref().map_or("", |r| if actor { &r.actor } else { &r.mentor });

@@ -34,7 +34,8 @@ summary                 the mentor's summary that waits for your word, line by l
 accept [N ...]          take it: all of its lines, or these alone; refuse [N ...]: none of them, or all but these
 reflect KIND            reflect now: abstract, error, progress, or a kind of the method (plan, positive ...)
 prompt (p) [KIND]       the last prompt, segment by segment; with KIND that of a question to the mentor
-prompt-edit N TEXT      give part N of a drafted prompt other words before it is sent (`stage` drafts and sends)
+prompt-edit N TEXT      give part N of a drafted prompt other words before it is sent (`stage` drafts and sends), or of
+  prompt-edit KIND N TEXT   one whose call failed (`retry` sends it again); KIND: that of a question to the mentor
 world (w)               what the agent may know of the world
 actions                 what the world would accept now
 hint                    a way to the goal, where the world can look for one

@@ -11,9 +11,9 @@ fn failed(state: &State) -> String {
     });
     let told: Vec<String> = told.collect();
     let choices = if state.troubled(Asked::Actor) {
-        "retry, model NAME, recorded SESSION, act ACTION, or end"
+        "retry, prompt-edit N TEXT, model NAME, recorded SESSION, act ACTION, or end"
     } else if state.troubled(Asked::Mentor) {
-        "retry, model NAME, recorded SESSION, give-up (goes on without), or end"
+        "retry, prompt-edit N TEXT, model NAME, recorded SESSION, give-up (goes on without), or end"
     } else {
         "retry, or end"
     };

@@ -1,7 +1,7 @@
 //! The words of one segment of a drafted prompt, changed before it is sent.
 
 use super::lines::source;
-use crate::domain::{Origin, PromptRecord};
+use crate::domain::{CallId, Origin, PromptRecord};
 use crate::engine::{Command, State};
 use crate::prompt::render;
 use crate::ui::canvas::Canvas;
@@ -18,8 +18,8 @@ use ratatui::layout::Rect;
 /// The box.
 pub(super) struct SegmentBox {
     segment: usize,
-    /// The body of the draft that the segment belongs to.
-    of: String,
+    /// The call and the body of the prompt that the segment belongs to.
+    of: (CallId, String),
     name: String,
     lesson: bool,
     before: String,
@@ -28,14 +28,14 @@ pub(super) struct SegmentBox {
 }
 
 impl SegmentBox {
-    /// Over a segment of a draft; none where it has no such segment.
+    /// Over a segment of a prompt that waits; none where it has no such segment.
     pub(super) fn new(state: &State, draft: &PromptRecord, segment: usize) -> Option<Self> {
         let found = render(state, draft).segments.into_iter().nth(segment)?;
         let before = found.text.trim_matches('\n').to_owned();
         let name = format!("{} {}", found.label.name(), source(state, &found.origin));
         Some(Self {
             segment,
-            of: draft.sha256.clone(),
+            of: (draft.call, draft.sha256.clone()),
             name: name.trim().to_owned(),
             lesson: matches!(found.origin, Origin::Lesson { .. }),
             field: Field::lines(&before),
@@ -56,8 +56,8 @@ impl SegmentBox {
             Action::NewLine => self.field.new_line(),
             Action::Editor => return Reaction::want(Request::Editor(self.field.text())),
             Action::Accept | Action::Open => {
-                let draft = look.moment.head.draft.as_ref();
-                if draft.is_none_or(|d| d.sha256 != self.of) {
+                let waits = look.moment.head.waits_for(self.of.0);
+                if waits.is_none_or(|d| d.sha256 != self.of.1) {
                     self.note = Some("the prompt was put together anew meanwhile; close this and look again");
                     return Reaction::default();
                 }
@@ -65,7 +65,8 @@ impl SegmentBox {
                 if text == self.before.trim() {
                     return Reaction::close();
                 }
-                return Reaction::done(Request::Send(Command::EditPrompt { segment: self.segment, text }));
+                let (call, segment) = (Some(self.of.0), self.segment);
+                return Reaction::done(Request::Send(Command::EditPrompt { call, segment, text }));
             }
             _ => {}
         }

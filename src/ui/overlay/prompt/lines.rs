@@ -87,9 +87,10 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
             None => sums.push((segment.label, segment.tokens)),
         }
     }
+    let counted = |tokens: u32| state.as_counted(record.asked, u64::from(tokens));
     let parts: Vec<String> =
-        sums.iter().map(|(label, tokens)| format!("{} {tokens}", label.name())).collect();
-    let words = format!("about {} tokens: {}", record.tokens, parts.join(", "));
+        sums.iter().map(|(label, tokens)| format!("{} {}", label.name(), counted(*tokens))).collect();
+    let words = format!("about {} tokens: {}", counted(record.tokens), parts.join(", "));
     let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
     if record.question.is_some_and(|q| q.purpose == Purpose::Actions) {
         let turn =

@@ -15,6 +15,8 @@ pub(super) enum Sent {
     Yes,
     /// It is written down and waits to be sent.
     Drafted,
+    /// Its call failed, and it may be sent again, with other words.
+    Failed,
     /// It is only what would be sent.
     Ahead,
 }
@@ -36,8 +38,8 @@ pub(super) fn all(state: &State) -> Vec<Of> {
 
 /// The one that is shown where none was chosen.
 pub(super) fn usual(state: &State) -> Of {
-    if let Some(draft) = &state.draft {
-        return draft.question;
+    if let Some(waits) = state.waiting().next() {
+        return waits.question;
     }
     let asked = state.calls.values().find_map(|call| match call {
         Effect::Ask { prompt, .. } => Some(prompt.question),
@@ -55,9 +57,13 @@ pub(super) fn prompt(state: &State, of: Of) -> Option<Shown<'_>> {
             (found.map(|f| &*f.1), found.and_then(|f| f.2.as_deref()))
         }
     };
-    match state.draft.as_deref().filter(|draft| draft.question == of) {
-        Some(draft) => Some((draft, last, Sent::Drafted)),
-        None => Some((last?, before, Sent::Yes)),
+    let drafted = state.draft.as_deref().filter(|draft| draft.question == of);
+    let failed = || state.waiting().map(|prompt| &**prompt).find(|prompt| prompt.question == of);
+    match (drafted, failed()) {
+        (Some(draft), _) => Some((draft, last, Sent::Drafted)),
+        (None, Some(failed)) if state.changed_since(failed) => Some((failed, last, Sent::Failed)),
+        (None, Some(failed)) => Some((failed, before, Sent::Failed)),
+        (None, None) => Some((last?, before, Sent::Yes)),
     }
 }
 

@@ -1,0 +1,133 @@
+//! What a run's servers get beside their profiles: a key, headers, authorities. Key and headers go where the address was given
+//! with the run, and to servers on this machine; a profile that has an address of its own has its own key and headers.
+
+use super::flagged;
+use crate::cli::config::{Config, From};
+use crate::cli::fault::{Fault, FaultKind};
+use crate::provider::openai::{Endpoint, Key};
+
+/// The key of the run.
+pub(super) fn key(config: &Config, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Key>, Fault> {
+    let named = config.text("run.key_env");
+    let name = if named.is_empty() { "OPENAI_API_KEY" } else { named };
+    let found = variable(name).filter(|k| !k.trim().is_empty());
+    if found.is_none() && !named.is_empty() {
+        return Err(Fault::new(
+            FaultKind::Config,
+            format!("the key is to be in ${name} ({}), which is not set", config.from("run.key_env")),
+            format!("export {name}=..., or leave --key-env out"),
+        ));
+    }
+    Ok(found.as_deref().map(Key::new))
+}
+
+/// Adds the headers of the run; one that a profile has too is replaced.
+pub(super) fn headers(
+    config: &Config,
+    variable: &dyn Fn(&str) -> Option<String>,
+    endpoint: &mut Endpoint,
+) -> Result<(), Fault> {
+    let from = config.from("run.headers");
+    for line in config.text("run.headers").lines().map(str::trim).filter(|l| !l.is_empty()) {
+        let Some((name, value)) = line.split_once(':').map(|(n, v)| (n.trim(), v.trim())) else {
+            // The line may be a value alone, and a secret.
+            return Err(wrong(from, "a header without a colon", "write it as NAME: VALUE"));
+        };
+        let value = match value.strip_prefix('$') {
+            Some(of) => variable(of).ok_or_else(|| {
+                let what = format!("{name} is to be taken from a variable that is not set");
+                wrong(from, &what, &format!("export {of}=..."))
+            })?,
+            None => value.to_owned(),
+        };
+        endpoint.headers.retain(|h| !h.0.eq_ignore_ascii_case(name));
+        endpoint.headers.push((name.to_owned(), Key::new(&value)));
+    }
+    Ok(())
+}
+
+/// The authorities of the run, where the profile names none or a flag does; the file has to be there.
+pub(super) fn authorities(config: &Config, endpoint: &mut Endpoint) -> Result<(), Fault> {
+    if flagged(config, "run.ca_file") || endpoint.ca_file.is_none() {
+        endpoint.ca_file = config.path("run.ca_file").or_else(|| endpoint.ca_file.take());
+    }
+    let Some(file) = &endpoint.ca_file else { return Ok(()) };
+    std::fs::File::open(file).map(drop).map_err(|e| Fault::file(file, "ca_file could not be read", &e))
+}
+
+/// The lines of headers with their names alone, for whoever shows the configuration.
+pub(in crate::cli) fn without_values(lines: &str) -> String {
+    let hidden = |line: &str| match line.split_once(':') {
+        Some((name, value)) if value.trim().starts_with('$') => format!("{}:{value}", name.trim()),
+        Some((name, _)) => format!("{}: [hidden]", name.trim()),
+        None => "[hidden]".to_owned(),
+    };
+    lines.lines().filter(|l| !l.trim().is_empty()).map(hidden).collect::<Vec<_>>().join(", ")
+}
+
+fn wrong(from: &From, what: &str, next: &str) -> Fault {
+    Fault::new(FaultKind::Config, format!("{from}: {what}"), next.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::models::endpoint_of;
+    use crate::domain::Asked;
+
+    /// The header `x-team` and the key that a server gets, of these values.
+    fn sent(asked: Asked, set: &[(&'static str, &str)]) -> Result<(Option<String>, Option<String>), String> {
+        let file = "[models.big]\nbase_url = \"http://big/v1\"\n[models.big.headers]\nx-team = \"of the profile\"\n\
+                    [models.own]\n[models.own.headers]\nX-Team = \"own\"\n";
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        std::fs::write(&path, file).unwrap();
+        let variables = [("TEAM", "taken"), ("OTHER_KEY", "sk-other"), ("OPENAI_API_KEY", "sk-usual")];
+        let variable = |name: &str| variables.iter().find(|v| v.0 == name).map(|v| v.1.to_owned());
+        let mut config = Config::load(Some(&path), variable).unwrap();
+        for (name, value) in set {
+            config.flag(name, Some(value)).unwrap();
+        }
+        let endpoint = endpoint_of(&config, asked, "m", None, &variable).map_err(|f| f.message)?;
+        let team: Vec<_> = endpoint.headers.iter().filter(|h| h.0.eq_ignore_ascii_case("x-team")).collect();
+        assert!(team.len() < 2, "one of a name");
+        // A value can be compared and not read.
+        let words = ["taken", "own", "of the profile", "sk-other", "sk-usual"];
+        let open = |key: &Key| words.iter().find(|w| *key == Key::new(w)).map_or("?", |w| *w).to_owned();
+        Ok((team.first().map(|h| open(&h.1)), endpoint.key.as_ref().map(open)))
+    }
+
+    #[test]
+    fn key_and_headers_of_a_flag_go_where_its_address_goes_and_nowhere_else() {
+        let here = ("run.base_url", "http://here/v1");
+        let header = ("run.headers", "X-Team: $TEAM\nX-Other: a: b");
+        let key = ("run.key_env", "OTHER_KEY");
+        let mentor = ("run.mentor_profile", "big");
+        let some = |text: &str| Some(text.to_owned());
+        let actor = |set: &[(&'static str, &str)]| sent(Asked::Actor, set);
+        assert_eq!(actor(&[here]), Ok((None, some("sk-usual"))));
+        assert_eq!(actor(&[here, header, key]), Ok((some("taken"), some("sk-other"))));
+        assert_eq!(actor(&[here, header, ("run.profile", "own")]), Ok((some("taken"), some("sk-usual"))));
+        assert_eq!(sent(Asked::Mentor, &[here, header, key, mentor]), Ok((some("of the profile"), None)));
+        assert_eq!(sent(Asked::Mentor, &[here, header, key]), Ok((some("taken"), some("sk-other"))));
+        for (set, words) in [
+            (vec![here, ("run.key_env", "NOPE")], "the key is to be in $NOPE (--key-env), which is not set"),
+            (vec![here, ("run.headers", "sk-secret")], "--header: a header without a colon"),
+            (
+                vec![here, ("run.headers", "a: $NOPE")],
+                "--header: a is to be taken from a variable that is not set",
+            ),
+            // A key under another name is not shown to the server of those who name none.
+            (vec![key], "no model server is known here"),
+        ] {
+            let refused = actor(&set).unwrap_err();
+            assert!(refused.contains(words) && !refused.contains("sk-"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn headers_are_shown_without_their_values() {
+        let shown = without_values("X-Team: sk-secret\n\nX-Key: $MINE\nsk-alone");
+        assert_eq!(shown, "X-Team: [hidden], X-Key: $MINE, [hidden]");
+    }
+}

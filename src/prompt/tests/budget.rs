@@ -1,0 +1,29 @@
+//! How long a prompt may be, where a server has counted.
+
+use super::*;
+use crate::domain::{Asked, SettingOrigin};
+use crate::engine::{Ask, Measure};
+
+/// A server counted half as many tokens again as were estimated, and the prompt that was to fit did not.
+#[test]
+fn what_a_server_counts_makes_the_budget_smaller() {
+    let mut run = spec("react", &[TASK]);
+    run.settings.set("context_tokens", 700, SettingOrigin::Flag);
+    run.settings.set("examples", 0, SettingOrigin::Flag);
+    run.limits.steps = 200;
+    let mut play = Play::new(run);
+    let mut house = House::kitchen("put a hot apple in garbagecan");
+    let replies: Vec<String> = (0..60).map(|n| format!("go to countertop {}", 1 + n % 2)).collect();
+    play.script(&mut house, &replies.iter().map(String::as_str).collect::<Vec<_>>());
+    let (state, record) = play.prompts.last().unwrap();
+    let ask = Ask { asked: Asked::Actor, question: None, step: record.step, retry: record.retry };
+    let desk = Desk::new(Arc::new(Templates::builtin()));
+    let tokens = |counted: u64| {
+        let mut state = state.clone();
+        state.measures = vec![Measure { asked: Asked::Actor, estimated: 1000, counted }];
+        desk.draft(&state, &ask).record.tokens
+    };
+    let (as_estimated, more, less) = (tokens(1000), tokens(1500), tokens(500));
+    assert_eq!((as_estimated, less), (record.tokens, record.tokens), "a lower count makes no prompt longer");
+    assert!((380..=466).contains(&more), "{more} of 700 / 1.5");
+}

@@ -1,0 +1,145 @@
+//! What a person may choose where a call has failed, each with the real program and a server that fails: try again, change
+//! the prompt, another model, a recorded reply, act by hand. The first turn is the failed one, and none is lost.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
+
+#[path = "serving/server.rs"]
+mod server;
+
+use serde_json::Value;
+use server::{Server, good, plain};
+use std::path::Path;
+use std::process::Command;
+
+/// What the program says to these lines, and its exit code.
+async fn says(home: &Path, args: &[&str], lines: &str) -> (i32, String) {
+    let input = home.join("input.txt");
+    std::fs::write(&input, lines).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+    command.args(args).current_dir(home).env_clear().env("HOME", home);
+    command.env("RETROSPECT_CONFIG_DIR", home.join("config"));
+    command.env("RETROSPECT_SESSIONS", home.join("sessions"));
+    command.stdin(std::fs::File::open(input).unwrap());
+    let done = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    let said = [done.stdout, done.stderr].concat();
+    (done.status.code().unwrap_or(-1), String::from_utf8(said).unwrap())
+}
+
+struct Case {
+    /// The lines after the failed first call.
+    lines: &'static str,
+    /// The models that were asked.
+    models: &'static [&'static str],
+    /// What the last question holds.
+    holds: &'static str,
+    /// What is said.
+    says: &'static [&'static str],
+}
+
+#[test]
+fn each_choice_after_a_failed_call_goes_on_from_the_same_turn() {
+    let cases = [
+        Case { lines: "retry", models: &["small", "small"], holds: "You act in a household", says: &[] },
+        Case {
+            lines: "prompt-edit 1 Say what you hold.\nprompt\nretry",
+            models: &["small", "small"],
+            holds: "Say what you hold.",
+            says: &["its call failed: retry sends it", "Say what you hold."],
+        },
+        Case {
+            lines: "model openai:big\nretry",
+            models: &["small", "big"],
+            holds: "You act in a household",
+            says: &["actor openai:big"],
+        },
+        Case {
+            lines: "prompt-edit 1 Say what you hold.\nmodel openai:big\nretry",
+            models: &["small", "big"],
+            holds: "Say what you hold.",
+            says: &["actor openai:big"],
+        },
+        Case {
+            lines: "recorded NAME",
+            models: &["small"],
+            holds: "You act in a household",
+            says: &["recorded reply, taken from session"],
+        },
+        Case {
+            lines: "prompt-edit 1 Say what you hold.\nrecorded NAME\nundo\nrecorded NAME",
+            models: &["small"],
+            holds: "You act in a household",
+            says: &["was never asked, so no recording answers it", "recorded reply, taken from session"],
+        },
+        Case { lines: "act inventory", models: &["small"], holds: "You act in a household", says: &[] },
+    ];
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let home = tempfile::tempdir().unwrap();
+        let run = |base: &str| -> Vec<String> {
+            let args = ["run", "--task", "easy/put/1", "--method", "react", "--actor", "openai:small"];
+            args.iter().chain(&["--max-steps", "1", "--base-url", base]).map(ToString::to_string).collect()
+        };
+        let start = async |base: &str, how: &str, lines: &str| {
+            let args = [run(base), vec![how.to_owned()]].concat();
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            says(home.path(), &args, lines).await
+        };
+        let first = Server::start(vec![good("inventory")]).await;
+        assert_eq!(start(&first.base, "--headless", "").await.0, 0);
+        let name =
+            std::fs::read_dir(home.path().join("sessions")).unwrap().next().unwrap().unwrap().file_name();
+        for case in cases {
+            let server =
+                Server::start(vec![plain(401, "", r#"{"detail":"who are you"}"#), good("inventory")]).await;
+            let lines = case.lines.replace("NAME", name.to_str().unwrap());
+            let (code, said) = start(&server.base, "--plain", &format!("step\n{lines}\nstep\nquit\n")).await;
+            assert_eq!(code, 0, "{}: {said}", case.lines);
+            for words in ["401: who are you", "1 > inventory", "You are not carrying anything."] {
+                assert!(said.contains(words), "{}: {words}: {said}", case.lines);
+            }
+            for words in case.says {
+                assert!(said.contains(words), "{}: {words}: {said}", case.lines);
+            }
+            let asked = server.asked();
+            let models: Vec<&Value> = asked.iter().map(|a| &a.body["model"]).collect();
+            assert_eq!(models, case.models, "{}: {said}", case.lines);
+            let last = asked.last().unwrap().body.to_string();
+            assert!(last.contains(case.holds), "{}: {last}", case.lines);
+            let (code, said) = says(home.path(), &["verify", "--last"], "").await;
+            assert_eq!(code, 0, "{}: {said}", case.lines);
+        }
+    });
+}
+
+/// What is never cut does not fit: nothing is sent that a server would cut without a word. A second server counts four times
+/// as many tokens as were estimated, which is only known after its first answer.
+#[test]
+fn what_cannot_fit_is_not_sent_and_goes_on_with_a_larger_budget() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let usage = "{\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":2}}";
+        let counted =
+            format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", server::says("inventory"), server::ends("stop"));
+        for (answer, budget, first) in
+            [(good("inventory"), "60", 0), (server::chunked(&[counted.as_bytes()], true), "1500", 1)]
+        {
+            let server = Server::start(vec![answer]).await;
+            let home = tempfile::tempdir().unwrap();
+            let set = format!("context_tokens={budget}");
+            let args =
+                ["run", "--task", "easy/put/1", "--method", "react", "--actor", "openai:small", "--headless"];
+            let args = [&args[..], &["--max-steps", "2", "--base-url", &server.base, "--set", &set]].concat();
+            let (code, said) = says(home.path(), &args, "").await;
+            assert!(
+                code == 3 && said.contains("the newest turn alone do not fit"),
+                "{budget}: {code}: {said}"
+            );
+            assert!(said.contains(&format!("and {budget} is all it may have")), "{said}");
+            assert_eq!(server.asked().len(), first, "{budget}: {said}");
+            let lines = "set context_tokens 9000\nretry\nrun\nquit\n";
+            let (code, said) = says(home.path(), &["resume", "--last", "--plain"], lines).await;
+            assert!(code == 0 && said.contains("2 > inventory"), "{budget}: {said}");
+            assert_eq!(server.asked().len(), 2);
+        }
+    });
+}

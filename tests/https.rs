@@ -1,0 +1,220 @@
+//! Model servers behind https and behind a proxy: whom the client believes, what it says of others, and who gets the key.
+#![cfg(all(unix, feature = "tls"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may stop where it is wrong"
+)]
+
+#[path = "serving/asking.rs"]
+mod asking;
+#[path = "serving/front.rs"]
+mod front;
+#[path = "serving/server.rs"]
+mod server;
+
+use asking::{KEY, ask, endpoint, provider, request};
+use front::{Front, data};
+use futures_util::StreamExt as _;
+use retrospect::provider::openai::Endpoint;
+use retrospect::provider::{Delta, FailureKind, Provider};
+use server::{Act, Server, chunked, good, head, plain, says};
+use std::future::Future;
+use std::process::Command;
+
+fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(test);
+}
+
+/// An endpoint that believes the authority of the tests.
+fn believing(base: &str) -> Endpoint {
+    let mut endpoint = endpoint(base);
+    endpoint.ca_file = Some(data("ca.pem"));
+    endpoint
+}
+
+#[test]
+fn a_believed_server_answers_in_a_stream_and_hears_when_nobody_listens() {
+    run(async {
+        let begun: Vec<Act> =
+            chunked(&[says("go").as_bytes()], false).into_iter().chain([Act::Hang]).collect();
+        let cut: Vec<Act> =
+            chunked(&[says("go to").as_bytes()], false).into_iter().chain([Act::Reset]).collect();
+        let server = Server::start(vec![good("open the door"), begun, cut]).await;
+        let front = Front::start(&server.base, "server.pem").await;
+        let provider = provider(believing(&front.base));
+        let answer = ask(&provider, request()).await;
+        assert_eq!((answer.text.as_str(), answer.error), ("open the door", None));
+        assert_eq!(server.asked()[0].headers["authorization"], format!("Bearer {KEY}"));
+        // The first piece is here while the server still holds the rest back; then nobody wants it any more.
+        let mut stream = provider.stream(request());
+        while stream.next().await.unwrap().unwrap() != Delta::Text("go".to_owned()) {}
+        drop(stream);
+        for _ in 0..400 {
+            if server.gone() == 1 {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        assert_eq!(server.gone(), 1);
+        let error = ask(&provider, request()).await.error.unwrap();
+        assert_eq!((error.kind, error.partial.as_str()), (FailureKind::CutOff, "go to"), "{error:?}");
+    });
+}
+
+/// Who cannot be believed is told nothing, is asked once, and a person is told what to do.
+#[test]
+fn who_is_not_believed_gets_no_key_and_a_person_gets_a_way_on() {
+    run(async {
+        let server = Server::start(vec![good("never")]).await;
+        let known = Front::start(&server.base, "server.pem").await;
+        let other = Front::start(&server.base, "other.pem").await;
+        // It takes a greeting for a broken request, as servers do.
+        let http = Server::start(vec![vec![Act::Send(head(400, "")), Act::Read]]).await;
+        let http = http.base.replace("http:", "https:");
+        let with = |base: &str, file: &str| {
+            let mut endpoint = endpoint(base);
+            endpoint.ca_file = Some(data(file));
+            endpoint
+        };
+        let cases = [
+            (endpoint(&known.base), "signed by nobody that this machine believes", "--ca-file FILE"),
+            (believing(&other.base), "made out to another name", "base URL"),
+            (believing(&http), "does not speak https", "http://"),
+            (with(&known.base, "server.key"), "no certificate is in it", "PEM"),
+            (with(&known.base, "nowhere.pem"), "nowhere.pem: ca_file could not be read", "PEM"),
+        ];
+        for (endpoint, words, next) in cases {
+            let answer = ask(&provider(endpoint), request()).await;
+            let error = answer.error.unwrap();
+            assert_eq!(error.kind, FailureKind::Setup, "{error:?}");
+            assert!(error.what.contains(words) && error.next.contains(next), "{error:?}");
+            assert!(answer.notices.is_empty(), "it is not asked again: {:?}", answer.notices);
+        }
+        assert!(server.asked().is_empty(), "what was asked: {:?}", server.asked());
+        // The other way round the server only sees rubbish, and so does the client.
+        let plain = known.base.replace("https:", "http:");
+        assert!(ask(&provider(endpoint(&plain)), request()).await.error.is_some());
+        assert!(server.asked().is_empty());
+    });
+}
+
+#[test]
+fn nobody_is_followed_to_another_place_with_the_key() {
+    run(async {
+        let elsewhere = Server::start(vec![good("stolen")]).await;
+        for status in [301, 302, 303, 307, 308] {
+            let location = format!("location: {}/chat/completions\r\n", elsewhere.base);
+            let server = Server::start(vec![plain(status, &location, "")]).await;
+            let front = Front::start(&server.base, "server.pem").await;
+            let answer = ask(&provider(believing(&front.base)), request()).await;
+            let error = answer.error.unwrap();
+            assert!(
+                error.kind == FailureKind::Setup && error.what.contains("sends elsewhere"),
+                "{status}: {error:?}"
+            );
+            assert_eq!(server.asked().len(), 1);
+        }
+        assert!(elsewhere.asked().is_empty());
+    });
+}
+
+/// What the program says, with these variables alone; its exit code before it.
+async fn program(home: &tempfile::TempDir, args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
+    let at = |name: &str| home.path().join(name);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+    command.args(args).current_dir(home.path()).env_clear().env("HOME", at("home"));
+    command.env("RETROSPECT_CONFIG_DIR", at("config")).env("RETROSPECT_SESSIONS", at("sessions"));
+    command.env("OPENAI_API_KEY", KEY).envs(variables.iter().copied());
+    let done = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    let said = [done.stdout, done.stderr].concat();
+    let said = String::from_utf8(said).unwrap();
+    assert!(!said.contains(KEY), "the key is on the screen: {said}");
+    (done.status.code().unwrap_or(-1), said)
+}
+
+const RUN: &[&str] =
+    &["run", "--headless", "--max-steps", "1", "--actor", "openai:tiny", "--method", "react", "--base-url"];
+
+#[test]
+fn every_documented_way_to_name_an_authority_works() {
+    run(async {
+        let home = tempfile::tempdir().unwrap();
+        let server = Server::start(vec![good("look")]).await;
+        let front = Front::start(&server.base, "server.pem").await;
+        let ca = data("ca.pem").display().to_string();
+        let run: Vec<&str> = [RUN, &[&front.base]].concat();
+        let profile = home.path().join("mine.toml");
+        std::fs::write(&profile, format!("[models.mine]\nca_file = {ca:?}\n")).unwrap();
+        let profile = profile.display().to_string();
+        let (code, said) = program(&home, &run, &[]).await;
+        assert!(
+            code == 3 && said.contains("signed by nobody") && said.contains("--ca-file"),
+            "{code}: {said}"
+        );
+        assert!(server.asked().is_empty());
+        type Way<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+        let ways: &[Way<'_>] = &[
+            (&["--ca-file", &ca], &[]),
+            (&[], &[("RETROSPECT_CA_FILE", &ca)]),
+            (&["--profile", "mine", "--config", &profile], &[]),
+            #[cfg(target_os = "linux")]
+            (&[], &[("SSL_CERT_FILE", &ca)]),
+        ];
+        for (n, (flags, variables)) in ways.iter().enumerate() {
+            let (code, said) = program(&home, &[run.as_slice(), flags].concat(), variables).await;
+            assert_eq!(code, 0, "{flags:?} {variables:?}: {said}");
+            assert_eq!(server.asked().len(), n + 1);
+        }
+        let (code, said) =
+            program(&home, &[run.as_slice(), &["--ca-file", "nowhere.pem"]].concat(), &[]).await;
+        assert!(code != 0 && said.contains("nowhere.pem: ca_file could not be read"), "{code}: {said}");
+        let doctor = ["doctor", "--base-url", &front.base];
+        assert!(program(&home, &doctor, &[]).await.1.contains("signed by nobody"));
+        let (_, said) = program(&home, &[doctor.as_slice(), &["--ca-file", &ca]].concat(), &[]).await;
+        assert!(!said.contains("signed by nobody"), "{said}");
+    });
+}
+
+#[test]
+fn proxies_of_the_environment_are_used_and_told_of_but_not_for_this_machine() {
+    run(async {
+        let home = tempfile::tempdir().unwrap();
+        let server = Server::start(vec![good("look")]).await;
+        let proxy = server.base.trim_end_matches("/v1").to_owned();
+        let port = proxy.rsplit(':').next().unwrap();
+        let run = |base: &str, more: &[&str]| -> Vec<String> {
+            [RUN, &[base], more].concat().into_iter().map(str::to_owned).collect()
+        };
+        let says = async |run: Vec<String>, variables: &[(&str, &str)]| {
+            let run: Vec<&str> = run.iter().map(String::as_str).collect();
+            program(&home, &run, variables).await
+        };
+        // A plain one is asked for the whole address.
+        let (code, said) = says(run("http://model.example/v1", &[]), &[("HTTP_PROXY", &proxy)]).await;
+        assert_eq!(code, 0, "{said}");
+        assert_eq!(server.asked()[0].line, "POST http://model.example/v1/chat/completions HTTP/1.1");
+        // Through a tunnel nobody in between sees the key.
+        let front = Front::start(&server.base, "server.pem").await;
+        let tunnel = Front::tunnel(&front.base).await;
+        let ca = data("ca.pem").display().to_string();
+        let with_ca = ["--ca-file", &ca];
+        let (code, said) =
+            says(run("https://model.example/v1", &with_ca), &[("HTTPS_PROXY", &tunnel.base)]).await;
+        assert_eq!(code, 0, "{said}");
+        let heard = tunnel.heard();
+        assert!(heard[0].starts_with("CONNECT model.example:443 HTTP/1.1"), "{heard:?}");
+        assert!(!heard.concat().contains(KEY), "{heard:?}");
+        assert_eq!(server.asked().len(), 2);
+        // A proxy that is not there is named as the reason; one that does not count is not asked.
+        let dead = ("ALL_PROXY", "http://127.0.0.1:9");
+        let (code, said) = says(run("http://0.0.0.0:1/v1", &[]), &[dead]).await;
+        assert!(code == 3 && said.contains("proxy"), "{code}: {said}");
+        let direct = format!("http://0.0.0.0:{port}/v1");
+        assert_eq!(says(run(&direct, &[]), &[dead, ("NO_PROXY", "0.0.0.0")]).await.0, 0);
+        assert_eq!(says(run(&server.base, &[]), &[dead]).await.0, 0);
+        assert_eq!(server.asked().len(), 4);
+    });
+}

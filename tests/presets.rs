@@ -1,0 +1,82 @@
+//! Every row of the papers' tables as a preset: it starts, and asks its mentor as often as the row's settings say.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
+
+#[path = "serving/server.rs"]
+mod server;
+
+use retrospect::report::metrics::{Row, rows};
+use serde_json::Value;
+use server::{Server, good};
+use std::process::Command;
+
+const TRIALS: u64 = 2;
+const STEPS: u64 = 2;
+
+/// How often the mentor is asked in two trials of two steps that both fail. Turn 0 is one of reflection, whatever the
+/// frequency; only Sweet&Sour reflects on the last attempt too.
+fn questions(row: &Row) -> u64 {
+    let on = |name: &str| row.set.get(name) != Some(&Value::Bool(false));
+    let kinds = || ["kind_abstract", "kind_error", "kind_progress"].into_iter().filter(|k| on(k)).count();
+    let word = |name: &str| row.set.get(name).and_then(Value::as_str).unwrap_or("");
+    match row.method.as_str() {
+        "react" => 0,
+        "reflexion" => u64::from(word("strategy") != "none"),
+        "omnireflect" if word("generation") == "symbolic" => 0,
+        "omnireflect" => TRIALS * kinds() as u64,
+        // The first reflection is a simple one: experience and plan.
+        "fcrf" => 1 + u64::from(on("experience")),
+        "sweet_sour" => {
+            if on("negative") {
+                TRIALS
+            } else {
+                0
+            }
+        }
+        "planning" => TRIALS,
+        other => panic!("{other}: say here what it asks"),
+    }
+}
+
+#[test]
+fn every_preset_starts_with_a_model_and_asks_as_its_row_says() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = runtime.block_on(Server::start(vec![good("inventory")]));
+    let home = tempfile::tempdir().unwrap();
+    let says = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+        command.args(args).current_dir(home.path()).env_clear().env("HOME", home.path());
+        command.env("RETROSPECT_CONFIG_DIR", home.path().join("config"));
+        command.env("RETROSPECT_SESSIONS", home.path().join("sessions"));
+        command.env("RETROSPECT_POOL", home.path().join("pool.jsonl"));
+        command.stdin(std::process::Stdio::null()).output().unwrap()
+    };
+    let added = says(&["lessons", "add", "--kind", "error", "Open a drawer before you look into it."]);
+    assert!(added.status.success(), "{added:?}");
+    assert!(rows().len() > 30);
+    let (trials, steps) = (TRIALS.to_string(), STEPS.to_string());
+    for row in rows() {
+        let before = server.asked().len();
+        let mut args = vec!["run", "--env", "household", "--task", "easy/put/1", "--headless", "--json"];
+        args.extend(["--preset", &row.preset, "--trials", &trials, "--max-steps", &steps]);
+        args.extend(["--actor", "openai:tiny", "--mentor", "openai:tiny", "--base-url", &server.base]);
+        if row.pool {
+            args.extend(["--constitution", "pool.jsonl"]);
+        }
+        let done = says(&args);
+        let text = String::from_utf8(done.stdout).unwrap();
+        assert!(done.status.success(), "{}: {text}{}", row.preset, String::from_utf8_lossy(&done.stderr));
+        let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        let summary = lines.last().unwrap();
+        let (kind, episodes) = (&summary["type"], &summary["episodes"]);
+        assert_eq!((kind, episodes), (&Value::from("summary"), &Value::from(TRIALS)), "{}", row.preset);
+        let actor = if row.method == "planning" { 0 } else { TRIALS * STEPS };
+        assert_eq!(summary["calls"], actor + questions(row), "{}", row.preset);
+        assert_eq!((server.asked().len() - before) as u64, actor + questions(row), "{}", row.preset);
+        let set = &lines[0]["settings"];
+        for (name, value) in &row.set {
+            assert_eq!(&set[name]["value"], value, "{}: {name}", row.preset);
+            assert_eq!(set[name]["origin"], "paper", "{}: {name}", row.preset);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What stands before a server of the tests: https, or a proxy that tunnels.
+
+#![allow(dead_code, reason = "every target takes what it needs")]
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// A file of `tests/data/tls`.
+pub(crate) fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tls").join(name)
+}
+
+pub(crate) struct Front {
+    pub(crate) base: String,
+    heard: Arc<Mutex<Vec<String>>>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Front {
+    /// https with this certificate before the server at an address.
+    pub(crate) async fn start(behind: &str, certificate: &str) -> Self {
+        let chain = vec![CertificateDer::from_pem_file(data(certificate)).unwrap()];
+        let key = PrivateKeyDer::from_pem_file(data("server.key")).unwrap();
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .unwrap();
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let (listener, behind) = (listen().await, place(behind));
+        let base = format!("https://{}/v1", listener.local_addr().unwrap());
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (acceptor, behind) = (acceptor.clone(), behind.clone());
+                tokio::spawn(async move {
+                    if let Ok(stream) = acceptor.accept(stream).await {
+                        join(stream, &behind).await;
+                    }
+                });
+            }
+        });
+        Self { base, heard: Arc::default(), task }
+    }
+
+    /// A proxy that joins whoever asks for a tunnel with the server at an address.
+    pub(crate) async fn tunnel(behind: &str) -> Self {
+        let (listener, behind) = (listen().await, place(behind));
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let hears = heard.clone();
+        let task = tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (hears, behind) = (hears.clone(), behind.clone());
+                tokio::spawn(async move {
+                    let mut head = Vec::new();
+                    while !head.ends_with(b"\r\n\r\n") {
+                        let Ok(byte) = stream.read_u8().await else { return };
+                        head.push(byte);
+                    }
+                    hears.lock().unwrap().push(String::from_utf8_lossy(&head).into_owned());
+                    if stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.is_ok() {
+                        join(stream, &behind).await;
+                    }
+                });
+            }
+        });
+        Self { base, heard, task }
+    }
+
+    /// The heads of all that was asked for.
+    pub(crate) fn heard(&self) -> Vec<String> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn listen() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").await.unwrap()
+}
+
+/// Host and port of an address.
+fn place(base: &str) -> String {
+    base.split("://").nth(1).unwrap().split('/').next().unwrap().to_owned()
+}
+
+async fn join(mut stream: impl AsyncRead + AsyncWrite + Unpin, behind: &str) {
+    if let Ok(mut server) = TcpStream::connect(behind).await {
+        // Whoever goes takes the other along.
+        let _ = copy_bidirectional(&mut stream, &mut server).await;
+    }
+}
