@@ -68,7 +68,7 @@ pub fn truncate(text: &str, columns: usize, more: &str) -> String {
 }
 
 /// The longest beginning of a text of at most so many bytes.
-fn prefix(text: &str, bytes: usize) -> &str {
+pub fn prefix(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -252,7 +252,7 @@ fn what_is_wrong_with_the_keys_is_told_once_after_the_start_screen() {
     // Left at once, and left after a session.
     for starts in [false, true] {
         let mut window = Window::start_screen(100, 30, folder.path());
-        window.wait_for("Settings");
+        window.wait_for(words);
         assert_eq!(window.text().matches(words).count(), 1, "{}", window.text());
         if starts {
             window.press("\r");

@@ -3,6 +3,7 @@
 mod ahead;
 mod hand;
 mod parts;
+mod prompt;
 mod stops;
 mod time;
 
@@ -64,39 +65,8 @@ impl State {
                     e.reset = Some(seen_of(turn, seen.as_ref()));
                 });
             }
-            Event::PromptDrafted { prompt } => {
-                if !self.change_failed(prompt) {
-                    self.draft = Some(prompt.clone());
-                    self.broken_off.clear();
-                    self.open_step(prompt, seq, Stage::Prompt);
-                    self.spend_stage();
-                }
-            }
-            Event::PromptSent { prompt } => {
-                // A failed call that is made again with other words.
-                if self.take_trouble(prompt.call).is_none() {
-                    self.draft = None;
-                }
-                self.open_step(prompt, seq, Stage::Reply);
-                self.pool_used = seq;
-                let shown = prompt.segments.iter().filter_map(|s| match &s.origin {
-                    Origin::Lesson { id, .. } => Some(id),
-                    _ => None,
-                });
-                let taught = self.pool.used(shown, seq);
-                self.edit_episode(|e| {
-                    e.calls += 1;
-                    e.assisted |= taught;
-                });
-                self.count_call(prompt.asked);
-                let sent = prompt.clone();
-                if let Some(question) = prompt.question {
-                    self.remember_question(question, sent);
-                } else {
-                    self.prompts.1 = self.prompts.0.take();
-                    self.prompts.0 = Some(sent);
-                }
-            }
+            Event::PromptDrafted { prompt } => self.draft_prompt(prompt, seq),
+            Event::PromptSent { prompt } => self.send_prompt(prompt, seq),
             Event::StepOpened { step } => {
                 let number = *step;
                 self.edit_episode(|e| {

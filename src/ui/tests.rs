@@ -180,6 +180,7 @@ mod models;
 mod overlays;
 mod past;
 mod pictures;
+mod prompts;
 mod safety;
 mod sampling;
 mod told;

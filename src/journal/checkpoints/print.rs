@@ -7,6 +7,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/apply/ahead.rs"),
     include_bytes!("../../engine/apply/hand.rs"),
     include_bytes!("../../engine/apply/parts.rs"),
+    include_bytes!("../../engine/apply/prompt.rs"),
     include_bytes!("../../engine/apply/stops.rs"),
     include_bytes!("../../engine/apply/time.rs"),
     include_bytes!("../../engine/clock.rs"),

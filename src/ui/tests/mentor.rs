@@ -9,14 +9,14 @@ use crate::ui::fixture::{Fixture, fcrf, kitchen, planned, reflexion, summary, sw
 use crate::ui::model::Focus;
 use crate::ui::msg::{Msg, Request};
 
-const ROUND: [Question; 3] = [
+pub(super) const ROUND: [Question; 3] = [
     Question { kind: Kind::Error, purpose: crate::domain::Purpose::Reflect },
     Question { kind: Kind::Abstract, purpose: crate::domain::Purpose::Reflect },
     Question { kind: Kind::Progress, purpose: crate::domain::Purpose::Reflect },
 ];
 
 /// The kitchen after a step, with a round of questions in flight.
-fn asked() -> (Fixture, Vec<crate::domain::CallId>) {
+pub(super) fn asked() -> (Fixture, Vec<crate::domain::CallId>) {
     let mut f = kitchen();
     f.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     f.write(Cause::Person, Event::Resumed);
@@ -24,7 +24,7 @@ fn asked() -> (Fixture, Vec<crate::domain::CallId>) {
     (f, calls)
 }
 
-fn failure(what: &str) -> Failure {
+pub(super) fn failure(what: &str) -> Failure {
     let (place, next) = ("mentor", "start the server, then try again");
     Failure { what: what.to_owned(), place: place.to_owned(), next: next.to_owned(), kind: None }
 }
@@ -330,67 +330,6 @@ fn prompts_of_actor_and_mentor_are_chosen_by_tab() {
     stage.press("BackTab");
     stage.press("d");
     assert!(screen(&stage.draw()).contains("Prompt of turn 24, as it was sent"));
-}
-
-#[test]
-fn a_drafted_prompt_is_changed_in_one_place_before_it_is_sent() {
-    let (mut fixture, _) = asked();
-    fixture.write(
-        Cause::Person,
-        Event::CallCancelled { call: fixture.state().calls.keys().copied().next().unwrap() },
-    );
-    let draft = fixture.mentor_prompt(ROUND[0]);
-    fixture.write(Cause::Policy, Event::PromptDrafted { prompt: draft.into() });
-    let mut stage = Stage::new(fixture, 80, 24);
-    stage.press("p");
-    stage.draw();
-    stage.press("Down");
-    insta::assert_snapshot!("prompt_drafted_80x24", screen(&stage.draw()));
-    stage.press("Up");
-    // What is typed and left is there again.
-    for key in ["e", "!", "Esc", "e", "!"] {
-        stage.press(key);
-        stage.draw();
-    }
-    insta::assert_snapshot!("prompt_changed_80x24", screen(&stage.draw()));
-    let text = "Read the attempt below and write: Error.!!".to_owned();
-    let [Request::Send(Command::EditPrompt { call: Some(_), segment: 0, text: got })] =
-        &stage.press("Enter")[..]
-    else {
-        panic!("the words are sent")
-    };
-    assert_eq!(*got, text);
-}
-
-/// The third choice after a failed call: each prompt of a round can be changed where it is read, and tried again from there.
-#[test]
-fn the_prompt_of_a_failed_call_is_changed_where_it_is_read() {
-    let (mut fixture, calls) = asked();
-    for call in &calls {
-        fixture
-            .write(Cause::Model, Event::CallFailed { call: *call, failure: failure("connection refused") });
-    }
-    let mut stage = Stage::new(fixture, 80, 24);
-    assert!(screen(&stage.draw()).contains("p edit prompt"));
-    stage.press("p");
-    assert!(screen(&stage.draw()).contains("its call failed"), "{}", screen(&stage.draw()));
-    stage.press("Tab");
-    stage.draw();
-    for key in ["e", "!"] {
-        stage.press(key);
-        stage.draw();
-    }
-    let wants = stage.press("Enter");
-    let [Request::Send(Command::EditPrompt { call: Some(call), segment: 0, text })] = &wants[..] else {
-        panic!("{wants:?}")
-    };
-    assert!(*call == calls[1] && text.ends_with('!'), "{call:?} of {calls:?}: {text}");
-    let mut changed = (**stage.fixture.state().waits_for(*call).unwrap()).clone();
-    (changed.edited, changed.sha256) = (true, "other".to_owned());
-    stage.fixture.write(Cause::Person, Event::PromptDrafted { prompt: changed.into() });
-    let text = screen(&stage.draw());
-    assert!(text.contains("with your words, unsent"), "{text}");
-    assert_eq!(stage.press("s"), [Request::Send(Command::Retry)]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::Row;
 use crate::domain::Lesson;
 use crate::method;
-use crate::text::{one_line, truncate, width};
+use crate::text::{one_line, prefix, truncate, width};
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
 
@@ -64,5 +64,5 @@ pub(super) fn rows(
 
 /// No plan that anybody could follow is longer than this.
 fn head(text: &str) -> &str {
-    &text[..text.floor_char_boundary(16 << 10)]
+    prefix(text, 16 << 10)
 }

@@ -3,7 +3,7 @@
 use super::Row;
 use crate::domain::{Kind, Lesson, LessonOrigin, LessonStatus, LessonText, Moment, Scope};
 use crate::engine::State;
-use crate::text::{fits, one_line, truncate, width, wrap_at_most};
+use crate::text::{fits, one_line, prefix, truncate, width, wrap_at_most};
 use crate::ui::lane::Form;
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
@@ -125,11 +125,7 @@ fn lines(words: &str, room: usize, most: usize, more: &str) -> Vec<String> {
 
 /// No lane shows more of a lesson than this.
 fn head(text: &str) -> &str {
-    let mut end = text.len().min(4096);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    prefix(text, 4096)
 }
 
 /// Where a lesson comes from, at length and in short. A turn of another episode than the shown one is `episode.turn`.
