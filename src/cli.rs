@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the command line is where the program speaks")]
 
+mod again;
 #[allow(missing_docs, reason = "flags describe themselves in their help texts")]
 pub mod args;
 mod bounded;
@@ -16,6 +17,9 @@ mod diff;
 mod doctor;
 mod export;
 pub mod fault;
+mod first;
+mod kinds;
+mod learn;
 mod lessons;
 mod manual;
 mod models;
@@ -38,13 +42,18 @@ mod screen;
 #[path = "cli/no_screen.rs"]
 mod screen;
 mod sessions;
+mod settings;
 mod setup;
 #[cfg(feature = "tui")]
+mod start;
+#[cfg(not(feature = "tui"))]
+#[path = "cli/no_start.rs"]
 mod start;
 mod tasks;
 mod tell;
 mod verify;
 mod watch;
+mod worlds;
 
 #[cfg(test)]
 mod tests;
@@ -113,7 +122,7 @@ fn verb(mut cli: Cli) -> Result<(), Fault> {
         }
     }
     match cli.verb {
-        None => run::first(config, &cli.screen, out),
+        None => first::first(config, &cli.screen, out),
         Some(Verb::Run(args)) => run::run(config, &args, out),
         Some(Verb::Calibrate(args)) => calibrate::calibrate(config, &args, out),
         Some(Verb::Resume(args)) => resume::resume(config, &args, out),

@@ -14,6 +14,7 @@ mod keeper;
 mod launch;
 mod orders;
 mod outfit;
+mod request;
 mod runner;
 mod stand_in;
 mod store;

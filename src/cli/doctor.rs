@@ -5,7 +5,8 @@ mod servers;
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
-use super::{args, place, setup};
+use super::worlds::world_options;
+use super::{args, place};
 use crate::driver::worlds::{self, Selection};
 use crate::env::household::PRESELECTED;
 use crate::journal::{Standing, list};
@@ -226,7 +227,7 @@ fn household() -> Line {
 }
 
 fn alfworld(config: &Config) -> Line {
-    let options = setup::world_options(config);
+    let options = world_options(config);
     let Some(data) = &options.data else {
         return line(
             "alfworld",

@@ -3,9 +3,10 @@
 use super::args::{self, LessonVerb, PoolFormat};
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
+use super::kinds::{kind_of, scope_of};
 use super::out::Out;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
-use super::{calibrate, place, reflexion};
+use super::{learn, place, reflexion};
 use crate::domain::{Kind, Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope};
 use crate::driver::now;
 use serde::Serialize;
@@ -245,7 +246,7 @@ fn promote(
         }
         fresh.extend(lines);
     }
-    calibrate::name_tasks(&mut fresh, &state);
+    learn::name_tasks(&mut fresh, &state);
     fresh.retain(|line| pool.take(line.clone()));
     append(path, &fresh, out)?;
     let reworded = if changed > 0 { format!(", {changed} had new words,") } else { String::new() };
@@ -290,23 +291,6 @@ fn filled(text: &str) -> Result<String, Fault> {
         return Err(Fault::usage("an empty lesson teaches nothing", "write a sentence"));
     }
     Ok(text.to_owned())
-}
-
-/// A kind by its word.
-pub(super) fn kind_of(word: &str) -> Result<Kind, Fault> {
-    serde_json::from_value(word.to_lowercase().into()).map_err(|_error| {
-        Fault::usage(
-            format!("there is no kind {word:?}"),
-            "choose abstract, error, progress, plan, experience, lesson, positive, negative or advice",
-        )
-    })
-}
-
-/// A scope by its word.
-pub(super) fn scope_of(word: &str) -> Result<Scope, Fault> {
-    serde_json::from_value(word.to_lowercase().replace([' ', '-'], "_").into()).map_err(|_error| {
-        Fault::usage(format!("there is no scope {word:?}"), "choose episode, task, task_type or environment")
-    })
 }
 
 #[cfg(test)]

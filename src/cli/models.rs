@@ -13,7 +13,7 @@ use super::args::Models;
 use super::config::{Config, From};
 use super::fault::{Fault, FaultKind};
 use super::place;
-use super::setup::origin;
+use super::settings::origin;
 use crate::domain::{Asked, RunSpec, SettingOrigin, Settings};
 use crate::driver::{DriverError, StandIn, recorded};
 use crate::provider::openai::{Endpoint, OpenAi, Profile, ProfileError};

@@ -8,15 +8,12 @@ use super::watch::Shown;
 use super::{args, setup::Plan};
 use crate::report::At;
 
-fn none() -> Fault {
+/// What every verb says that would show it.
+pub(super) fn none() -> Fault {
     Fault::usage(
         "this program was built without the screen",
         "use --plain or --headless, or build it with the feature `tui`",
     )
-}
-
-pub(super) fn choose(_: Config, _: &args::Screen, _: &mut Out) -> Result<(), Fault> {
-    Err(none())
 }
 
 pub(super) fn start(_: &Config, _: Plan, _: &args::Screen, _: &[String], _: &mut Out) -> Result<(), Fault> {

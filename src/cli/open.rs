@@ -6,7 +6,8 @@ use super::out::Out;
 use super::place::{self, Opened};
 use super::tell::{Teller, Voice};
 use super::watch::Shown;
-use super::{args, screen, setup, terminal, watch};
+use super::worlds::world_options;
+use super::{args, screen, terminal, watch};
 use crate::driver::{Handle, Health, Signal, Store};
 use crate::engine::State;
 use crate::journal::Follower;
@@ -65,7 +66,7 @@ pub(super) fn show(
     let voice = if json { Voice::Json } else { Voice::Transcript };
     let dir = opened.dir.clone().unwrap_or_default();
     let shared = Arc::new(Mutex::new(out));
-    let mut teller = Teller::new(voice, shared, &dir, None, setup::world_options(config));
+    let mut teller = Teller::new(voice, shared, &dir, None, world_options(config));
     opened.each(|envelope| teller.event(envelope))?;
     follower.map_or(Ok(()), |follower| follow_text(follower, &mut teller))
 }

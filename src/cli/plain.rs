@@ -2,6 +2,7 @@
 //! never moved, so that screen readers and logs have all of it.
 
 mod lines;
+mod look;
 mod past;
 mod words;
 

@@ -5,7 +5,7 @@ use super::bounded;
 use super::config::Config;
 use super::fault::{self, Fault};
 use super::out::Out;
-use super::setup::world_options;
+use super::worlds::world_options;
 use crate::domain::{EpisodeRole, RunSpec, Settings, Task, Turn};
 use crate::driver::worlds::{self, Selection};
 use crate::engine::{Cause, Envelope, Event, State};

@@ -1,92 +1,17 @@
 //! `rerun`: one episode of a session once more, as a session of its own.
 
 use super::config::Config;
-use super::fault::{Fault, FaultKind};
+use super::fault::Fault;
 use super::out::Out;
-use super::setup::{Plan, launch, same_templates, world_options};
-use super::{args, place, run};
-use crate::domain::{CALIBRATION, EXPLORATION, EpisodeRole, Lesson, RunSpec, Scope, Seq, SettingOrigin};
-use crate::engine::{Attempt, Carried, Episode, FROM_NUMBER, FROM_SESSION, FROM_TRIAL, LessonWish, State};
-use std::time::Duration;
+use super::{again, args, run};
 
 /// `rerun PATH#E`.
 pub(super) fn rerun(mut config: Config, args: &args::Rerun, out: Out) -> Result<(), Fault> {
     config.flag("run.on_error", args.drive.on_error.map(run::policy_word))?;
     config.flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
     let (path, number) = split(&args.path)?;
-    let plan = plan(&config, path, number, args.accept_prompts)?;
+    let plan = again::plan(&config, path, number, args.accept_prompts)?;
     run::begin(&config, plan, &args.drive, &args.screen, out)
-}
-
-/// The run that plays one episode of a session again: the lessons, the seeds, the trial, the memory of the method and the
-/// last attempt at the task are those of its start.
-pub(super) fn plan(
-    config: &Config,
-    path: Option<&str>,
-    number: u32,
-    accept_prompts: bool,
-) -> Result<Plan, Fault> {
-    let opened = place::open(config, path)?;
-    let session = opened.meta.session.clone();
-    let head = opened.timeline.head().clone();
-    let past = head.past.iter().find(|p| p.number == number);
-    let open = head.episode.as_ref().filter(|e| e.number == number);
-    let began = past.map(|p| p.span.0).or(open.map(|e| e.first_seq.0)).ok_or_else(|| {
-        Fault::usage(
-            format!("{session}: there is no episode {number}; it has {}", head.past.len()),
-            "`retrospect open` shows them; the run view lists them",
-        )
-    })?;
-    // The moment before its first event: the lessons, and the settings as they had become by then.
-    let before = opened.timeline.state_at(Seq(began.saturating_sub(1)));
-    let start = opened.timeline.state_at(Seq(began));
-    let (Some(then), Some(episode)) = (before.run.as_deref(), start.episode.as_deref()) else {
-        return Err(Fault::new(
-            FaultKind::Session,
-            format!("{session}: the beginning of episode {number} cannot be read"),
-            "`retrospect verify` says what is wrong with the session",
-        ));
-    };
-    let mut spec = RunSpec { tasks: vec![episode.task.clone()], ..then.clone() };
-    spec.settings.set(FROM_SESSION, session.clone(), SettingOrigin::Flag);
-    // It keeps its number, of which its seeds are made.
-    spec.settings.set(FROM_NUMBER, u64::from(number), SettingOrigin::Flag);
-    spec.settings.set(FROM_TRIAL, u64::from(episode.trial), SettingOrigin::Flag);
-    // What was played to learn from is played so again; of a test nothing comes before it.
-    for (name, role) in [(CALIBRATION, EpisodeRole::Calibrate), (EXPLORATION, EpisodeRole::Explore)] {
-        if spec.settings.0.contains_key(name) {
-            spec.settings.set(name, u64::from(episode.role == role), SettingOrigin::Flag);
-        }
-    }
-    // Other templates than it was begun with are refused, or meant and then written down.
-    if let Some(hash) = same_templates(&spec, config, accept_prompts)? {
-        spec.settings.set("templates", hash, SettingOrigin::Flag);
-    }
-    let source = format!("{session}#{number}");
-    // The episode before it is over once this one begins: its attempt is held then, and lessons of its own are gone.
-    let in_force: Vec<&Lesson> = start.pool.all().filter(|l| l.in_force()).collect();
-    let learnt = in_force.iter().map(|l| (l.id.clone(), l.learnt_at.0, l.learnt_at.1)).collect();
-    let load = |l: &&Lesson| (source.clone(), LessonWish::Load(Box::new(bound(l, &before, episode))));
-    let pool = in_force.iter().map(load).collect();
-    let attempt = start.last_attempt(&episode.task).map(|attempt| Box::new(Attempt::of(attempt)));
-    let worlds = world_options(config);
-    let mut launch = launch(&spec, config, &worlds, Duration::ZERO)?;
-    launch.carried = Some(Box::new(Carried { source, attempt, memory: before.memory.clone(), learnt }));
-    Ok(Plan { spec, pool, launch, worlds, warnings: Vec::new() })
-}
-
-/// A lesson that says which task it is about, where it reaches no other: the tasks of the other episodes are not known to
-/// the session that loads it.
-fn bound(lesson: &Lesson, before: &State, episode: &Episode) -> Lesson {
-    let mut lesson = lesson.clone();
-    let learnt_in = before.ended(lesson.learnt_at.0).map(|p| &p.task);
-    if let Some(task) = learnt_in.filter(|_| lesson.about.is_none()) {
-        let same_type = task.env == episode.task.env && task.task_type == episode.task.task_type;
-        if lesson.scope == Scope::Task || (lesson.scope == Scope::TaskType && !same_type) {
-            lesson.about = Some(task.key().into());
-        }
-    }
-    lesson
 }
 
 /// Session and episode; `--last` stands for the newest session. `#E.S` means episode E as well.

@@ -4,9 +4,11 @@ use super::args;
 use super::config::Config;
 use super::fault::Fault;
 use super::out::Out;
-use super::setup::{launch, same_templates, world_options};
+use super::setup::{launch, same_templates};
+use super::tell;
 use super::tell::{Teller, Voice};
-use super::watch::{self, Shown, run_to_end};
+use super::watch::{Shown, run_to_end};
+use super::worlds::world_options;
 use super::{breaks, place, plain, run, screen, terminal};
 use crate::domain::{BranchId, Seq};
 use crate::driver::{Driver, DriverError, Resumed, TYPING};
@@ -95,10 +97,10 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     let mut teller = Teller::new(voice, shared.clone(), &dir, None, worlds);
     // What stood in the journal before is not told again, but for the run itself; nor is it read again.
     let (store, before) = (resumed.handle.store.clone(), resumed.before);
-    for envelope in watch::read(&store, Seq(0), Seq(1))? {
+    for envelope in tell::read(&store, Seq(0), Seq(1))? {
         teller.event(&envelope)?;
     }
-    teller.go_on_from(&before, |after, to| watch::read(&store, after, to))?;
+    teller.go_on_from(&before, |after, to| tell::read(&store, after, to))?;
     let ended = run_to_end(&resumed.handle, resumed.thread, &mut teller, run::policy(&config))?;
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let path = dir.display().to_string();

@@ -2,14 +2,14 @@
 
 use super::args::{self, Drive, OnError, Screen};
 use super::breaks;
-use super::calibrate::Learn;
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
+use super::learn::Learn;
 use super::out::Out;
 use super::place;
 use super::pool::PoolFile;
 use super::reflexion;
-use super::setup::{Plan, meta, plan, plan_after, playable};
+use super::setup::{Plan, meta, plan_after, playable};
 use super::tell::{Teller, Voice};
 use super::watch::{Ended, run_to_end};
 use crate::domain::Lesson;
@@ -56,15 +56,6 @@ pub(super) fn policy_word(policy: OnError) -> &'static str {
 /// What a failed call comes to.
 pub(super) fn policy(config: &Config) -> OnError {
     if config.text("run.on_error") == "skip-task" { OnError::SkipTask } else { OnError::Stop }
-}
-
-/// A bare `retrospect`: the start screen, else the built-in episode.
-pub(super) fn first(mut config: Config, screen: &Screen, mut out: Out) -> Result<(), Fault> {
-    if super::terminal() && !screen.plain {
-        return super::screen::choose(config, screen, &mut out);
-    }
-    let plan = plan(&mut config, &args::World::default(), &args::How::default())?;
-    begin(&config, plan, &Drive::default(), screen, out)
 }
 
 /// Starts a planned run with a screen, line by line, or without a person.

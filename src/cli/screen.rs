@@ -6,7 +6,6 @@ use super::out::Out;
 use super::outside::around;
 use super::place::{self, Opened};
 use super::setup::{Plan, launch, meta, playable, templates};
-pub(super) use super::start::choose;
 use super::watch::Shown;
 use super::{args, bounded, breaks, watch};
 use crate::domain::Seq;
@@ -88,7 +87,7 @@ pub(super) fn show(
         Ok(Exit::Quit) => Ok(()),
         // The session is put down: the episode is played again in one of its own.
         Ok(Exit::Rerun(number)) => {
-            let again = super::rerun::plan(config, Some(&dir.display().to_string()), number, false)?;
+            let again = super::again::plan(config, Some(&dir.display().to_string()), number, false)?;
             start(config, again, look, &[], out)
         }
         Ok(Exit::Signal(_)) => Err(Fault::new(FaultKind::Interrupted, "interrupted", "")),

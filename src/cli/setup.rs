@@ -5,18 +5,19 @@ mod templates;
 pub(super) use templates::{same_templates, templates};
 
 use super::args::{How, World};
-use super::calibrate::{self, Learn};
 use super::config::{Config, From};
 use super::fault::Fault;
+use super::learn::{self, Learn};
+use super::settings::{origin, word};
+use super::worlds::{selection, world_options};
 use super::{models, place, pool, reflexion};
 use crate::domain::{Autonomy, Limits, RunSpec, SettingOrigin, Settings, Task};
-use crate::driver::worlds::{self, Selection, WorldOptions};
+use crate::driver::worlds::{self, WorldOptions};
 use crate::driver::{self, DriverError, Launch, OpenWorld};
 use crate::engine::LessonWish;
-use crate::env::pddl::Joining;
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode, SETTINGS};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,7 +74,7 @@ pub(super) fn plan_after(
     let tasks = if alone { Vec::new() } else { worlds::chosen(env, &selection(world), &worlds)? };
     let mut spec = spec(config, how, tasks, learn)?;
     if let Some(learn) = learn {
-        calibrate::before(&mut spec, learn, config.text("run.env"), world, &worlds)?;
+        learn::before(&mut spec, learn, config.text("run.env"), world, &worlds)?;
     }
     let launch = launch(&spec, config, &worlds, Duration::ZERO)?;
     let mut lessons = Vec::new();
@@ -84,7 +85,7 @@ pub(super) fn plan_after(
         lessons.extend(pool::constitution(file)?);
     }
     let unbound = reflexion::bind(&mut lessons, &spec);
-    let mut warnings = calibrate::seen_before(&spec, &[&how.pool, &how.constitution])?;
+    let mut warnings = learn::seen_before(&spec, &[&how.pool, &how.constitution])?;
     if unbound > 0 {
         warnings.push(format!(
             "{unbound} loaded lessons are about tasks that this run does not have, and are left out"
@@ -101,23 +102,6 @@ pub(super) fn playable(plan: &Plan) -> Result<(), Fault> {
     let Some(task) = plan.spec.tasks.first() else { return Ok(()) };
     let started = (plan.launch.open)(task).and_then(|mut world| world.reset());
     started.map(drop).map_err(|error| super::fault::world(task, &error))
-}
-
-/// Which tasks are meant.
-pub(super) fn selection(world: &World) -> Selection {
-    let files = world.files.named();
-    Selection {
-        tasks: world.task.iter().cloned().chain(files).collect(),
-        list: world.tasks.clone(),
-        split: world.split.clone(),
-        only: world.only,
-    }
-}
-
-/// Where worlds are looked for.
-pub(super) fn world_options(config: &Config) -> WorldOptions {
-    let joining = if config.text("pddl.goal") == "blank" { Joining::Blank } else { Joining::Comma };
-    WorldOptions { data: config.path("data"), seed: config.number("run.seed"), joining }
 }
 
 fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> Result<RunSpec, Fault> {
@@ -227,28 +211,6 @@ fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, 
         ));
     }
     Ok(named.to_owned())
-}
-
-/// A value as it is typed: a number, a switch or a word.
-pub(super) fn word(text: &str) -> Value {
-    if let Ok(number) = text.parse::<u64>() {
-        return json!(number);
-    }
-    match text {
-        "true" | "on" => json!(true),
-        "false" | "off" => json!(false),
-        other => json!(other),
-    }
-}
-
-/// Where a value of the configuration comes from, as the journal says it.
-pub(super) fn origin(from: &From) -> SettingOrigin {
-    match from {
-        From::Default => SettingOrigin::Ours,
-        From::File(..) | From::Variable(_) => SettingOrigin::Config,
-        From::Flag(_) => SettingOrigin::Flag,
-        From::Preset(_) => SettingOrigin::Paper,
-    }
 }
 
 /// Sets a setting that the method has, to a value of its kind.

@@ -2,9 +2,9 @@
 
 mod knobs;
 
-use super::calibrate::Learn;
 use super::config::{Config, ENTRIES};
 use super::fault::{Fault, FaultKind};
+use super::learn::Learn;
 use super::out::Out;
 use super::setup::{self, Plan};
 use super::watch::Shown;

@@ -4,7 +4,7 @@ use super::args;
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
-use super::setup::{selection, world_options};
+use super::worlds::{selection, world_options};
 use crate::domain::Task;
 use crate::driver::worlds;
 use crate::env::household::{TaskId, export_folder};

@@ -1,6 +1,6 @@
 //! Tells a session's events as they come: transcript, JSON lines, or nothing but the end.
 
-use super::fault::Fault;
+use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use crate::domain::{CallId, Seq};
 use crate::driver::worlds::{self, WorldOptions};
@@ -105,7 +105,7 @@ impl Teller {
         let near = store.timeline().since(Seq(head.0.saturating_sub(NEAR)));
         let taken_up = near.iter().rev().find(|e| matches!(e.event, Event::Reopened));
         let before = store.state_at(taken_up.map_or(head, |e| Seq(e.seq.0 - 1)));
-        self.go_on_from(&before, |after, to| super::watch::read(store, after, to))?;
+        self.go_on_from(&before, |after, to| read(store, after, to))?;
         if self.voice == Voice::Transcript {
             let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
             let step = before.last_step().map_or(0, |s| s.number);
@@ -235,6 +235,19 @@ impl Shadow {
             None => Aside { admissible: Vec::new(), world: nothing() },
         }
     }
+}
+
+/// The events above the first number up to and with the second, as far as there are any.
+pub(super) fn read(store: &Store, after: Seq, to: Seq) -> Result<Vec<Arc<Envelope>>, Fault> {
+    let timeline = store.timeline();
+    let events = timeline.between(after, to);
+    timeline.fault().map_or(Ok(events), |why| {
+        Err(Fault::new(
+            FaultKind::Session,
+            why,
+            "what is written is kept; look at it with `retrospect verify`",
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ mod drawn;
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use super::out::Out;
-use super::{args, place, setup};
+use super::worlds::world_options;
+use super::{args, place};
 use crate::domain::Seq;
 use crate::driver::worlds::WorldOptions;
 use crate::engine::{Envelope, State};
@@ -46,7 +47,7 @@ struct Found {
 
 /// `verify PATH`.
 pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Result<(), Fault> {
-    let options = setup::world_options(config);
+    let options = world_options(config);
     let (path, word) = args.path.as_deref().map_or((None, None), |text| {
         let (path, word) = place::split_branch(text);
         (Some(path), word)

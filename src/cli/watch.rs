@@ -3,13 +3,12 @@
 use super::args::OnError;
 use super::breaks;
 use super::fault::{Fault, FaultKind, resume_command};
-use super::tell::Teller;
+use super::tell::{self, Teller};
 use crate::domain::{EndReason, Seq};
-use crate::driver::{HALTED_ADVICE, Handle, Health, Store};
-use crate::engine::{Command, Envelope, Pace, State};
+use crate::driver::{HALTED_ADVICE, Handle, Health};
+use crate::engine::{Command, Pace, State};
 use crate::report::At;
 use std::path::Path;
-use std::sync::Arc;
 
 /// What is said of a driver that has ended without having been told to.
 pub(super) const BROKEN: &str =
@@ -223,22 +222,9 @@ pub(super) fn tell_news(handle: &Handle, teller: &mut Teller) -> Result<(), Faul
     // A long session that is told from its start is never held as a whole.
     while teller.since() < head {
         let after = teller.since();
-        for envelope in read(&handle.store, after, head.min(Seq(after.0 + PIECE)))? {
+        for envelope in tell::read(&handle.store, after, head.min(Seq(after.0 + PIECE)))? {
             teller.event(&envelope)?;
         }
     }
     Ok(())
-}
-
-/// The events above the first number up to and with the second, as far as there are any.
-pub(super) fn read(store: &Store, after: Seq, to: Seq) -> Result<Vec<Arc<Envelope>>, Fault> {
-    let timeline = store.timeline();
-    let events = timeline.between(after, to);
-    timeline.fault().map_or(Ok(events), |why| {
-        Err(Fault::new(
-            FaultKind::Session,
-            why,
-            "what is written is kept; look at it with `retrospect verify`",
-        ))
-    })
 }

@@ -13,7 +13,8 @@ pub(super) use early::Early;
 
 use super::host::Order;
 use super::orders::Awaited;
-use super::{Driver, Message, Signal, now, runner};
+use super::request::request;
+use super::{Driver, Message, Signal, now};
 use crate::domain::{Asked, Autonomy, CallId, PromptRecord, Seq, Turn, Usage};
 use crate::engine::{AheadNow, AskedAhead, Command, Effect, Engine, Envelope, Event, Input, Reply};
 use crate::provider::Request;
@@ -136,7 +137,7 @@ impl Driver {
             };
             let Some(provider) = provider.filter(|p| p.keeps()) else { continue };
             let rendered = (self.launch.render)(&shadow.state, &record);
-            wanted.push((provider, runner::request(&record, rendered)));
+            wanted.push((provider, request(&record, rendered)));
         }
         self.drop_early(|early| !wanted.iter().any(|(_, request)| early.answers(request)));
         for (provider, request) in wanted {

@@ -1,6 +1,6 @@
 //! Questions to models on their way out: who is asked, and what cannot be asked at all.
 
-use super::runner::request;
+use super::request::request;
 use super::stand_in::StandingIn;
 use super::{Driver, Message};
 use crate::domain::{Asked, CallId, FailureKind, PromptRecord};

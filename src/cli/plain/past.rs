@@ -1,21 +1,11 @@
 //! Looking back, line by line: a moment of the open or last episode is told; nothing is changed.
 
 use super::Talk;
+use super::look::Look;
 use super::words::moment;
 use crate::cli::fault::Fault;
 use crate::domain::Seq;
 use crate::engine::State;
-
-/// Where to look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
-    /// So many steps back from what is looked at.
-    Back(u32),
-    /// So many steps forward.
-    Forward(u32),
-    /// The present.
-    Live,
-}
 
 /// The step that is looked at after a wish, where `past` is looked at now; none is the present.
 fn to(past: Option<u32>, look: Look, state: &State) -> Option<u32> {

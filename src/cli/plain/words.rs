@@ -12,7 +12,7 @@ pub(super) use standing::mode;
 pub(super) use telling::moment;
 use telling::{story, world};
 
-use crate::cli::lessons::{kind_of, scope_of};
+use crate::cli::kinds::{kind_of, scope_of};
 use crate::domain::{
     Asked, Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs, knob_of,
 };
@@ -48,7 +48,7 @@ pub(super) enum Said {
     /// Name a branch, or put it away.
     Label(String, LabelChange),
     /// Tell another moment of the episode.
-    Look(super::past::Look),
+    Look(super::look::Look),
     /// List the branches.
     Branches,
     /// The list of commands.
@@ -141,7 +141,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
             let (name, value) = rest.split_once(' ').ok_or("something is missing: set NAME VALUE")?;
             let value = match knob_of(name) {
                 Some((_, knob)) => knob.read(value).map_err(|why| format!("setting {name}: {why}"))?,
-                None => crate::cli::setup::word(value.trim()),
+                None => crate::cli::settings::word(value.trim()),
             };
             if let Some(spec) = crate::method::SETTINGS.iter().find(|s| s.name == name) {
                 spec.check(&value).map_err(|why| format!("setting {name} = {value}: {why}"))?;

@@ -1,9 +1,9 @@
 //! The prompt templates in force, and whether a run may be taken up with them.
 
 use crate::cli::bounded;
-use crate::cli::calibrate;
 use crate::cli::config::Config;
 use crate::cli::fault::{Fault, FaultKind};
+use crate::cli::learn;
 use crate::domain::{RunSpec, SettingOrigin};
 use crate::prompt::Templates;
 use std::path::Path;
@@ -56,7 +56,7 @@ pub(in crate::cli) fn templates(config: &Config) -> Result<Templates, Fault> {
     let templates = folder_of_templates(config.path("run.prompts").as_deref())?;
     match config.path("run.exemplars") {
         None => Ok(templates),
-        Some(file) => calibrate::exemplars(templates, &file),
+        Some(file) => learn::exemplars(templates, &file),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The settings of the start screen: values, origins, and what each may be.
 
 use crate::cli::config::{Config, ENTRIES, From, Sort};
+use crate::cli::settings::origin;
 use crate::cli::{pool, setup};
 use crate::domain::{Limits, RunSpec, SettingOrigin};
 use crate::method::{self, Fixed, PaperOrCode, SETTINGS};
@@ -180,7 +181,7 @@ impl For<'_> {
             "run.trials" if self.trials_by_method() && method::trials(&spec.method) > 1 => {
                 SettingOrigin::Paper
             }
-            _ => setup::origin(config.from(name)),
+            _ => origin(config.from(name)),
         };
         let entry = ENTRIES.iter().find(|e| e.name == name);
         Knob {

@@ -131,7 +131,9 @@ impl<'a> Answer<'a> {
             let piece = match piece {
                 Ok(Ok(piece)) => piece,
                 Ok(Err(_)) | Err(_) if self.finish.is_some() || self.done => break,
-                Ok(Err(error)) => return self.ended(Err(self.broken(&client::reason(&error.without_url())))),
+                Ok(Err(error)) => {
+                    return self.ended(Err(self.broken(&super::error::reason(&error.without_url()))));
+                }
                 Err(_) if begun => return self.ended(Err(self.quiet(pause))),
                 Err(_) => return self.ended(Err(client::late(self.endpoint))),
             };

@@ -1,6 +1,7 @@
 //! One HTTP request: how it is made, sent and answered, with its first two time-outs.
 
 use super::endpoint::{Api, Auth, Endpoint};
+use super::error::reason;
 use crate::provider::{Delta, FailureKind, Phase, ProviderError};
 use futures_util::stream;
 use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -238,13 +239,4 @@ fn check(endpoint: &Endpoint) -> String {
         || server.to_owned(),
         |name| format!("{server}; it is asked through the proxy of ${name}, unless NO_PROXY names it"),
     )
-}
-
-/// The innermost reason: the others only say that there is one.
-pub(super) fn reason(error: &reqwest::Error) -> String {
-    let mut inner: &dyn std::error::Error = error;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
 }

@@ -172,6 +172,15 @@ fn not_found_advice(endpoint: &Endpoint) -> String {
     }
 }
 
+/// The innermost reason: the others only say that there is one.
+pub(super) fn reason(error: &reqwest::Error) -> String {
+    let mut inner: &dyn std::error::Error = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

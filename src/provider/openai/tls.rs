@@ -38,7 +38,7 @@ pub(super) fn trust(builder: ClientBuilder, endpoint: &Endpoint) -> Result<Clien
         Ok(all) if all.is_empty() => Err(unusable("no certificate is in it".to_owned())),
         Ok(all) => Ok(builder.tls_certs_merge(all)),
         Err(error) => {
-            Err(unusable(format!("it cannot be read as certificates: {}", super::client::reason(&error))))
+            Err(unusable(format!("it cannot be read as certificates: {}", super::error::reason(&error))))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Words about branches: going on from the past, and with another branch.
 
 use super::Said;
-use crate::cli::plain::past::Look;
+use crate::cli::plain::look::Look;
 use crate::domain::ShownAs;
 use crate::engine::{Command, State};
 use crate::journal::LabelChange;

@@ -1,0 +1,23 @@
+//! Which worlds and tasks the flags and the configuration mean.
+
+use super::args::World;
+use super::config::Config;
+use crate::driver::worlds::{Selection, WorldOptions};
+use crate::env::pddl::Joining;
+
+/// Which tasks are meant.
+pub(super) fn selection(world: &World) -> Selection {
+    let files = world.files.named();
+    Selection {
+        tasks: world.task.iter().cloned().chain(files).collect(),
+        list: world.tasks.clone(),
+        split: world.split.clone(),
+        only: world.only,
+    }
+}
+
+/// Where worlds are looked for.
+pub(super) fn world_options(config: &Config) -> WorldOptions {
+    let joining = if config.text("pddl.goal") == "blank" { Joining::Blank } else { Joining::Comma };
+    WorldOptions { data: config.path("data"), seed: config.number("run.seed"), joining }
+}
