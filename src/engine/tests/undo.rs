@@ -56,7 +56,7 @@ fn newest(journal: &[Envelope], state: &State) -> Option<Seq> {
             },
             _ => return false,
         };
-        state.draft.as_ref() != Some(prompt) && state.pool_used <= e.seq
+        state.waits_for(prompt.call) != Some(prompt) && state.pool_used <= e.seq
     };
     done.into_iter().rev().find(|e| !gone(e)).map(|e| e.seq)
 }
