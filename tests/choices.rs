@@ -70,6 +70,12 @@ fn each_choice_after_a_failed_call_goes_on_from_the_same_turn() {
             holds: "You act in a household",
             says: &["was never asked, so no recording answers it", "recorded reply, taken from session"],
         },
+        Case {
+            lines: "set actor.max_tokens 64\nset actor.seed 7\nretry",
+            models: &["small", "small"],
+            holds: "\"max_tokens\":64",
+            says: &[],
+        },
         Case { lines: "act inventory", models: &["small"], holds: "You act in a household", says: &[] },
     ];
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -141,5 +147,54 @@ fn what_cannot_fit_is_not_sent_and_goes_on_with_a_larger_budget() {
             assert!(code == 0 && said.contains("2 > inventory"), "{budget}: {said}");
             assert_eq!(server.asked().len(), 2);
         }
+    });
+}
+
+/// Three questions of a round: the answer to one shows that the server counts four times what was estimated, the other two
+/// fail. They were then "too long", and no `retry` ever asked them again.
+#[test]
+fn a_round_was_too_long_for_what_its_first_answer_counted() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let usage = "{\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":2}}";
+        let lesson = server::says("[\"Look first.\"]");
+        let counted = format!("{lesson}{}data: {usage}\n\ndata: [DONE]\n\n", server::ends("stop"));
+        let counted = server::chunked(&[counted.as_bytes()], true);
+        let broke = || plain(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
+        let answer = || good("[\"Look first.\"]");
+        let server = Server::start(vec![counted, broke(), broke(), answer(), answer()]).await;
+        let home = tempfile::tempdir().unwrap();
+        let mentor = ["--method", "omnireflect", "--mentor", "openai:small", "--set", "generation=neural"];
+        let args = ["run", "--task", "easy/put/1", "--plain", "--base-url", &server.base];
+        let set = ["--set", "context_tokens=800"];
+        let (code, said) =
+            says(home.path(), &[&args[..], &mentor, &set].concat(), "step\nstep\nquit\n").await;
+        assert!(code == 0 && said.contains("402"), "{said}");
+        assert_eq!(server.asked().len(), 3, "{said}");
+        // Two calls have failed; they are as long as they were.
+        let (code, said) = says(home.path(), &["resume", "--last", "--plain"], "retry\nstep\nquit\n").await;
+        assert!(code == 0 && !said.contains("do not fit"), "{said}");
+        assert_eq!(server.asked().len(), 5, "{said}");
+        let (code, said) = says(home.path(), &["verify", "--last"], "").await;
+        assert_eq!(code, 0, "{said}");
+    });
+}
+
+/// What a person's words made too long was said to hold nothing but what is never cut.
+#[test]
+fn words_that_were_too_long_were_said_to_be_all_there_is() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let broke = plain(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
+        let server = Server::start(vec![broke, good("inventory")]).await;
+        let home = tempfile::tempdir().unwrap();
+        let args = ["run", "--task", "easy/put/1", "--method", "react", "--actor", "openai:small", "--plain"];
+        let set = ["--base-url", &server.base, "--set", "context_tokens=2000", "--set", "examples=0"];
+        let lines =
+            format!("step\nprompt-edit 1 {}\nretry\ngive-up\nstep\nquit\n", "look well ".repeat(1000));
+        let (code, said) = says(home.path(), &[&args[..], &set].concat(), &lines).await;
+        assert!(code == 0 && said.contains("drafted now it would be shorter"), "{said}");
+        assert!(!said.contains("alone do not fit") && said.contains("step 1: inventory"), "{said}");
+        assert_eq!(server.asked().len(), 2, "{said}");
     });
 }

@@ -381,6 +381,8 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
         let (code, told) =
             home.says(&["diff", &format!("{newest}@trunk"), &format!("{newest}@b1")], &[]).await;
         assert!(code == 0 && told.contains("actor.temperature"), "{told}");
+        let (code, told) = home.says(&["verify", &newest], &[]).await;
+        assert_eq!(code, 0, "{told}");
         home.files();
     });
 }

@@ -187,6 +187,9 @@ pub struct PromptRecord {
     pub dropped: Vec<Dropped>,
     /// Estimated tokens in all.
     pub tokens: u32,
+    /// The same as the role's server counts, by what it had counted when this was drafted; 0: as estimated.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub counted: u32,
     /// SHA-256 of the body, in hexadecimal.
     pub sha256: String,
     /// A person changed its words before it was sent.
@@ -195,8 +198,8 @@ pub struct PromptRecord {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_zero(rung: &u32) -> bool {
-    *rung == 0
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Label {

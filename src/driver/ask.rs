@@ -4,7 +4,7 @@ use super::request::request;
 use super::stand_in::StandingIn;
 use super::{Driver, Message};
 use crate::domain::{Asked, CallId, FailureKind, PromptRecord};
-use crate::engine::{Failure, Reply};
+use crate::engine::{Ask, Failure, Reply};
 use crate::provider::Provider;
 use std::sync::Arc;
 
@@ -43,18 +43,32 @@ impl Driver {
         let _ = inbox.send(Message::Reply(self.line, Reply::Failed { call, failure }));
     }
 
-    /// What is never cut (task, lessons, examples, the newest step) does not fit into the budget: nothing is sent that a
-    /// server would cut without a word.
+    /// What does not fit into the budget is not sent: a server would cut it without a word. Where only what is never cut (task,
+    /// lessons, examples, the newest step) is left, a draft that was made now would be as long.
     pub(super) fn too_long(&self, prompt: &PromptRecord) -> Option<Failure> {
-        let budget = self.engine.state.number("context_tokens", crate::prompt::CONTEXT_TOKENS);
         let state = &self.engine.state;
-        let tokens = state.as_counted(prompt.asked, u64::from(prompt.tokens));
-        (u64::from(prompt.tokens) > state.as_estimated(prompt.asked, budget)).then(|| Failure {
-            what: format!(
-                "the prompt has about {tokens} tokens, and {budget} is all it may have: task, lessons, examples and the newest turn alone do not fit",
-            ),
+        let budget = state.number("context_tokens", crate::prompt::CONTEXT_TOKENS);
+        let tokens = state.counted(prompt);
+        if tokens <= budget {
+            return None;
+        }
+        let (asked, question, step, retry) = (prompt.asked, prompt.question, prompt.step, prompt.retry);
+        let now = (self.engine.policy.draft)(state, &Ask { asked, question, step, retry }).record;
+        let (why, next) = if now.tokens < prompt.tokens {
+            (
+                "drafted now it would be shorter",
+                "give this call up and ask again; or set context_tokens higher and retry",
+            )
+        } else {
+            (
+                "task, lessons, examples and the newest turn alone do not fit",
+                "set context_tokens higher and retry; or switch lessons off or set examples lower, give this call up and ask again",
+            )
+        };
+        Some(Failure {
+            what: format!("the prompt has about {tokens} tokens, and {budget} is all it may have: {why}"),
             place: "prompt".to_owned(),
-            next: "set context_tokens higher and retry; or switch lessons off or set examples lower, give this call up and ask again".to_owned(),
+            next: next.to_owned(),
             kind: Some(FailureKind::TooLong),
         })
     }

@@ -1,7 +1,7 @@
 //! What comes next of itself. One batch of events a call; the driver calls until it is empty.
 
 use super::state::{Grant, Pace, State};
-use super::{Ask, Cause, Engine, Episode, Event, PauseReason, Want, limits, request_seed, seeded_episode};
+use super::{Ask, Cause, Engine, Episode, Event, PauseReason, Want, limits};
 use crate::domain::{
     Asked, Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Fate, Hindsight, Question,
     Reflection, ShownAs, Stage, Step,
@@ -175,11 +175,7 @@ impl Engine {
         record.retry = ask.retry;
         record.rung = self.rung(&ask);
         record.episode = state.episode.as_ref().map_or(0, |e| e.number);
-        let run = state.run.as_deref();
-        let sample = run.map_or(0, |r| r.settings.sample_seed(ask.asked).unwrap_or(r.seed));
-        record.sampling = run.map(|r| r.settings.sampling(ask.asked)).unwrap_or_default();
-        let episode = seeded_episode(state.run.as_deref(), record.episode);
-        record.seed = request_seed(sample, episode, ask.step, ask.asked, ask.retry);
+        state.sample(&mut record);
         let mut events: Vec<Event> =
             draft.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
         let prompt = Arc::new(record);

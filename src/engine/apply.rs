@@ -282,7 +282,9 @@ impl State {
                 });
             }
             Event::Retried { call, from } => {
-                let failed = call.or(self.trouble.as_ref().map(|(effect, _)| effect.call()));
+                // Without a call it is about the difference, or in the oldest sessions about what failed.
+                let failed = || self.trouble.as_ref().map(|(effect, _)| effect.call());
+                let failed = if self.divergence.is_some() { *call } else { call.or_else(failed) };
                 if let Some(effect) = failed.and_then(|call| self.take_trouble(call)) {
                     self.stand_ins.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);

@@ -7,6 +7,7 @@ mod person;
 mod pool;
 mod question;
 mod reply;
+mod retry;
 mod stops;
 mod undo;
 

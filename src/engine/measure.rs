@@ -1,7 +1,7 @@
 //! How a server counts tokens, beside how they are estimated before it is asked: a quarter of the characters.
 
 use super::State;
-use crate::domain::Asked;
+use crate::domain::{Asked, PromptRecord};
 use serde::{Deserialize, Serialize};
 
 /// Prompts of a role that its server counted itself.
@@ -37,6 +37,14 @@ impl State {
         scaled(tokens, estimated, counted)
     }
 
+    /// Tokens of a prompt as the role's server counts them. It is held to what was known when it was drafted: what was counted
+    /// since makes the next drafts shorter, and this one not too long.
+    pub fn counted(&self, prompt: &PromptRecord) -> u64 {
+        let tokens = u64::from(prompt.tokens);
+        let then = if prompt.counted == 0 { tokens } else { u64::from(prompt.counted) };
+        then.min(self.as_counted(prompt.asked, tokens))
+    }
+
     fn measured(&self, asked: Asked) -> (u64, u64) {
         self.measures.iter().find(|m| m.asked == asked).map_or((1, 1), |m| m.bounded())
     }
@@ -50,7 +58,7 @@ fn scaled(number: u64, by: u64, of: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{PromptRecord, Usage};
+    use crate::domain::Usage;
 
     #[test]
     fn counts_are_added_up_bounded_and_told_from_estimates() {
@@ -83,5 +91,20 @@ mod tests {
             let room = state.as_estimated(Asked::Actor, 8192);
             assert!(state.as_counted(Asked::Actor, room) <= 8192, "{room}");
         }
+    }
+
+    /// The first answer of a round showed that its server counts twice as many: the others, which had failed, were called too
+    /// long, though nothing of them had changed.
+    #[test]
+    fn a_prompt_was_too_long_for_what_was_counted_after_it_was_drafted() {
+        let prompt = |tokens, counted| PromptRecord { tokens, counted, ..PromptRecord::default() };
+        let mut state = State::default();
+        assert_eq!(state.counted(&prompt(466, 0)), 466);
+        state.measure(&prompt(473, 0), &Usage { prompt_tokens: 946, ..Usage::default() });
+        assert_eq!(state.as_counted(Asked::Actor, 466), 932, "a draft that is made now is held to 800");
+        assert_eq!(state.counted(&prompt(466, 0)), 466, "one that was made before is not");
+        assert_eq!(state.counted(&prompt(466, 600)), 600);
+        // What was believed too much is not held against it either.
+        assert_eq!(state.counted(&prompt(466, 1800)), 932);
     }
 }

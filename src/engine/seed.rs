@@ -1,6 +1,7 @@
 //! The seed of a request: the same wherever the same question is asked.
 
-use crate::domain::{Asked, RunSpec};
+use super::State;
+use crate::domain::{Asked, PromptRecord, RunSpec};
 
 /// The setting that names the session that an episode was taken from to be played again.
 pub const FROM_SESSION: &str = "from.session";
@@ -28,4 +29,20 @@ pub fn request_seed(sample: u64, episode: u32, step: u32, asked: Asked, retry: u
         mixed ^= mixed >> 31;
     }
     mixed & 0x7fff_ffff
+}
+
+impl State {
+    /// The seed of a question by its place: drawn from the number that a person chose for its role, else from the run's.
+    pub fn seed_of(&self, prompt: &PromptRecord) -> u64 {
+        let run = self.run.as_deref();
+        let sample = run.map_or(0, |r| r.settings.sample_seed(prompt.asked).unwrap_or(r.seed));
+        let episode = seeded_episode(run, prompt.episode);
+        request_seed(sample, episode, prompt.step, prompt.asked, prompt.retry)
+    }
+
+    /// Puts down how a question is sampled by now: what a person wants otherwise, and its seed.
+    pub(super) fn sample(&self, prompt: &mut PromptRecord) {
+        prompt.sampling = self.run.as_deref().map(|r| r.settings.sampling(prompt.asked)).unwrap_or_default();
+        prompt.seed = self.seed_of(prompt);
+    }
 }

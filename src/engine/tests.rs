@@ -7,6 +7,7 @@ mod fixture;
 mod hand;
 mod mentor;
 mod properties;
+mod retry;
 mod stops;
 mod time;
 mod undo;

@@ -25,4 +25,14 @@ impl State {
         let mut sent = self.prompts.0.iter().chain(mentors);
         prompt.edited && !sent.any(|last| last.call == prompt.call && last.sha256 == prompt.sha256)
     }
+
+    /// A failed call's prompt as it would be sent now, where that is otherwise than it was sent: with other words, or sampled
+    /// as was chosen since. A person's words and the seed of its place stay; lessons and settings of the words enter no prompt
+    /// that is there already.
+    pub(super) fn sent_anew(&self, prompt: &PromptRecord) -> Option<PromptRecord> {
+        let mut now = prompt.clone();
+        self.sample(&mut now);
+        let drawn_anew = now.seed != prompt.seed || now.sampling != prompt.sampling;
+        (drawn_anew || self.changed_since(prompt)).then_some(now)
+    }
 }

@@ -287,6 +287,9 @@ impl Assembly<'_> {
         let stored = |hash: &str| texts.iter().find(|t| *t.hash == *hash).map(|t| t.text.clone());
         let prompt = expand(self.state, &self.record, self.kept, stored);
         self.record.sha256 = body_hash(&prompt);
+        let counted = self.state.as_counted(self.record.asked, u64::from(self.record.tokens));
+        let counted = u32::try_from(counted).unwrap_or(u32::MAX);
+        self.record.counted = if counted == self.record.tokens { 0 } else { counted };
         self.kept.drafted = Some((self.record.clone(), prompt));
         let known = &self.state.texts;
         let texts = texts.iter().filter(|t| !known.contains_key(&*t.hash));

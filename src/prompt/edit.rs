@@ -66,7 +66,10 @@ pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> O
         }
     }
     let mut record = PromptRecord { segments, edited: true, ..record.clone() };
+    let was = u64::from(record.tokens.max(1));
     record.tokens = record.segments.iter().map(|s| s.tokens).sum();
+    let counted = u64::from(record.counted).saturating_mul(u64::from(record.tokens)) / was;
+    record.counted = u32::try_from(counted).unwrap_or(u32::MAX);
     let prompt = expand(state, &record, &mut Kept::up_to(1), |hash| {
         let new = texts.iter().find(|(name, _)| name == hash).map(|(_, text)| text.clone());
         new.or_else(|| state.texts.get(hash).cloned())

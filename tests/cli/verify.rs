@@ -180,3 +180,22 @@ fn a_session_whose_world_cannot_be_opened_is_not_certified() {
     let on_purpose = home.run(&["verify", &path, "--no-world"]).ok();
     assert!(on_purpose.out.contains("prompts only") && !on_purpose.out.contains("whole"));
 }
+
+/// `verify` drew every seed from the run's number, and called each prompt after `set actor.seed` damaged.
+#[test]
+fn a_session_with_a_chosen_seed_was_called_damaged() {
+    let home = Home::new();
+    let lines = "step\nset actor.seed 7\nstep\nstep\nset actor.seed own\nstep\nquit\n";
+    let said = home.says(&["run", "--task", "easy/put/1", "--plain"], lines).ok();
+    assert!(said.out.contains("4 > "), "{}", said.out);
+    let trunk = home.session().join("branches/trunk.jsonl");
+    let text = std::fs::read_to_string(&trunk).unwrap();
+    assert_eq!(text.matches("\"seed\":true").count(), 2, "two prompts are drawn from it");
+    home.run(&["verify", "--last"]).ok();
+    // It still looks at each seed.
+    let sent = text.lines().rfind(|l| l.contains("\"sampling\"")).unwrap();
+    let seed = sent.split("\"seed\":").nth(1).unwrap().split(',').next().unwrap();
+    std::fs::write(&trunk, text.replace(&format!("\"seed\":{seed}"), "\"seed\":1")).unwrap();
+    let said = home.run(&["verify", "--last"]);
+    assert!(said.code == 1 && said.out.contains("has the seed 1"), "{}", said.out);
+}

@@ -6,7 +6,7 @@ use super::differing::difference;
 use super::drawn::Drawn;
 use crate::domain::{Asked, BranchId, PromptRecord, Seq, Task, Turn};
 use crate::driver::worlds::{self, WorldOptions};
-use crate::engine::{Envelope, Event, State, episode_end, request_seed, seeded_episode};
+use crate::engine::{Envelope, Event, State, episode_end};
 use crate::env::Environment;
 use crate::prompt::{body_hash, interface, read, render};
 use crate::text::truncate;
@@ -210,16 +210,16 @@ impl Check {
     }
 
     fn prompt(&self, prompt: &PromptRecord, steps: u32) -> Option<String> {
-        let sample = self.state.run.as_ref().map_or(0, |r| r.seed);
-        let counted = seeded_episode(self.state.run.as_deref(), prompt.episode);
-        let seed = request_seed(sample, counted, prompt.step, prompt.asked, prompt.retry);
+        let seed = self.state.seed_of(prompt);
+        // Other words for a failed call keep the seed it had, until it is made again.
+        let kept = self.state.waits_for(prompt.call).is_some_and(|was| was.seed == prompt.seed);
         let episode = self.state.episode.as_ref().map_or(0, |e| e.number);
         let last = self.state.last_step();
         let due = match last {
             Some(open) if open.answer.is_none() => open.number,
             _ => steps + 1,
         };
-        if prompt.seed != seed {
+        if prompt.seed != seed && !kept {
             return Some(format!("the request has the seed {}, by its place it has {seed}", prompt.seed));
         }
         if prompt.episode != episode {

@@ -2,7 +2,7 @@
 
 use crate::domain::{
     Asked, CallId, ChangeLine, Counted, EndReason, EpisodeRole, EpisodeSummary, Hindsight, Lesson, LessonId,
-    NoteKind, PromptRecord, Question, Seen, Seq, Stage, Step, Task, Turn, Usage, merge_patch,
+    NoteKind, PromptRecord, Seen, Seq, Stage, Step, Task, Turn, Usage, merge_patch,
 };
 use crate::engine::{Carried, Effect, Episode, Event, Failure, Measure, State};
 use std::sync::Arc;
@@ -128,13 +128,6 @@ impl State {
                 edit(outcome);
             }
         });
-    }
-
-    pub(super) fn remember_question(&mut self, question: Question, sent: Arc<PromptRecord>) {
-        match self.mentor_prompts.iter_mut().find(|(asked, ..)| *asked == question) {
-            Some((_, last, before)) => *before = Some(std::mem::replace(last, sent)),
-            None => self.mentor_prompts.push((question, sent, None)),
-        }
     }
 
     /// The last reflection answers a prompt that a person had changed.

@@ -1,7 +1,7 @@
 //! Prompts as they are drafted and sent.
 
 use super::State;
-use crate::domain::{Origin, PromptRecord, Seq, Stage};
+use crate::domain::{Origin, PromptRecord, Question, Seq, Stage};
 use std::sync::Arc;
 
 impl State {
@@ -16,12 +16,26 @@ impl State {
     }
 
     pub(super) fn send_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
-        // A failed call that is made again with other words.
+        // A failed call that is made again otherwise is the same call: it and its lessons were counted when it was first sent.
         if self.take_trouble(prompt.call).is_none() {
             self.draft = None;
+            self.count_sent(prompt, seq);
         }
         self.open_step(prompt, seq, Stage::Reply);
         self.pool_used = seq;
+        let sent = prompt.clone();
+        if let Some(question) = prompt.question {
+            self.remember_question(question, sent);
+            return;
+        }
+        let last = self.prompts.0.replace(sent);
+        if !last.as_ref().is_some_and(|last| same_words(last, prompt)) {
+            self.prompts.1 = last;
+        }
+    }
+
+    /// Counts a call on its way out, and the use of the lessons it shows.
+    fn count_sent(&mut self, prompt: &PromptRecord, seq: Seq) {
         let shown = prompt.segments.iter().filter_map(|s| match &s.origin {
             Origin::Lesson { id, .. } => Some(id),
             _ => None,
@@ -32,12 +46,18 @@ impl State {
             e.assisted |= taught;
         });
         self.count_call(prompt.asked);
-        let sent = prompt.clone();
-        if let Some(question) = prompt.question {
-            self.remember_question(question, sent);
-        } else {
-            self.prompts.1 = self.prompts.0.take();
-            self.prompts.0 = Some(sent);
+    }
+
+    fn remember_question(&mut self, question: Question, sent: Arc<PromptRecord>) {
+        match self.mentor_prompts.iter_mut().find(|(asked, ..)| *asked == question) {
+            Some((_, last, _)) if same_words(last, &sent) => *last = sent,
+            Some((_, last, before)) => *before = Some(std::mem::replace(last, sent)),
+            None => self.mentor_prompts.push((question, sent, None)),
         }
     }
+}
+
+/// The same call with the same words, sampled otherwise: there is nothing to compare.
+fn same_words(last: &PromptRecord, now: &PromptRecord) -> bool {
+    (last.call, &last.sha256) == (now.call, &now.sha256)
 }

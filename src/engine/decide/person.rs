@@ -41,19 +41,7 @@ impl Engine {
             Command::Reject(reason) => self.reject(reason),
             Command::AskAgain => self.ask_again(),
             Command::Cancel => Ok(self.cancel()),
-            Command::Retry => {
-                if state.trouble.is_none() && state.divergence.is_none() {
-                    return Err(Refusal::new("no call has failed", "go on with n or Space"));
-                }
-                let again = |(effect, _): &(Effect, _)| match effect {
-                    Effect::Ask { prompt, .. } if state.changed_since(prompt) => {
-                        Event::PromptSent { prompt: prompt.clone() }
-                    }
-                    _ => Event::Retried { call: Some(effect.call()), from: None },
-                };
-                let events: Vec<Event> = state.troubles().map(again).collect();
-                Ok(if events.is_empty() { vec![Event::Retried { call: None, from: None }] } else { events })
-            }
+            Command::Retry => self.retry(),
             Command::RetryFrom(source) => self.retry_from(source),
             Command::GiveUp => self.give_up(),
             Command::EditPrompt { call, segment, text } => self.edit_prompt(*call, *segment, text),
@@ -98,28 +86,6 @@ impl Engine {
                 vec![Event::RunEnded]
             }),
         }
-    }
-
-    /// Only questions to models have recorded replies; what failed of the world stays as it is.
-    fn retry_from(&self, source: &str) -> Result<Vec<Event>, Refusal> {
-        let failed = self.state.troubles().filter(|(effect, _)| matches!(effect, Effect::Ask { .. }));
-        let from = Some(source.to_owned());
-        if self.state.waiting().any(|prompt| self.state.changed_since(prompt) && self.state.draft.is_none()) {
-            return Err(Refusal::new(
-                "a prompt with your words was never asked, so no recording answers it",
-                "try it (r), or take the change back (u) first",
-            ));
-        }
-        let events: Vec<Event> = failed
-            .map(|(effect, _)| Event::Retried { call: Some(effect.call()), from: from.clone() })
-            .collect();
-        if events.is_empty() {
-            return Err(Refusal::new(
-                "no call to a model has failed",
-                "a recorded reply can be taken in the place of one that did",
-            ));
-        }
-        Ok(events)
     }
 
     fn start(
