@@ -28,7 +28,7 @@ pub use run::{
     Autonomy, CALIBRATION, EXPLORATION, EndReason, EpisodeSummary, Hindsight, Limits, RunSpec, Setting,
     SettingOrigin, Settings,
 };
-pub use sampling::{KNOBS, Knob, knob_of, setting_words};
+pub use sampling::{KNOBS, Knob, knob_of, setting_words, warmed};
 pub use step::{By, Executed, Fate, Seen, ShownAs, Stage, Step};
 pub use stop::{Stop, StopMark};
 pub use task::{EpisodeRole, Task};

@@ -37,12 +37,15 @@ pub struct Request {
 /// What one question wants of the sampling; what is not set is the endpoint's own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SamplingWish {
-    /// Temperature (Reflexion raises it after empty replies).
+    /// Temperature.
     pub temperature: Option<f64>,
+    /// So much warmer than would be sent without, up to 1 (Reflexion's ladder after empty replies); where no temperature is
+    /// sent, none is because of it.
+    pub warmer: f64,
     /// The most tokens an answer may have.
     pub max_tokens: Option<u32>,
-    /// What a person wants otherwise, by the names of the request's fields; `false`: it is left away. The two above go
-    /// before it.
+    /// What a person wants otherwise, by the names of the request's fields; `false`: it is left away. What is above
+    /// goes before it.
     pub chosen: Map<String, Value>,
 }
 
@@ -60,8 +63,9 @@ impl SamplingWish {
         } else {
             format!(" {}", Value::Object(self.chosen.clone()))
         };
-        let Self { temperature, max_tokens, .. } = self;
-        format!("SamplingWish {{ temperature: {temperature:?}, max_tokens: {max_tokens:?} }}{chosen}")
+        let Self { temperature, max_tokens, warmer, .. } = self;
+        let warmer = if *warmer > 0.0 { format!(" {warmer} warmer") } else { String::new() };
+        format!("SamplingWish {{ temperature: {temperature:?}, max_tokens: {max_tokens:?} }}{warmer}{chosen}")
     }
 }
 

@@ -25,7 +25,8 @@ pub fn width(text: &str) -> usize {
 /// The cells that one line of clean text takes, or `most` where it takes more. Looks at no more of the text than it needs:
 /// for words of a world or a model, which may be of any length, this is the one to ask in a frame.
 pub fn width_within(text: &str, most: usize) -> usize {
-    if text.is_ascii() {
+    // A letter of ASCII is a cell whatever follows it, so that many bytes of them are enough.
+    if text.as_bytes()[..text.len().min(most)].is_ascii() {
         return text.len().min(most);
     }
     let mut used = 0;

@@ -16,6 +16,7 @@ mod cases;
 use cases::Rng;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use retrospect::journal::{Session, read_branch};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -273,7 +274,7 @@ fn on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value> {
     command.env("TERM", "xterm-256color");
     let mut child = pty.slave.spawn_command(command).unwrap();
     drop(pty.slave);
-    let pid = child.process_id().unwrap().to_string();
+    let pid = Pid::from_raw(i32::try_from(child.process_id().unwrap()).unwrap()).unwrap();
     let drawn = Arc::new(Mutex::new(Vec::new()));
     let (mut reader, screen) = (pty.master.try_clone_reader().unwrap(), drawn.clone());
     let reading = std::thread::spawn(move || {
@@ -291,7 +292,7 @@ fn on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value> {
     std::thread::sleep(Duration::from_millis(rng.below(200) as u64));
     let _ = keys.write_all(b" ");
     std::thread::sleep(moment);
-    assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    kill_process(pid, Signal::KILL).unwrap();
     child.wait().unwrap();
     drop((keys, pty.master));
     reading.join().unwrap();

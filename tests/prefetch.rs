@@ -2,6 +2,8 @@
 //! nothing is counted apart.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+#[path = "prefetch/failing.rs"]
+mod failing;
 #[path = "rig/run.rs"]
 mod run;
 
@@ -329,69 +331,4 @@ fn a_changed_run_takes_nothing_that_another_model_was_asked_ahead() {
     });
     assert_eq!(replies.collect::<Vec<_>>().get(1), Some(&"inventory"));
     assert!(ahead.dropped >= 1, "{ahead:?}");
-}
-
-/// Answers in half and then breaks where it is asked ahead (its second call): at once, or in so many milliseconds.
-struct Breaking(std::sync::atomic::AtomicU32, Option<u64>);
-
-impl Provider for Breaking {
-    fn name(&self) -> String {
-        "breaking".to_owned()
-    }
-
-    fn keeps(&self) -> bool {
-        true
-    }
-
-    fn stream(
-        &self,
-        _: retrospect::provider::Request,
-    ) -> futures_util::stream::BoxStream<
-        'static,
-        Result<retrospect::provider::Delta, retrospect::provider::ProviderError>,
-    > {
-        use futures_util::{StreamExt as _, stream};
-        use retrospect::provider::Delta;
-        let text = |words: &str| Ok(Delta::Text(words.to_owned()));
-        if self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) != 1 {
-            return stream::iter([text("inventory")]).boxed();
-        }
-        let after = Duration::from_millis(self.1.expect("broken before its first word"));
-        let breaks = async move {
-            tokio::time::sleep(after).await;
-            panic!("broken in the middle")
-        };
-        stream::iter([text("inv")]).chain(stream::once(breaks)).boxed()
-    }
-}
-
-/// Half an answer is no answer: whether it broke before or after it was wanted, the question is asked anew.
-#[test]
-fn an_early_answer_that_panics_is_not_taken_for_a_whole_one() {
-    for (after, known) in [(None, true), (Some(0), true), (Some(900), false)] {
-        let dir = tempfile::tempdir().unwrap();
-        let spec = spec("react", vec![task("household", "easy/put/3")]);
-        let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
-        launch.actor = Arc::new(Breaking(std::sync::atomic::AtomicU32::new(0), after));
-        let (handle, thread, session) =
-            Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
-        handle.send(Command::Step);
-        rest(&handle, 1);
-        if known {
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        handle.send(Command::Step);
-        until(&handle, |s| s.waits() && s.last_step().is_some_and(|s| s.number == 2));
-        handle.quit();
-        thread.join().unwrap();
-        let (ahead, events) = journaled(&handle, &session);
-        assert!(ahead.asked >= 1, "{ahead:?}");
-        for envelope in events {
-            match &envelope.event {
-                Event::ReplyReceived { text, .. } => assert_eq!(text, "inventory", "{after:?}"),
-                Event::CallFailed { .. } => panic!("{after:?}: {envelope:?}"),
-                _ => {}
-            }
-        }
-    }
 }

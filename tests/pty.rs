@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -87,15 +87,22 @@ impl Window {
         self.keys.flush().unwrap();
     }
 
-    fn signal(&self, name: &str) {
-        kill(name, self.child.process_id().unwrap());
+    fn signal(&self, signal: Signal) {
+        kill(signal, self.child.process_id().unwrap());
     }
 
     /// The processes that this terminal's first one has started.
     fn children(&self) -> Vec<u32> {
         let parent = self.child.process_id().unwrap().to_string();
-        let listed = Command::new("pgrep").args(["-P", &parent]).output().unwrap();
-        String::from_utf8_lossy(&listed.stdout).split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+        let all =
+            std::fs::read_dir("/proc").unwrap().filter_map(|e| e.unwrap().file_name().into_string().ok());
+        all.filter_map(|name| name.parse().ok())
+            .filter(|pid: &u32| {
+                // Behind the name, which is in parentheses and may hold anything: the state, then the parent.
+                let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+                stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)) == Some(&parent)
+            })
+            .collect()
     }
 
     /// Waits for the end and gives its status.
@@ -122,8 +129,8 @@ impl Window {
     }
 }
 
-fn kill(name: &str, pid: u32) {
-    assert!(Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap().success());
+fn kill(signal: Signal, pid: u32) {
+    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
 }
 
 impl Drop for Window {
@@ -157,11 +164,11 @@ fn a_session_is_stepped_through_and_left() {
 
 #[test]
 fn signals_give_the_terminal_back() {
-    for name in ["TERM", "HUP", "INT"] {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
         let mut window = Window::open(80, 24);
         window.wait_for("PAUSED · your turn");
-        window.signal(name);
-        assert_eq!(window.end(), 130, "{name}");
+        window.signal(signal);
+        assert_eq!(window.end(), 130, "{signal:?}");
         window.assert_given_back();
     }
 }
@@ -196,7 +203,7 @@ fn stopped_from_outside_it_gives_the_terminal_back_and_takes_it_again() {
         } else {
             let children = window.children();
             assert_eq!(children.len(), 1, "{children:?}");
-            kill("TSTP", children[0]);
+            kill(Signal::TSTP, children[0]);
         }
         window.wait_for("the job stands");
         window.assert_given_back();
@@ -217,7 +224,7 @@ fn stopped_from_outside_it_gives_the_terminal_back_and_takes_it_again() {
 fn stopped_from_outside_without_a_shell_it_goes_on() {
     let mut window = Window::open(80, 24);
     window.wait_for("PAUSED · your turn");
-    window.signal("TSTP");
+    window.signal(Signal::TSTP);
     std::thread::sleep(Duration::from_millis(200));
     window.press("n");
     window.wait_for("turn 2/");

@@ -254,7 +254,7 @@ pub struct Models {
     /// The environment variable that holds the key, where it is another than $OPENAI_API_KEY.
     #[arg(long, value_name = "NAME", help_heading = "Models")]
     pub key_env: Option<String>,
-    /// One more header, `NAME: VALUE`, as often as needed; a value such as $NAME is taken from the environment.
+    /// One more header, `NAME: VALUE`, as often as needed; $NAME in a value is taken from the environment, $$ is a dollar sign.
     #[arg(long, value_name = "HEADER", help_heading = "Models")]
     pub header: Vec<String>,
     /// Certificates (PEM) whose authorities are believed beside the system's.

@@ -243,12 +243,12 @@ pub(super) fn note_down(
         if config.from("run.api") != &From::Default {
             put("api", json!(config.text("run.api")), origin(config.from("run.api")));
         }
-        let sampling = &endpoint.sampling;
+        let (sampling, number) = (&endpoint.sampling, |name: &str| endpoint.number(name));
         put(
             "sampling",
             json!({
-                "temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": sampling.top_k,
-                "repetition_penalty": sampling.repetition_penalty, "max_tokens": sampling.max_tokens, "seed": sampling.seed,
+                "temperature": number("temperature"), "top_p": number("top_p"), "top_k": number("top_k").map(|k| k as u64),
+                "repetition_penalty": number("repetition_penalty"), "max_tokens": sampling.max_tokens, "seed": sampling.seed,
             }),
             SettingOrigin::Config,
         );

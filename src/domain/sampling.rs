@@ -187,6 +187,19 @@ impl Settings {
     }
 }
 
+/// A temperature that much warmer, up to 1; one that is higher by itself stays.
+pub fn warmed(own: f64, warmer: f64) -> f64 {
+    // In fifths, the steps of the ladder, so that the steps from 0 on are 0.2, 0.4, 0.6 and so on to the last digit.
+    ((own * 5.0 + warmer * 5.0) / 5.0).min(1.0).max(own)
+}
+
+impl PromptRecord {
+    /// How much warmer it is asked than it would be: 0.2 for each rung of the ladder (Reflexion's public code), up to 1.
+    pub fn warmer(&self) -> f64 {
+        f64::from(self.rung.min(5)) / 5.0
+    }
+}
+
 impl RunSpec {
     /// Who is asked in a role, as on the command line.
     pub fn who(&self, asked: Asked) -> &str {
@@ -246,6 +259,7 @@ impl RunSpec {
     /// was written down. None where no model is asked.
     pub fn sampling_words(&self, record: &PromptRecord) -> Option<String> {
         self.who(record.asked).strip_prefix("openai:")?;
+        let warmer = record.warmer();
         let told = KNOBS.iter().filter_map(|knob| {
             let sent = record.sampling.get(knob.name);
             let own =
@@ -253,16 +267,19 @@ impl RunSpec {
             let value = sent.or_else(own).filter(|v| !v.is_null())?;
             let value = match value {
                 Value::Bool(true) => record.seed.to_string(),
-                other => Knob::words(other),
+                other => match other.as_f64().filter(|_| warmer > 0.0 && knob.name == "temperature") {
+                    Some(own) => format!("{} ({warmer} above {own}, up to 1)", warmed(own, warmer)),
+                    None => Knob::words(other),
+                },
             };
             let by = if sent.is_some() { " (by a person)" } else { "" };
             Some(format!("{} {value}{by}", knob.name))
         });
         let mut told: Vec<String> = told.collect();
-        if record.rung > 0 {
-            told.push(format!("temperature {:.1} higher, up to 1", f64::from(record.rung.min(5)) / 5.0));
-        }
         if !self.settings.0.contains_key(&format!("{}.sampling", record.asked.name())) {
+            if warmer > 0.0 && !record.sampling.contains_key("temperature") {
+                told.push(format!("temperature {warmer} above its profile's, up to 1"));
+            }
             told.push("all else as its profile has it".to_owned());
         }
         Some(format!("sampling: {}", told.join(", ")))
@@ -308,6 +325,40 @@ mod tests {
         assert_eq!(knob_of("actor.base_url"), None);
         assert_eq!(knob_of("critic.seed"), None);
         assert_eq!(knob_of("temperature"), None);
+    }
+
+    /// It said "0.2 higher" of a profile's 0.6 where 0.2 was sent, and where nothing was.
+    #[test]
+    fn the_words_of_a_warmer_question_say_the_temperature_that_is_sent() {
+        let cases = [
+            (json!({}), json!({"temperature": 0.6}), "temperature 0.8 (0.2 above 0.6, up to 1)"),
+            (json!({}), json!({"temperature": 0.9}), "temperature 1 (0.2 above 0.9, up to 1)"),
+            (json!({}), json!({"temperature": null}), ""),
+            (json!({"temperature": false}), json!({"temperature": 0.6}), "temperature off (by a person)"),
+            (
+                json!({"temperature": 1.5}),
+                json!({}),
+                "temperature 1.5 (0.2 above 1.5, up to 1) (by a person)",
+            ),
+            (
+                json!({}),
+                Value::Null,
+                "temperature 0.2 above its profile's, up to 1, all else as its profile has it",
+            ),
+        ];
+        for (chosen, noted, want) in cases {
+            let sampling = chosen.as_object().unwrap().clone();
+            let record = PromptRecord { rung: 1, sampling, ..PromptRecord::default() };
+            let mut run: RunSpec = serde_json::from_value(json!({
+                "method": "react", "actor": "openai:m", "mentor": "none", "interface": "raw", "tasks": [], "trials": 1,
+                "seed": 0, "autonomy": "confirm", "limits": {"steps": 50}, "loop_detector": false,
+            }))
+            .unwrap();
+            if !noted.is_null() {
+                run.settings.set("actor.sampling", noted, SettingOrigin::Config);
+            }
+            assert_eq!(run.sampling_words(&record).unwrap(), format!("sampling: {want}"));
+        }
     }
 
     #[test]

@@ -147,8 +147,8 @@ impl Driver {
             let number = self.ahead.last.max(self.engine.state.spent.ahead.asked) + 1;
             self.ahead.last = number;
             let (inbox, line) = (self.handle.inbox(), self.line);
-            let whole = move |usage| drop(inbox.send(Message::HeardAhead(line, number, usage)));
-            self.ahead.early.push(Early::begin(&provider, request, number, whole));
+            let over = move |came| drop(inbox.send(Message::HeardAhead(line, number, came)));
+            self.ahead.early.push(Early::begin(&provider, request, number, over));
             self.tell_ahead(self.ahead.early.len() - 1, AheadNow::Asked, None);
         }
     }
@@ -164,13 +164,14 @@ impl Driver {
         Some(self.ahead.early.swap_remove(place))
     }
 
-    /// An answer that was asked for ahead is whole: what it costs is known, whether it will be wanted or not.
-    pub(super) fn answered_ahead(&mut self, number: u64, usage: Usage) {
-        if let Some(early) = self.ahead.early.iter().find(|early| early.number == number) {
-            let asked = early.asked();
-            let told = AskedAhead { number, asked, now: AheadNow::Answered, call: None, usage };
-            self.ahead.unwritten.push_back(told);
-        }
+    /// An answer that was asked for ahead is whole: what it costs is known, whether it will be wanted or not. None: it failed,
+    /// and is of no use to anybody.
+    pub(super) fn answered_ahead(&mut self, number: u64, came: Option<Usage>) {
+        let Some(place) = self.ahead.early.iter().position(|early| early.number == number) else { return };
+        let Some(usage) = came else { return self.drop_at(place) };
+        let asked = self.ahead.early[place].asked();
+        let told = AskedAhead { number, asked, now: AheadNow::Answered, call: None, usage };
+        self.ahead.unwritten.push_back(told);
     }
 
     fn tell_ahead(&mut self, place: usize, now: AheadNow, call: Option<CallId>) {

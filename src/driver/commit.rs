@@ -30,7 +30,7 @@ impl Driver {
             Message::Reply(line, _) if line != self.line => {}
             Message::Admissible(tell) => self.list(tell),
             Message::AdmissibleThen(then, tell) => {
-                super::then::list(self.launch.open.clone(), then, tell);
+                self.thens.ask(self.launch.open.clone(), self.launch.deadline, then, tell);
             }
             Message::Hint(tell) => self.hint(tell),
             Message::World(told) => self.heard(told),
@@ -60,8 +60,8 @@ impl Driver {
             }
             Message::Rebuilt(rebuilt) => self.rebuilt(rebuilt),
             Message::Late(tick) => self.late(tick),
-            Message::HeardAhead(line, number, usage) if line == self.line => {
-                self.answered_ahead(number, usage);
+            Message::HeardAhead(line, number, came) if line == self.line => {
+                self.answered_ahead(number, came);
             }
             Message::HeardAhead(..) => {}
             Message::Reply(_, reply) => {

@@ -6,6 +6,7 @@ use super::host::Host;
 use super::keeper::Keeper;
 use super::orders::Orders;
 use super::runner::Runner;
+use super::then::Thens;
 use super::{Handle, Health, Message, OpenWorld, Render, StandIn, Store};
 use crate::domain::{BranchId, RunSpec};
 use crate::engine::{Carried, Command, Engine, LessonWish, Policy, State};
@@ -96,6 +97,8 @@ pub struct Driver {
     pub(super) outfitted: Option<Launch>,
     /// What the world was told and has not answered.
     pub(super) orders: Orders,
+    /// Who asks what worlds of past moments accept.
+    pub(super) thens: Thens,
     pub(super) ahead: Ahead,
     /// The lines that were left last.
     pub(super) left: VecDeque<Left>,
@@ -211,6 +214,7 @@ impl Driver {
             line: 0,
             outfitted: None,
             orders: Orders::default(),
+            thens: Thens::default(),
             ahead: Ahead::default(),
             left: VecDeque::new(),
             quit: false,

@@ -17,15 +17,21 @@ pub(super) fn request(record: &PromptRecord, prompt: Prompt) -> Request {
     }
 }
 
-/// How a question is sampled: as a person wants it, and 0.2 warmer for each rung of the ladder (Reflexion's public code), up
-/// to 1; nothing is said on the first rung, which is the run's own.
+/// How a question is sampled: as a person wants it, and warmer by the ladder.
 fn wish(record: &PromptRecord) -> SamplingWish {
-    let own = record.sampling.get("temperature").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-    // In fifths, so that the steps from 0 on are the numbers that were always sent.
-    let warm = (own * 5.0 + f64::from(record.rung.min(5))) / 5.0;
-    SamplingWish {
-        temperature: (record.rung > 0).then(|| warm.min(1.0).max(own)),
-        chosen: record.sampling.clone(),
-        ..SamplingWish::default()
+    SamplingWish { warmer: record.warmer(), chosen: record.sampling.clone(), ..SamplingWish::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only a person's temperature was known here: a profile's 0.6 became 0.2 on the first rung.
+    #[test]
+    fn the_ladder_says_how_much_warmer_and_never_a_temperature() {
+        for (rung, warmer) in [(0, 0.0), (1, 0.2), (3, 0.6), (9, 1.0)] {
+            let wish = wish(&PromptRecord { rung, ..PromptRecord::default() });
+            assert_eq!((wish.temperature, wish.warmer), (None, warmer), "rung {rung}");
+        }
     }
 }

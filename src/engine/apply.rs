@@ -246,6 +246,8 @@ impl State {
                 // What was learnt of the servers before says nothing of those from now on.
                 self.unsent.clear();
                 self.measures.clear();
+                // What the old run asked is nothing that the new one could go on without.
+                self.broken_off.clear();
                 self.run = Some(Arc::new((**spec).clone()));
             }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,

@@ -88,8 +88,10 @@ pub enum Command {
         /// The refused lines.
         refused: Vec<usize>,
     },
-    /// Take the last change of the pool back.
+    /// Take the last change back.
     Undo,
+    /// Take this change back: the last one, or the one that a refused [`Command::Undo`] offered.
+    TakeBack(Seq),
     /// Make the last undone change again.
     Redo,
     /// Reflect now.
@@ -220,11 +222,13 @@ pub struct Refusal {
     pub next: String,
     /// The event a refused undo would have had to take back, for the offer of a fork.
     pub about: Option<Seq>,
+    /// The newest change before it that can still be taken back, in words: [`Command::TakeBack`] does it.
+    pub older: Option<(Seq, String)>,
 }
 
 impl Refusal {
     /// A refusal with its advice.
     pub fn new(why: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { why: why.into(), next: next.into(), about: None }
+        Self { why: why.into(), next: next.into(), about: None, older: None }
     }
 }

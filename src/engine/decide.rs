@@ -1,6 +1,7 @@
 //! Whether a wish or a reply counts, and what it comes to.
 
 mod lesson;
+mod older;
 mod other;
 mod person;
 mod pool;

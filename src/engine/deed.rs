@@ -11,7 +11,8 @@ pub enum Deed {
     Lesson(LessonOp),
     /// Another change.
     Hand(HandChange),
-    /// An override that has run, or a rejection that the agent was told: only going back takes it back.
+    /// An override that has run, or a rejection that the agent was told: only going back takes it back. What was changed
+    /// before it and is not used yet is kept below it, as below the next.
     Ran,
     /// Something else that only going back takes back; what it was, in words.
     Stays(String),

@@ -7,7 +7,7 @@
 //!
 //! `endpoint` describes a server as data, `profile` reads such a description; `ask` is a call with its retries, `answer` one
 //! answer coming in; `frames` and `chunk` read it, `think` tells reasoning from text, `objection` and `memory` learn what a
-//! server refuses; `tls` says whom https believes; `check` is what `doctor` asks.
+//! server refuses; `key` and `secrets` hide what must not be seen; `tls` says whom https believes; `check` is what `doctor` asks.
 
 mod answer;
 mod ask;
@@ -23,6 +23,7 @@ mod objection;
 mod profile;
 mod request;
 mod retry;
+mod secrets;
 mod think;
 #[cfg(feature = "tls")]
 mod tls;
@@ -84,7 +85,7 @@ impl Provider for OpenAi {
         let learnt = self.memory.learnt();
         unsent.extend(learnt.dropped.iter().map(|field| format!("{field}: the server refused it")));
         if learnt.other_max_field && self.endpoint.api == Api::Chat {
-            let own = self.endpoint.max_tokens_field;
+            let own = self.endpoint.bound();
             let (own, other) = (own.name(), own.other().name());
             unsent.push(format!("{own}: sent as {other}, as the server wants it"));
         }

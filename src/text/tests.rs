@@ -174,6 +174,23 @@ fn finds_words_in_any_case() {
     }
 }
 
+/// All of a text was looked at in every frame, if only to see that it is ASCII.
+#[test]
+fn a_width_within_a_bound_looks_at_no_more_than_it_needs() {
+    let long = "x".repeat(64 << 20);
+    let began = std::time::Instant::now();
+    for _ in 0..5000 {
+        assert_eq!(width_within(std::hint::black_box(&long), 60), 60);
+    }
+    // All of it, so often, takes more than ten seconds on any machine.
+    assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+    for (text, most, width) in
+        [("ab", 2, 2), ("a\u{301}b", 1, 1), ("ab\u{301}c", 2, 2), ("é", 1, 1), ("ab", 0, 0), ("a宽", 2, 2)]
+    {
+        assert_eq!(width_within(text, most), width, "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn clean_text_holds_no_control(text in hostile()) {

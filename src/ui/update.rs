@@ -121,7 +121,10 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 model.overlays.extend(overlay::teach(model, look, fork, of.as_ref()));
             }
             other => {
-                let edit = matches!(other, Request::Send(Command::Lesson(_) | Command::Undo | Command::Redo));
+                let edit = matches!(
+                    other,
+                    Request::Send(Command::Lesson(_) | Command::Undo | Command::TakeBack(_) | Command::Redo)
+                );
                 let mut words = match &other {
                     Request::Send(Command::Lesson(wish)) => lesson::told(wish, look).unwrap_or_default(),
                     _ => String::new(),

@@ -1,9 +1,9 @@
 //! `run` and `resume`, as text, as JSON, and when somebody leaves.
 
 use crate::{Home, Said, fields};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::Read as _;
-use std::process::Command;
 use std::process::Stdio;
 
 #[test]
@@ -278,8 +278,8 @@ fn an_interrupted_run_is_put_down_in_order() {
         assert_eq!(stdout.read(&mut byte).unwrap(), 1, "{told}");
         told.push(byte[0] as char);
     }
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
     let status = child.wait().unwrap();
     drop(input);
     assert_eq!(status.code(), Some(130));

@@ -31,6 +31,8 @@ pub(crate) enum Act {
 pub(crate) struct Asked {
     pub(crate) line: String,
     pub(crate) headers: BTreeMap<String, String>,
+    /// The names of the headers, as often as they came.
+    pub(crate) names: Vec<String>,
     pub(crate) body: Value,
 }
 
@@ -142,10 +144,10 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
     let text = String::from_utf8_lossy(&bytes[..head]).into_owned();
     let mut lines = text.lines();
     let line = lines.next().unwrap_or("").to_owned();
-    let headers: BTreeMap<String, String> = lines
-        .filter_map(|l| l.split_once(':'))
-        .map(|(n, v)| (n.to_ascii_lowercase(), v.trim().to_owned()))
-        .collect();
+    let headers = lines.filter_map(|l| l.split_once(':'));
+    let headers: Vec<_> = headers.map(|(n, v)| (n.to_ascii_lowercase(), v.trim().to_owned())).collect();
+    let names = headers.iter().map(|h| h.0.clone()).collect();
+    let headers: BTreeMap<String, String> = headers.into_iter().collect();
     assert!(!headers.contains_key("transfer-encoding"), "a body comes with its length");
     let length: usize = headers.get("content-length").map_or(0, |l| l.parse().unwrap());
     let mut body = bytes.split_off(head + 4);
@@ -156,7 +158,7 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
             _ => return None,
         }
     }
-    Some(Asked { line, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
+    Some(Asked { line, headers, names, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
 }
 
 /// The head of an answer whose body ends with the connection.

@@ -113,7 +113,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.headers",
-        "more headers for the model server, `NAME: VALUE`, one a line; a value such as `$NAME` is taken from the environment",
+        "more headers for the model server, `NAME: VALUE`, one a line; `$NAME` in a value is taken from the environment, `$$` is a dollar sign",
         Sort::Text,
         "",
         "RETROSPECT_HEADERS",

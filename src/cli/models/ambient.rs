@@ -33,15 +33,12 @@ pub(super) fn headers(
             // The line may be a value alone, and a secret.
             return Err(wrong(from, "a header without a colon", "write it as NAME: VALUE"));
         };
-        let value = match value.strip_prefix('$') {
-            Some(of) => variable(of).ok_or_else(|| {
-                let what = format!("{name} is to be taken from a variable that is not set");
-                wrong(from, &what, &format!("export {of}=..."))
-            })?,
-            None => value.to_owned(),
-        };
+        let value = Key::expanded(value, variable).map_err(|of| {
+            let what = format!("{name} is to be taken from a variable that is not set");
+            wrong(from, &what, &format!("export {of}=..., or write $$ where a dollar sign is meant"))
+        })?;
         endpoint.headers.retain(|h| !h.0.eq_ignore_ascii_case(name));
-        endpoint.headers.push((name.to_owned(), Key::new(&value)));
+        endpoint.headers.push((name.to_owned(), value));
     }
     Ok(())
 }
@@ -58,7 +55,7 @@ pub(super) fn authorities(config: &Config, endpoint: &mut Endpoint) -> Result<()
 /// The lines of headers with their names alone, for whoever shows the configuration.
 pub(in crate::cli) fn without_values(lines: &str) -> String {
     let hidden = |line: &str| match line.split_once(':') {
-        Some((name, value)) if value.trim().starts_with('$') => format!("{}:{value}", name.trim()),
+        Some((name, value)) if Key::is_variable(value) => format!("{}:{value}", name.trim()),
         Some((name, _)) => format!("{}: [hidden]", name.trim()),
         None => "[hidden]".to_owned(),
     };
@@ -127,7 +124,7 @@ mod tests {
 
     #[test]
     fn headers_are_shown_without_their_values() {
-        let shown = without_values("X-Team: sk-secret\n\nX-Key: $MINE\nsk-alone");
-        assert_eq!(shown, "X-Team: [hidden], X-Key: $MINE, [hidden]");
+        let shown = without_values("X-Team: sk-secret\n\nX-Key: $MINE\nX-Pass: $$ecret\nA: $B c\nsk-alone");
+        assert_eq!(shown, "X-Team: [hidden], X-Key: $MINE, X-Pass: [hidden], A: [hidden], [hidden]");
     }
 }

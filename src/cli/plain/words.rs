@@ -123,6 +123,10 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "lesson-delete" => one(Command::Lesson(change("delete", rest, state)?)),
         "summary" => summary::lines(state).map(Said::Tell),
         "accept" | "refuse" => one(summary::settled(word, rest, state)?),
+        "undo" | "u" if rest == "older" => {
+            let of = state.undoable().ok_or("nothing older can be taken back")?;
+            one(Command::TakeBack(of))
+        }
         "undo" | "u" => one(Command::Undo),
         "redo" | "U" => one(Command::Redo),
         "reflect" => one(Command::Reflect(kind_of(&needs(rest, "reflect KIND")?).map_err(|f| f.message)?)),
@@ -314,7 +318,9 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
     };
     let mut out = format!(
         "prompt{of} of episode {} step {}, about {} tokens{waits}\n",
-        record.episode, record.step, record.tokens
+        record.episode,
+        record.step,
+        state.as_counted(record.asked, u64::from(record.tokens))
     );
     for (place, segment) in render(state, record).segments.iter().enumerate() {
         let number = if draft.is_some() { format!("{} ", place + 1) } else { String::new() };

@@ -30,12 +30,12 @@ struct Heard {
 }
 
 impl Early {
-    /// Asks; `whole` is told what the answer cost when all of it has come.
+    /// Asks; `over` is told at the end what the answer cost when all of it has come, or that it failed (none).
     pub(super) fn begin(
         provider: &Arc<dyn Provider>,
         request: Request,
         number: u64,
-        whole: impl FnOnce(Usage) + Send + 'static,
+        over: impl FnOnce(Option<Usage>) + Send + 'static,
     ) -> Self {
         let (tell, pieces) = unbounded_channel();
         let letters: usize = request.prompt.segments.iter().map(|s| s.text.chars().count()).sum();
@@ -60,8 +60,11 @@ impl Early {
                     "ask again",
                 )));
             }
-            let came = lock(&noted).usage();
-            whole(came);
+            let came = {
+                let heard = lock(&noted);
+                (!heard.failed).then(|| heard.usage())
+            };
+            over(came);
         });
         Self { number, request, pieces, heard, task }
     }
@@ -96,7 +99,7 @@ impl Early {
         .boxed()
     }
 
-    /// What it has cost by now: as counted, else about.
+    /// What it has cost by now: as counted, else about; a failure that nobody counted has cost nothing that is known.
     pub(super) fn usage(&self) -> Usage {
         lock(&self.heard).usage()
     }
@@ -123,7 +126,8 @@ impl Heard {
     }
 
     fn usage(&self) -> Usage {
-        self.usage.unwrap_or_else(|| Usage {
+        let failed = self.failed.then(Usage::default);
+        self.usage.or(failed).unwrap_or_else(|| Usage {
             prompt_tokens: self.asked.div_ceil(4),
             reply_tokens: self.letters.div_ceil(4),
             estimated: true,

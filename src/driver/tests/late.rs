@@ -107,6 +107,49 @@ fn step_to(handle: &Handle, answered: u32) {
     }
 }
 
+/// The world of then had no deadline, and each asking started another one.
+#[test]
+fn a_world_of_then_that_blocks_is_left_behind_and_there_is_one_at_a_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let gate = Arc::new(Gate::default());
+    let held = gate.clone();
+    // The first world is the run's own; the second hangs before its first step, and the others do not.
+    let (launch, worlds) = odd(SHORT, move |world, asked| {
+        if world == 2 && asked == Asked::Step(1) {
+            held.pass();
+        }
+        Ok(())
+    });
+    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    step_to(&handle, 2);
+    let state = handle.store.head();
+    let then = || {
+        handle.admissible_then({
+            let state = state.clone();
+            move || state
+        })
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let (first, second, third) = runtime.block_on(async {
+        let later = async {
+            tokio::time::sleep(SHORT / 4).await;
+            assert_eq!(worlds.load(Ordering::SeqCst), 2);
+            tokio::join!(then(), then())
+        };
+        let (first, (second, third)) = tokio::join!(then(), later);
+        (first, second, third)
+    });
+    let why = first.unwrap_err();
+    assert!(why.contains("did not answer within 300 ms"), "{why}");
+    assert!(second.is_err(), "the last who asks is answered, not everybody before");
+    assert_eq!(third, Ok(vec!["count".to_owned()]));
+    assert_eq!(worlds.load(Ordering::SeqCst), 3, "one was opened for both");
+    gate.open();
+    step_to(&handle, 3);
+    handle.quit();
+    thread.join().unwrap();
+}
+
 /// The rebuild had no deadline: everybody who waited for it waited for ever.
 #[test]
 fn a_world_that_blocks_while_it_is_rebuilt_is_left_behind() {

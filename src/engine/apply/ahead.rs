@@ -1,5 +1,6 @@
 //! Questions that were asked ahead. What of them was for nothing is part of what the run has spent, and of no episode.
 
+use crate::domain::Usage;
 use crate::engine::{AheadNow, AskedAhead, Event, State};
 
 impl State {
@@ -39,6 +40,9 @@ impl State {
         for early in gone {
             if matches!(event, Event::ReplyReceived { .. }) {
                 self.spent.ahead.used = self.spent.ahead.used.saturating_add(1);
+            } else if matches!(event, Event::CallFailed { .. }) && early.usage.estimated {
+                // As with every failed call: what nobody counted was not spent, as far as anybody knows.
+                self.spent.ahead.drop_one(&Usage::default());
             } else {
                 self.spent.ahead.drop_one(&early.usage);
             }

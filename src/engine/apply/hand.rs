@@ -41,16 +41,11 @@ impl State {
             return;
         }
         if let Some(what) = stays(event) {
-            self.undo.clear();
             return self.done(seq, Deed::Stays(what.to_owned()));
         }
         let deed = match event {
             // What has run, or was refused to the agent's face, is taken back by going back alone.
-            Event::ActionOverridden { .. } | Event::ProposalRejected { .. } => {
-                // Nothing before it can be taken back any more, so nothing before it need be kept.
-                self.undo.clear();
-                Deed::Ran
-            }
+            Event::ActionOverridden { .. } | Event::ProposalRejected { .. } => Deed::Ran,
             Event::BreakpointSet { breakpoint, stop } => {
                 self.stop_deed(*breakpoint, Some(stop.clone()), true)
             }
@@ -199,7 +194,7 @@ impl State {
     }
 
     /// A setting as it is, those that are bounds of the run too.
-    fn setting(&self, name: &str) -> Option<Setting> {
+    pub(in crate::engine) fn setting(&self, name: &str) -> Option<Setting> {
         let run = self.run.as_deref()?;
         if name == "max_steps" {
             return Some(Setting { value: run.limits.steps.into(), origin: SettingOrigin::Ours });
@@ -219,6 +214,11 @@ impl State {
     }
 
     fn done(&mut self, of: Seq, what: Deed) {
+        let stays = |deed: &Deed| matches!(deed, Deed::Ran | Deed::Stays(_));
+        // Of several deeds in a row that nothing takes back only the last is ever told.
+        if stays(&what) && self.undo.last().is_some_and(|last| stays(&last.what)) {
+            self.undo.pop();
+        }
         self.undo.push(UndoEntry { of, what });
         if self.undo.len() > KEPT {
             self.undo.remove(0);
@@ -257,6 +257,7 @@ fn stays(event: &Event) -> Option<&'static str> {
         Event::EpisodeEnded { .. } => "the episode was ended",
         Event::RunEnded => "the run was ended",
         Event::AskedAgain { .. } => "the agent was asked again",
+        Event::PromptSent { prompt } if prompt.question.is_none() => "a changed prompt was sent",
         Event::PromptSent { .. } => "the mentor was asked",
         // What a mentor wrote comes of a question, or of one that was given up.
         Event::Reflected { reflection } if reflection.call.is_none() => "a reflection was asked for",

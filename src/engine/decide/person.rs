@@ -54,6 +54,7 @@ impl Engine {
             }
             Command::SettlePool { refused } => self.settle(refused),
             Command::Undo => self.undo(),
+            Command::TakeBack(of) => self.take_back(*of),
             Command::Redo => self.redo(),
             Command::Reflect(kind) => self.reflect(*kind),
             Command::Remark { step, text } => {

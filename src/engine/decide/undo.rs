@@ -2,6 +2,7 @@
 
 use crate::domain::{Fate, HandChange, LessonOp, LessonStatus, Seq, Step};
 use crate::engine::{Deed, Engine, Event, Refusal, UndoEntry};
+use std::fmt::Write as _;
 
 impl Engine {
     /// Other words for the thought of the open proposal, or of the last answered step.
@@ -71,12 +72,48 @@ impl Engine {
     }
 
     pub(super) fn undo(&self) -> Result<Vec<Event>, Refusal> {
-        let Some(entry) = self.state.undo.iter().rev().find(|entry| !self.moot(entry)) else {
+        let Some(entry) = self.newest() else {
             return Err(Refusal::new(
                 "there is nothing to undo",
                 "only what you changed yourself can be undone",
             ));
         };
+        self.back(entry).map_err(|mut refusal| {
+            let of = self.state.undoable();
+            if let Some(older) = self.state.undo.iter().find(|entry| Some(entry.of) == of) {
+                let words = self.state.deed_words(&older.what);
+                let _ = write!(refusal.next, "; or take back what came before it (`undo older`): {words}");
+                refusal.older = Some((older.of, words));
+            }
+            refusal
+        })
+    }
+
+    /// Takes back one change and no other: the newest, or the one that the refusal of an undo offers.
+    pub(super) fn take_back(&self, of: Seq) -> Result<Vec<Event>, Refusal> {
+        let older = match self.undo() {
+            Ok(events) if self.newest().is_some_and(|entry| entry.of == of) => return Ok(events),
+            Err(refusal) if refusal.older.as_ref().is_some_and(|older| older.0 == of) => {
+                self.state.undo.iter().find(|entry| entry.of == of)
+            }
+            _ => None,
+        };
+        older.map_or_else(
+            || {
+                Err(Refusal::new(
+                    "that change cannot be taken back any more",
+                    "`undo` takes back the last one, or says what can be",
+                ))
+            },
+            |entry| self.back(entry),
+        )
+    }
+
+    fn newest(&self) -> Option<&UndoEntry> {
+        self.state.undo.iter().rev().find(|entry| !self.state.moot(entry))
+    }
+
+    fn back(&self, entry: &UndoEntry) -> Result<Vec<Event>, Refusal> {
         match &entry.what {
             Deed::Ran => Err(used(
                 entry.of,
@@ -128,16 +165,6 @@ impl Engine {
             }
             Deed::Hand(_) | Deed::Ran | Deed::Stays(_) => again(entry),
         })
-    }
-
-    /// A changed prompt that was drafted anew since leaves nothing to take back.
-    fn moot(&self, entry: &UndoEntry) -> bool {
-        match &entry.what {
-            Deed::Hand(HandChange::Prompt { prompt, .. }) => {
-                self.state.pool_used <= entry.of && self.state.waits_for(prompt.call) != Some(prompt)
-            }
-            _ => false,
-        }
     }
 
     fn unused_since(&self, of: Seq, next: &str) -> Result<(), Refusal> {

@@ -66,6 +66,23 @@ fn an_answer_that_was_taken_is_counted_with_its_call_alone() {
     assert!(bench.state().early.is_empty());
 }
 
+/// A failed call counted the estimate of what had been asked ahead for it: tokens that nobody spent.
+#[test]
+fn a_failure_of_what_was_asked_ahead_counts_only_what_somebody_counted() {
+    for (estimated, tokens) in [(true, 0), (false, 10)] {
+        let mut bench = asked();
+        bench.wish(Command::Step).unwrap();
+        bench.world(turn("You see a lamp."));
+        let (call, _) = bench.call().unwrap();
+        let mut taken = told(2, AheadNow::Taken, Some(call), 0);
+        let Reply::Ahead(ahead) = &mut taken else { panic!("{taken:?}") };
+        ahead.usage.estimated = estimated;
+        bench.reply(taken);
+        bench.reply(Reply::Failed { call, failure: super::fixture::no_answer() });
+        assert_eq!(counts(&bench), (2, 0, 1, tokens, 0), "{estimated}");
+    }
+}
+
 /// The program was killed with questions under way: whoever takes the session up counts them.
 #[test]
 fn a_killed_session_does_not_forget_what_was_asked_ahead() {

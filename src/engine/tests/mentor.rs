@@ -188,6 +188,18 @@ fn what_was_broken_off_can_be_gone_on_without() {
     assert!(bench.wish(Command::GiveUp).is_err());
 }
 
+/// Found by review: going on without them wrote the old method's reflections into another one.
+#[test]
+fn what_was_broken_off_does_not_outlive_a_change_of_the_run() {
+    let mut bench = asked();
+    bench.wish(Command::Cancel).unwrap();
+    let mut other = bench.state().run.as_deref().cloned().unwrap();
+    "other".clone_into(&mut other.method);
+    bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+    assert!(bench.state().broken_off.is_empty());
+    assert!(bench.wish(Command::GiveUp).is_err());
+}
+
 #[test]
 fn a_person_asks_the_mentor_while_a_proposal_waits() {
     let mut bench = Bench::counselled(1, 50);

@@ -1,8 +1,10 @@
-//! Undo takes back the newest intervention of a person that has not been acted on, and no other.
+//! Undo takes back the newest intervention of a person that has not been acted on, and no other; where it cannot, the
+//! newest one that can be is offered by name.
 
+use super::fixture::{Bench, names, no_answer, turn};
 use super::properties::{Move, bench, moves, play};
-use crate::domain::{Author, Seq};
-use crate::engine::{Cause, Command, Envelope, Event, State};
+use crate::domain::{Author, Autonomy, Kind, LessonOp, LessonStatus, LessonText, Scope, Seq};
+use crate::engine::{Cause, Command, Envelope, Event, LessonWish, Reply, State};
 use proptest::prelude::*;
 
 /// What a person did, as the journal alone tells it, without what lets the session go on or only comes with a deed.
@@ -26,8 +28,8 @@ fn intervenes(event: &Event) -> bool {
     }
 }
 
-/// The newest intervention in force. One that changed a prompt which was then put together anew has nothing left to it.
-fn newest(journal: &[Envelope], state: &State) -> Option<Seq> {
+/// The interventions in force, the newest at the end.
+fn in_force(journal: &[Envelope]) -> Vec<&Envelope> {
     let (mut done, mut undone): (Vec<&Envelope>, Vec<Seq>) = (Vec::new(), Vec::new());
     for envelope in journal {
         match &envelope.event {
@@ -47,6 +49,11 @@ fn newest(journal: &[Envelope], state: &State) -> Option<Seq> {
             _ => {}
         }
     }
+    done
+}
+
+/// The newest of them. One that changed a prompt which was then put together anew has nothing left to it.
+fn newest(journal: &[Envelope], state: &State) -> Option<Seq> {
     let gone = |e: &Envelope| {
         let prompt = match &e.event {
             Event::PromptDrafted { prompt } => prompt,
@@ -56,9 +63,37 @@ fn newest(journal: &[Envelope], state: &State) -> Option<Seq> {
             },
             _ => return false,
         };
+        // A draft, or the prompt of a failed call.
         state.waits_for(prompt.call) != Some(prompt) && state.pool_used <= e.seq
     };
-    done.into_iter().rev().find(|e| !gone(e)).map(|e| e.seq)
+    in_force(journal).into_iter().rev().find(|e| !gone(e)).map(|e| e.seq)
+}
+
+/// Something has used what was changed by then.
+fn used(journal: &[Envelope], change: &Envelope) -> bool {
+    let uses = |e: &&Envelope| matches!(e.event, Event::PromptSent { .. } | Event::ActionTaken { .. });
+    journal.iter().filter(uses).any(|e| e.seq > change.seq)
+}
+
+/// Remarks and new lessons that nothing has used and that are still there: each must have a way back.
+fn must_have_a_way_back(journal: &[Envelope], state: &State) -> Vec<Seq> {
+    let there = |e: &&Envelope| match &e.event {
+        Event::Remarked { .. } => true,
+        Event::MadeAgain { change, .. } => matches!(**change, crate::domain::HandChange::Remark { .. }),
+        Event::LessonChanged { op, .. } => match &**op {
+            LessonOp::Add { id, text, .. } => {
+                // Those of an episode go with it.
+                !used(journal, e)
+                    && state
+                        .pool
+                        .get(id)
+                        .is_some_and(|l| l.status != LessonStatus::Retired && l.text() == text)
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    in_force(journal).into_iter().filter(there).map(|e| e.seq).collect()
 }
 
 /// Wishes that the other laws do without.
@@ -108,9 +143,126 @@ proptest! {
                 }
                 (Err(refusal), _) => {
                     prop_assert_eq!(refusal.about, due, "{}", refusal.why);
-                    break;
+                    prop_assert_eq!(bench.journal.len(), at, "a refusal takes nothing back");
+                    let offered = refusal.older.map(|older| older.0);
+                    let others: Vec<Seq> = in_force(&bench.journal).iter().map(|e| e.seq).collect();
+                    for of in others.into_iter().filter(|of| Some(*of) != offered) {
+                        prop_assert!(bench.wish(Command::TakeBack(of)).is_err(), "{of:?} was not offered");
+                    }
+                    let Some(of) = offered else { break };
+                    prop_assert!(Some(of) < due, "it is older than what cannot be taken back");
+                    let change = bench.journal.iter().find(|e| e.seq == of).unwrap().clone();
+                    bench.wish(Command::TakeBack(of)).unwrap();
+                    match &bench.journal[at].event {
+                        Event::Undone { of: back, .. } => {
+                            prop_assert_eq!(*back, of);
+                            prop_assert!(!used(&bench.journal[..at], &change), "a prompt has used it");
+                        }
+                        Event::TakenBack { of: back, change: what } => {
+                            prop_assert_eq!(*back, of);
+                            prop_assert!(!what.touches_episode() || !used(&bench.journal[..at], &change));
+                        }
+                        other => prop_assert!(false, "{other:?}"),
+                    }
                 }
             }
         }
+        let left = must_have_a_way_back(&bench.journal, bench.state());
+        prop_assert!(left.is_empty(), "left behind: {left:?}");
     }
+}
+
+fn lesson(text: &str) -> Command {
+    Command::Lesson(LessonWish::add(
+        Kind::Abstract,
+        Scope::Environment,
+        LessonText::plain(text),
+        String::new(),
+    ))
+}
+
+/// Found by review: a lesson typed while the model wrote, then Ctrl-C: it was in no prompt, and yet stayed for good.
+#[test]
+fn a_lesson_from_before_a_call_was_broken_off_can_be_taken_back_by_name() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    bench.wish(lesson("Rest in beds.")).unwrap();
+    bench.wish(Command::Cancel).unwrap();
+    let on = |bench: &Bench| bench.state().pool.all().filter(|l| l.in_force()).count();
+    let refusal = bench.wish(Command::Undo).unwrap_err();
+    assert!(refusal.why.contains("a call to a model was broken off"), "{refusal:?}");
+    assert!(refusal.next.contains("lesson 1 added"), "{refusal:?}");
+    assert_eq!(on(&bench), 1, "the first press takes nothing back");
+    let (of, words) = refusal.older.unwrap();
+    assert_eq!(words, "lesson 1 added");
+    assert_eq!(names(&bench.wish(Command::TakeBack(of)).unwrap()), ["undone"]);
+    assert_eq!(on(&bench), 0);
+    assert!(bench.wish(Command::TakeBack(of)).is_err(), "once");
+    assert_eq!(bench.wish(Command::Undo).unwrap_err().older, None);
+    // Made again, it is the last thing that was done.
+    bench.wish(Command::Redo).unwrap();
+    assert_eq!(on(&bench), 1);
+    bench.wish(Command::Undo).unwrap();
+    assert_eq!(on(&bench), 0);
+}
+
+/// What an agent that goes on uses meanwhile is not taken back by a press that comes too late.
+#[test]
+fn a_change_that_was_offered_and_then_used_is_not_taken_back() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    bench.wish(Command::Break { text: "proposed".to_owned(), of: None }).unwrap();
+    bench.wish(lesson("Rest in beds.")).unwrap();
+    bench.wish(Command::Cancel).unwrap();
+    let (of, _) = bench.wish(Command::Undo).unwrap_err().older.unwrap();
+    bench.wish(Command::Step).unwrap();
+    assert!(bench.wish(Command::TakeBack(of)).unwrap_err().why.contains("any more"));
+    // The breakpoint before it enters no prompt.
+    let (of, words) = bench.wish(Command::Undo).unwrap_err().older.unwrap();
+    assert_eq!(words, "breakpoint 1 on");
+    assert_eq!(names(&bench.wish(Command::TakeBack(of)).unwrap()), ["taken_back"]);
+    assert!(bench.state().stops.get(1).is_none());
+}
+
+/// The run that was chosen since says otherwise: taking the older setting back would take back a newer word.
+#[test]
+fn a_setting_that_a_newer_run_has_otherwise_is_not_offered() {
+    let mut bench = Bench::started(1, 50);
+    let set = |value: u32| Command::Set { name: "max_steps".to_owned(), value: value.into() };
+    let changed = |bench: &mut Bench, steps: u32| {
+        let mut other = bench.state().run.as_deref().cloned().unwrap();
+        other.limits.steps = steps;
+        other.actor.push('x');
+        bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+    };
+    bench.wish(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
+    bench.wish(set(9)).unwrap();
+    changed(&mut bench, 9);
+    // It kept the setting as it was set: so that can go.
+    let refusal = bench.wish(Command::Undo).unwrap_err();
+    assert!(refusal.older.unwrap().1.contains("max_steps"));
+    changed(&mut bench, 20);
+    let refusal = bench.wish(Command::Undo).unwrap_err();
+    let (of, words) = refusal.older.unwrap();
+    assert_eq!(words, "autonomy confirm");
+    bench.wish(Command::TakeBack(of)).unwrap();
+    assert_eq!(bench.state().autonomy, Autonomy::Auto);
+    assert_eq!(bench.state().run.as_ref().unwrap().limits.steps, 20);
+    assert_eq!(bench.wish(Command::Undo).unwrap_err().older, None);
+}
+
+/// Found by review: after other words were sent to the actor the refusal said that the mentor had been asked.
+#[test]
+fn a_changed_prompt_of_the_actor_that_was_sent_is_called_that() {
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    let (call, _) = bench.call().unwrap();
+    bench.reply(Reply::Failed { call, failure: no_answer() });
+    bench.wish(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }).unwrap();
+    assert!(names(&bench.wish(Command::Retry).unwrap()).iter().any(|n| n == "prompt_sent"));
+    let refusal = bench.wish(Command::Undo).unwrap_err();
+    assert!(refusal.why.contains("a changed prompt was sent"), "{refusal:?}");
 }

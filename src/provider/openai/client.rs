@@ -53,8 +53,11 @@ impl Http {
             let _ = tell.send(Delta::Phase(Phase::Waiting));
             Ok::<_, Infallible>(body)
         });
-        let request = request
-            .header(CONTENT_TYPE, "application/json")
+        let kind =
+            (!endpoint.has_header(CONTENT_TYPE.as_str())).then_some((CONTENT_TYPE, "application/json"));
+        let request = kind
+            .into_iter()
+            .fold(request, |request, (name, value)| request.header(name, value))
             .header(CONTENT_LENGTH, length)
             .body(reqwest::Body::wrap_stream(body));
         self.answer(endpoint, request).await
@@ -95,7 +98,13 @@ impl Http {
         for (name, value) in &endpoint.headers {
             request = request.header(header_name(name)?, header_value(name, value.expose())?);
         }
-        if let Some(key) = endpoint.key.as_ref().filter(|k| !k.is_empty()) {
+        // A header that a person gives stands alone: which of two a server would believe is anybody's guess.
+        let given = match &endpoint.auth {
+            Auth::None => false,
+            Auth::Bearer => endpoint.has_header(AUTHORIZATION.as_str()),
+            Auth::Header(name) => endpoint.has_header(name),
+        };
+        if let Some(key) = endpoint.key.as_ref().filter(|k| !k.is_empty() && !given) {
             request = match &endpoint.auth {
                 Auth::None => request,
                 Auth::Bearer => {

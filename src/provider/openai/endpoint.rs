@@ -40,7 +40,7 @@ pub enum MaxTokensField {
 
 impl MaxTokensField {
     /// Its name.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::MaxTokens => "max_tokens",
             Self::MaxCompletionTokens => "max_completion_tokens",
@@ -55,6 +55,9 @@ impl MaxTokensField {
         }
     }
 }
+
+/// The names of the penalty of repetition, the one of most servers first; llama.cpp has the other.
+pub(super) const PENALTY: [&str; 2] = ["repetition_penalty", "repeat_penalty"];
 
 /// How answers are sampled. What is not set is not sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -263,8 +266,34 @@ impl Endpoint {
 
     /// All its secrets.
     pub(super) fn redactor(&self) -> Redactor {
-        let values = self.headers.iter().chain(&self.query).map(|(_, value)| value.clone());
-        Redactor::new(values.chain(self.key.clone()))
+        let values = self.headers.iter().chain(&self.query).map(|(name, value)| (name.as_str(), value));
+        Redactor::new(values.chain(self.key.iter().map(|key| ("key", key))))
+    }
+
+    /// A header of this name is given.
+    pub(super) fn has_header(&self, name: &str) -> bool {
+        self.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name))
+    }
+
+    /// Which field bounds the answer: the one that stands in `extra`, else the profile's.
+    pub(super) fn bound(&self) -> MaxTokensField {
+        let named = [MaxTokensField::MaxCompletionTokens, MaxTokensField::MaxTokens];
+        named.into_iter().find(|f| self.extra.contains_key(f.name())).unwrap_or(self.max_tokens_field)
+    }
+
+    /// A number of the sampling as it is sent by itself: what is merged into the request counts more, and llama.cpp has a
+    /// name of its own for one of them. None: it is not sent.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        let set = match name {
+            "temperature" => self.sampling.temperature,
+            "top_p" => self.sampling.top_p,
+            "top_k" => self.sampling.top_k.map(f64::from),
+            "repetition_penalty" => self.sampling.repetition_penalty,
+            _ => None,
+        };
+        let names: &[&str] = if name == PENALTY[0] { &PENALTY } else { &[name] };
+        let extra = names.iter().find_map(|n| self.extra.get(*n)?.as_f64());
+        extra.or(set).filter(|_| !self.omit.contains(name))
     }
 
     /// The server as it is shown: host and port.
@@ -286,18 +315,8 @@ impl Endpoint {
     /// The papers' settings and ours that are not sent, or with another value, in words.
     pub fn unsent(&self) -> Vec<String> {
         let (sampling, none) = (&self.sampling, "not part of this endpoint's profile");
-        // What is merged into the request counts more; llama.cpp has a name of its own for one of them.
-        let value = |names: &[&str], set: Option<f64>| {
-            let extra = names.iter().find_map(|n| self.extra.get(*n)?.as_f64());
-            extra.or(set).filter(|_| !self.omit.contains(names[0]))
-        };
-        let penalty = ["repetition_penalty", "repeat_penalty"];
-        let numbers = [
-            ("temperature", 0.0, value(&["temperature"], sampling.temperature)),
-            ("top_p", 0.7, value(&["top_p"], sampling.top_p)),
-            ("top_k", 50.0, value(&["top_k"], sampling.top_k.map(f64::from))),
-            ("repetition_penalty", 1.0, value(&penalty, sampling.repetition_penalty)),
-        ];
+        let papers = [("temperature", 0.0), ("top_p", 0.7), ("top_k", 50.0), ("repetition_penalty", 1.0)];
+        let numbers = papers.map(|(name, papers)| (name, papers, self.number(name)));
         let differs = |(name, papers, sent): &(&str, f64, Option<f64>)| match sent {
             Some(sent) if (sent - papers).abs() < 1e-9 => None,
             Some(sent) => Some(format!("{name} {papers}: {sent} is sent")),

@@ -1,32 +1,83 @@
 //! Words that must never be seen: keys, and the values of headers and query parameters, which may hold one.
 
+use super::secrets::{self, SHORTEST};
 use std::fmt;
 use std::sync::Arc;
 
 /// What stands where a secret was.
 const HIDDEN: &str = "[hidden]";
-/// A shorter word is no secret: servers that need no key are given things like `none`, and hiding those would only
-/// garble what they say.
-const SHORTEST: usize = 6;
 
 /// A secret. It has no `Display`, and its `Debug` does not show it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Key(Arc<str>);
+#[derive(Clone)]
+pub struct Key {
+    text: Arc<str>,
+    /// What of it was taken from the environment.
+    taken: Arc<[String]>,
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Key {}
 
 impl Key {
     /// A secret; blanks around it are left away.
     pub fn new(text: &str) -> Self {
-        Self(Arc::from(text.trim()))
+        Self { text: Arc::from(text.trim()), taken: Arc::default() }
+    }
+
+    /// A text in which every `$NAME` or `${NAME}` is a variable's value; `$$` is a dollar sign, and so is one that no name
+    /// follows.
+    ///
+    /// # Errors
+    /// The name of the variable that is not set.
+    pub fn expanded(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let (mut whole, mut taken, mut rest) = (String::new(), Vec::new(), text.trim());
+        while let Some((before, behind)) = rest.split_once('$') {
+            whole.push_str(before);
+            let braced = behind.strip_prefix('{').and_then(|b| b.split_once('}'));
+            let end = behind.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(behind.len());
+            let (name, after) = braced.unwrap_or_else(|| behind.split_at(end));
+            if let Some(after) = behind.strip_prefix('$') {
+                whole.push('$');
+                rest = after;
+            } else if is_name(name) {
+                let value = variable(name).ok_or_else(|| name.to_owned())?.trim().to_owned();
+                whole.push_str(&value);
+                taken.push(value);
+                rest = after;
+            } else {
+                whole.push('$');
+                rest = behind;
+            }
+        }
+        whole.push_str(rest);
+        Ok(Self { text: Arc::from(whole.trim()), taken: Arc::from(taken) })
+    }
+
+    /// Whether a text is nothing but a variable's name behind `$`, so that it can be shown.
+    pub fn is_variable(text: &str) -> bool {
+        let name = text.trim().strip_prefix('$');
+        let name = name.map(|n| n.strip_prefix('{').and_then(|n| n.strip_suffix('}')).unwrap_or(n));
+        name.is_some_and(is_name)
     }
 
     /// Nothing is in it.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.text.is_empty()
     }
 
     /// The secret itself, for the wire only.
     pub(super) fn expose(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// What of it was taken from the environment.
+    pub(super) fn taken(&self) -> &[String] {
+        &self.taken
     }
 }
 
@@ -36,35 +87,82 @@ impl fmt::Debug for Key {
     }
 }
 
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
+        && text.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
+}
+
 /// Takes secrets out of what a server says.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Redactor {
-    secrets: Vec<Key>,
+    secrets: Vec<Hidden>,
+}
+
+/// A word that is not shown, nor in `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+struct Hidden(String);
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
 }
 
 impl Redactor {
-    /// One that knows these secrets, the longest first: one may be a part of another.
-    pub(super) fn new(secrets: impl IntoIterator<Item = Key>) -> Self {
-        let mut secrets: Vec<Key> = secrets.into_iter().filter(|k| k.0.len() >= SHORTEST).collect();
-        secrets.sort_by_key(|k| std::cmp::Reverse(k.0.len()));
+    /// One that knows these values by their headers' or parameters' names, and every secret part of them.
+    pub(super) fn new<'a>(values: impl IntoIterator<Item = (&'a str, &'a Key)>) -> Self {
+        let words = values.into_iter().flat_map(|(name, value)| secrets::of(name, value));
+        let mut secrets: Vec<Hidden> = words.filter(|w| w.len() >= SHORTEST).map(Hidden).collect();
+        // The longest first: one may be the beginning of another.
+        secrets.sort_by(|a, b| (b.0.len(), &b.0).cmp(&(a.0.len(), &a.0)));
         secrets.dedup();
         Self { secrets }
     }
 
     /// The text without any of them.
     pub(super) fn clean(&self, text: &str) -> String {
-        let mut clean = text.to_owned();
-        for secret in &self.secrets {
-            if clean.contains(secret.expose()) {
-                clean = clean.replace(secret.expose(), HIDDEN);
+        self.cleaned(text, text.len()).0
+    }
+
+    /// The text up to a byte without any of them, and how far that is: a secret that goes beyond it is left for later.
+    fn cleaned(&self, text: &str, most: usize) -> (String, usize) {
+        let (mut clean, mut shown) = (String::new(), 0);
+        while let Some((from, to)) = self.next(text, shown) {
+            if to > most {
+                // What stands before it is free of secrets, as far as may be looked.
+                let free = from.min(most);
+                clean.push_str(&text[shown..free]);
+                return (clean, free);
+            }
+            clean.push_str(&text[shown..from]);
+            clean.push_str(HIDDEN);
+            shown = to;
+        }
+        clean.push_str(&text[shown..most]);
+        (clean, most)
+    }
+
+    /// The next stretch of secrets that lie over each other, from here on.
+    fn next(&self, text: &str, here: usize) -> Option<(usize, usize)> {
+        let found = |from: usize| {
+            let all =
+                self.secrets.iter().filter_map(move |s| Some((from + text[from..].find(&s.0)?, s.0.len())));
+            all.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
+        };
+        let (from, length) = found(here)?;
+        let (mut at, mut to) = (from, from + length);
+        loop {
+            at += text[at..].chars().next().map_or(1, char::len_utf8);
+            match (at < to).then(|| found(at)).flatten().filter(|(next, _)| *next < to) {
+                Some((next, length)) => (at, to) = (next, to.max(next + length)),
+                None => return Some((from, to)),
             }
         }
-        clean
     }
 
     /// How much of the end of a text could be the beginning of a secret.
     fn open_end(&self, text: &str) -> usize {
-        beginning_of(text, self.secrets.iter().map(Key::expose))
+        beginning_of(text, self.secrets.iter().map(|s| s.0.as_str()))
     }
 }
 
@@ -83,15 +181,16 @@ impl Veil {
     /// Takes a piece; gives what can be shown.
     pub(super) fn push(&mut self, piece: &str) -> String {
         self.held.push_str(piece);
-        let mut clean = self.redactor.clean(&self.held);
-        let open = self.redactor.open_end(&clean);
-        self.held = clean.split_off(clean.len() - open);
+        // Before anything is hidden: a secret that is whole may still become a longer one.
+        let open = self.redactor.open_end(&self.held);
+        let (clean, shown) = self.redactor.cleaned(&self.held, self.held.len() - open);
+        self.held.drain(..shown);
         clean
     }
 
     /// What was held back, at the end.
     pub(super) fn end(&mut self) -> String {
-        std::mem::take(&mut self.held)
+        self.redactor.clean(&std::mem::take(&mut self.held))
     }
 }
 
@@ -118,8 +217,10 @@ mod tests {
         let secret = "sk-local-testé";
         let text = format!("s sk {secret}{secret} sk-local");
         let hidden = "s sk [hidden][hidden] sk-local";
-        let redactor = Redactor::new([Key::new(secret), Key::new("none"), Key::new("sk-local-testé-longer")]);
+        let keys = [secret, "none", "sk-local-testé-longer"].map(Key::new);
+        let redactor = Redactor::new(keys.iter().map(|key| ("key", key)));
         assert_eq!(redactor.clean(&text), hidden);
+        assert_eq!(redactor.clean("sk-local-testé-longer"), "[hidden]");
         for size in 1..text.len() {
             let mut veil = Veil::new(redactor.clone());
             let (mut seen, mut piece) = (String::new(), String::new());
@@ -135,5 +236,39 @@ mod tests {
             assert_eq!(seen, hidden, "pieces of {size}");
         }
         assert_eq!(format!("{:?} {redactor:?}", Key::new(secret)).matches(secret).count(), 0);
+    }
+
+    /// The shorter of two was hidden as soon as it had come, and the rest of the longer one shown.
+    #[test]
+    fn a_secret_that_begins_or_overlaps_another_is_hidden_to_its_end() {
+        let keys = ["abcdef", "abcdefghij", "ijklmnop"].map(Key::new);
+        let redactor = Redactor::new(keys.iter().map(|key| ("key", key)));
+        for (text, hidden) in
+            [("1 abcdefghij 2", "1 [hidden] 2"), ("abcdefghijklmnop", "[hidden]"), ("abcdefgh", "[hidden]gh")]
+        {
+            let mut veil = Veil::new(redactor.clone());
+            let pieces: String = text.split_inclusive(|_| true).map(|p| veil.push(p)).collect();
+            assert_eq!((redactor.clean(text), pieces + &veil.end()), (hidden.to_owned(), hidden.to_owned()));
+        }
+    }
+
+    #[test]
+    fn variables_are_expanded_wherever_they_stand() {
+        let variable = |name: &str| (name == "MY_KEY").then(|| " sk-1 ".to_owned());
+        for (text, want) in [
+            ("$MY_KEY", Ok("sk-1")),
+            ("Bearer $MY_KEY", Ok("Bearer sk-1")),
+            ("a=${MY_KEY}b; c=$MY_KEY;", Ok("a=sk-1b; c=sk-1;")),
+            ("5$ $$MY_KEY $9 ${", Ok("5$ $MY_KEY $9 ${")),
+            ("Bearer $NOPE", Err("NOPE")),
+        ] {
+            let got = Key::expanded(text, &variable);
+            assert_eq!(got.as_ref().map(Key::expose).map_err(String::as_str), want, "{text}");
+        }
+        for (text, want) in
+            [("$MY_KEY", true), (" ${MY_KEY}", true), ("$$ecret", false), ("$A b", false), ("$a-b", false)]
+        {
+            assert_eq!(Key::is_variable(text), want, "{text}");
+        }
     }
 }

@@ -64,7 +64,7 @@ impl Memory {
 impl Learnt {
     /// The field for the bound of the answer.
     pub(super) fn max_field(&self, endpoint: &Endpoint) -> MaxTokensField {
-        let own = endpoint.max_tokens_field;
+        let own = endpoint.bound();
         if self.other_max_field { own.other() } else { own }
     }
 

@@ -80,7 +80,7 @@ impl Change {
         match self {
             Self::Drop(name) => format!("{host} refused {name}; it is not sent there any more ({why})"),
             Self::OtherMaxField => {
-                let field = endpoint.max_tokens_field;
+                let field = endpoint.bound();
                 format!(
                     "{host} refused {}; {} is sent there in its place ({why})",
                     field.name(),

@@ -21,7 +21,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("auth", "`bearer` (default), `none`, or the name of a header that holds the key"),
     ("key_env", "the environment variable that holds the key"),
     ("key_file", "a file that holds the key in its first line"),
-    ("headers", "more headers; a value such as `$NAME` is taken from the environment"),
+    ("headers", "more headers; `$NAME` in a value is taken from the environment, `$$` is a dollar sign"),
     ("query", "more query parameters; values as with `headers`"),
     (
         "ca_file",
@@ -295,20 +295,19 @@ impl Profile {
     }
 }
 
-/// Values, those that name a variable taken from it.
+/// Values, with the variables that they name.
 fn taken(
     table: &BTreeMap<String, Key>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Vec<(String, Key)>, ProfileError> {
     let value = |(name, value): (&String, &Key)| {
-        let Some(of) = value.expose().strip_prefix('$') else { return Ok((name.clone(), value.clone())) };
-        match variable(of) {
-            Some(found) => Ok((name.clone(), Key::new(&found))),
-            None => Err(wrong(
+        let expanded = Key::expanded(value.expose(), variable).map_err(|of| {
+            wrong(
                 format!("{name} is to be taken from a variable that is not set"),
-                format!("export {of}=..."),
-            )),
-        }
+                format!("export {of}=..., or write $$ where a dollar sign is meant"),
+            )
+        });
+        Ok((name.clone(), expanded?))
     };
     table.iter().map(value).collect()
 }

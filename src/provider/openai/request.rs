@@ -1,8 +1,8 @@
 //! The body of a request: as little as possible, and nothing that the server was seen to refuse.
 
-use super::endpoint::{Api, Endpoint};
+use super::endpoint::{Api, Endpoint, MaxTokensField, PENALTY};
 use super::memory::Learnt;
-use crate::domain::{Asked, Prompt, Speaker};
+use crate::domain::{Asked, Prompt, Speaker, warmed};
 use crate::provider::Request;
 use serde_json::{Map, Value, json};
 
@@ -12,6 +12,7 @@ pub(super) const OPTIONAL: &[&str] = &[
     "top_p",
     "top_k",
     "repetition_penalty",
+    "repeat_penalty",
     "stop",
     "seed",
     "stream_options",
@@ -25,10 +26,26 @@ pub(super) fn max_tokens(endpoint: &Endpoint, request: &Request) -> u32 {
         Asked::Actor => 256,
         Asked::Mentor => 1024,
     });
-    let chosen = request.wish.field("max_tokens").flatten().and_then(Value::as_u64);
-    let chosen = chosen.and_then(|n| u32::try_from(n).ok());
+    let extra = endpoint.extra.get(endpoint.bound().name());
+    let chosen = [request.wish.field("max_tokens").flatten(), extra].into_iter().flatten();
+    let chosen = chosen.filter_map(Value::as_u64).find_map(|n| u32::try_from(n).ok());
     request.wish.max_tokens.or(chosen).unwrap_or(own)
 }
+
+/// How an answer is bounded: what is wanted of this question, else as `extra` has it, whatever that means to the server.
+fn bound(endpoint: &Endpoint, request: &Request) -> Value {
+    let wanted = request.wish.max_tokens.is_some() || request.wish.chosen.contains_key("max_tokens");
+    let extra = endpoint.extra.get(endpoint.bound().name()).filter(|_| !wanted);
+    extra.cloned().unwrap_or_else(|| json!(max_tokens(endpoint, request)))
+}
+
+/// The field of a person's choice that a field of the request stands for: servers have other names for some.
+fn knob(name: &str) -> &str {
+    let of = |names: &[&'static str]| names.contains(&name).then(|| names[0]);
+    of(&PENALTY).or_else(|| of(&BOUNDS)).unwrap_or(name)
+}
+
+const BOUNDS: [&str; 2] = [MaxTokensField::MaxTokens.name(), MaxTokensField::MaxCompletionTokens.name()];
 
 /// The texts that end the answer: a person's, else the endpoint's, else the question's.
 pub(super) fn stops(endpoint: &Endpoint, request: &Request) -> Vec<String> {
@@ -47,7 +64,7 @@ pub(super) fn body(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> M
     let mut body = Map::new();
     let mut put = |name: &str, value: Option<Value>| {
         // What a person chose is sent though the profile leaves the field away; not what the server has refused.
-        let omitted = endpoint.omit.contains(name) && !wish.chosen.contains_key(name);
+        let omitted = endpoint.omit.contains(name) && !wish.chosen.contains_key(knob(name));
         if let Some(value) = value
             && !omitted
             && !learnt.dropped.contains(name)
@@ -59,21 +76,28 @@ pub(super) fn body(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> M
     let stops = stops(endpoint, request);
     let warm = wish.temperature.map(Value::from);
     put("temperature", warm.or_else(|| chosen("temperature", sampling.temperature.map(Value::from))));
+    // Under the name that the profile has for it; a server that knows that one does not heed the other.
+    let penalty = PENALTY.into_iter().rfind(|n| endpoint.extra.contains_key(*n)).unwrap_or(PENALTY[0]);
+    let penalty = if wish.chosen.contains_key(PENALTY[0]) { penalty } else { PENALTY[0] };
     put("top_p", chosen("top_p", sampling.top_p.map(Value::from)));
     put("top_k", chosen("top_k", sampling.top_k.map(Value::from)));
-    put("repetition_penalty", chosen("repetition_penalty", sampling.repetition_penalty.map(Value::from)));
+    put(penalty, chosen("repetition_penalty", sampling.repetition_penalty.map(Value::from)));
     put("stop", (!stops.is_empty()).then(|| json!(stops)));
     let seeded = wish.field("seed").map_or(sampling.seed, |sent| sent.is_some());
     // Some servers keep a seed in 31 bits and refuse more.
     put("seed", seeded.then(|| json!(request.seed & 0x7fff_ffff)));
     put("stream_options", endpoint.send_usage_option.then(|| json!({"include_usage": true})));
-    let bound = match endpoint.api {
+    let bounds = match endpoint.api {
         Api::Chat => learnt.max_field(endpoint).name(),
         Api::Completions => "max_tokens",
     };
-    put(bound, Some(json!(max_tokens(endpoint, request))));
-    for (name, value) in endpoint.extra.iter().filter(|(name, _)| !wish.chosen.contains_key(*name)) {
+    put(bounds, Some(bound(endpoint, request)));
+    let taken = |name: &str| wish.chosen.contains_key(knob(name)) || BOUNDS.contains(&name);
+    for (name, value) in endpoint.extra.iter().filter(|(name, _)| !taken(name)) {
         put(name, Some(value.clone()));
+    }
+    if let Some(own) = body.get("temperature").and_then(Value::as_f64).filter(|_| wish.warmer > 0.0) {
+        body.insert("temperature".to_owned(), json!(warmed(own, wish.warmer)));
     }
     body.insert("model".to_owned(), json!(endpoint.model));
     body.insert("stream".to_owned(), json!(true));
@@ -165,7 +189,7 @@ mod tests {
             "messages": [{"role": "user", "content": ">"}],
         });
         assert_eq!(Value::Object(body(&endpoint, &Learnt::default(), &request)), want);
-        // A warmer question goes before it, and what the server refused is not sent whoever wants it.
+        // What one question wants goes before it, and what the server refused is not sent whoever wants it.
         request.wish.temperature = Some(0.9);
         want["temperature"] = json!(0.9);
         want.as_object_mut().unwrap().remove("top_k");
@@ -203,13 +227,69 @@ mod tests {
         assert_eq!(sent["messages"], json!([{"role": "user", "content": "ab"}]));
     }
 
+    /// A profile's 0.6 was sent as 0.2 on the first rung: the ladder went down.
+    #[test]
+    fn a_warmer_question_is_warmer_than_what_would_be_sent() {
+        // Extra, omitted, chosen, how much warmer, what is sent after 0.6 of the profile.
+        let cases = [
+            (json!({}), false, json!({}), 0.0, json!(0.6)),
+            (json!({}), false, json!({}), 0.2, json!(0.8)),
+            (json!({}), false, json!({}), 0.4, json!(1.0)),
+            (json!({}), false, json!({}), 0.8, json!(1.0)),
+            (json!({"temperature": 0.4}), false, json!({}), 0.2, json!(0.6)),
+            (json!({}), false, json!({"temperature": 0.1}), 0.4, json!(0.5)),
+            (json!({}), false, json!({"temperature": 1.4}), 0.4, json!(1.4)),
+            (json!({}), false, json!({"temperature": false}), 0.4, Value::Null),
+            (json!({}), true, json!({}), 0.4, Value::Null),
+            (json!({}), true, json!({"temperature": 0.0}), 0.6, json!(0.6)),
+        ];
+        for (extra, omitted, chosen, warmer, want) in cases {
+            let mut endpoint = Endpoint::new("http://h/v1", "m");
+            endpoint.sampling.temperature = Some(0.6);
+            endpoint.extra = extra.as_object().unwrap().clone();
+            endpoint.omit.extend(omitted.then(|| "temperature".to_owned()));
+            let mut request = request(&[(Speaker::User, ">")]);
+            (request.wish.warmer, request.wish.chosen) = (warmer, chosen.as_object().unwrap().clone());
+            let sent = body(&endpoint, &Learnt::default(), &request);
+            assert_eq!(*sent.get("temperature").unwrap_or(&Value::Null), want, "{extra} {chosen} {warmer}");
+        }
+    }
+
+    /// Both names were sent, and the server heeded the one that nobody had chosen.
+    #[test]
+    fn what_a_person_chose_is_sent_under_the_name_that_the_profile_has() {
+        let names = ["repetition_penalty", "repeat_penalty", "max_tokens", "max_completion_tokens"];
+        let llamacpp = json!({"repeat_penalty": 1.0});
+        let bounded = json!({"max_completion_tokens": 4096});
+        let cases = [
+            (json!({}), json!({"repetition_penalty": 1.3}), false, json!([1.3, null, 256, null])),
+            (llamacpp.clone(), json!({}), false, json!([null, 1.0, 256, null])),
+            (llamacpp.clone(), json!({"repetition_penalty": 1.3}), false, json!([null, 1.3, 256, null])),
+            (llamacpp, json!({"repetition_penalty": false}), false, json!([null, null, 256, null])),
+            (bounded.clone(), json!({}), false, json!([null, null, null, 4096])),
+            (bounded.clone(), json!({"max_tokens": 64}), false, json!([null, null, null, 64])),
+            (bounded, json!({"max_tokens": 64}), true, json!([null, null, 64, null])),
+            (json!({"max_tokens": -1}), json!({}), false, json!([null, null, -1, null])),
+            (json!({"max_tokens": -1}), json!({"max_tokens": 64}), false, json!([null, null, 64, null])),
+        ];
+        for (extra, chosen, other_max_field, want) in cases {
+            let mut endpoint = Endpoint::new("http://h/v1", "m");
+            endpoint.extra = extra.as_object().unwrap().clone();
+            let mut request = request(&[(Speaker::User, ">")]);
+            request.wish.chosen = chosen.as_object().unwrap().clone();
+            let sent = body(&endpoint, &Learnt { other_max_field, ..Learnt::default() }, &request);
+            let got: Value = names.iter().map(|name| sent.get(*name).cloned()).collect();
+            assert_eq!(got, want, "{extra} {chosen}");
+        }
+    }
+
     #[test]
     fn completions_get_the_body_as_it_is() {
         let mut endpoint = Endpoint::new("http://h/v1", "m");
         endpoint.api = Api::Completions;
         endpoint.max_tokens_field = super::super::endpoint::MaxTokensField::MaxCompletionTokens;
         let mut request = request(&[(Speaker::System, "a"), (Speaker::User, "b\n>")]);
-        request.wish.temperature = Some(0.4);
+        request.wish.warmer = 0.4;
         request.seed = u64::MAX;
         let sent = body(&endpoint, &Learnt::default(), &request);
         assert_eq!(

@@ -70,7 +70,7 @@ actions! {
     MoveUp = "lesson-up", "move the chosen lesson up";
     MoveDown = "lesson-down", "move the chosen lesson down";
     DeleteLesson = "lesson-delete", "delete the chosen lesson";
-    Undo = "undo", "take your last change back";
+    Undo = "undo", "take your last change back; pressed again: the one before what cannot be";
     Redo = "redo", "make the undone change again";
     ReflectNow = "reflect", "ask for a reflection now";
     Back = "back", "one turn back in time";

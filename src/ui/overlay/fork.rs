@@ -55,6 +55,8 @@ pub enum Change {
     Setting,
     /// Nothing: what a refused wish was about has not happened there.
     Before(Seq),
+    /// No branch: the change before the one that cannot be taken back is, here and now.
+    Older(Seq),
 }
 
 /// What the dialog waits for.
@@ -118,6 +120,11 @@ impl ForkBox {
         let mut asked = Self::new(look, &Change::GoOn, None);
         let at = before(look, about);
         asked.entries = vec![Entry::Row(Change::Before(at), "fork from before it".to_owned(), String::new())];
+        if let Some((of, words)) = &refusal.older {
+            let key = look.keymap.label(Action::Undo).map_or_else(String::new, |key| format!("{key}  "));
+            let name = "take back what came before it".to_owned();
+            asked.entries.push(Entry::Row(Change::Older(*of), name, format!("{key}{words}")));
+        }
         asked.chosen = 0;
         asked.refused = Some(refusal.why.clone());
         asked
@@ -169,6 +176,7 @@ impl ForkBox {
             Change::Before(_) => {
                 Reaction::done(Request::Fork(fork("before what was taken back".to_owned(), Vec::new())))
             }
+            Change::Older(of) => Reaction::done(Request::Send(Command::TakeBack(*of))),
             Change::Again => {
                 let again = match self.anew {
                     // Nobody was asked: the agent gets the turn.
@@ -321,10 +329,17 @@ impl Overlay for ForkBox {
         Reaction::default()
     }
 
-    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> Reaction {
         if let Stage::Typing(value) = &mut self.stage {
             self.note = None;
             value.key(key);
+        } else if look.keymap.find(Mode::Main, key) == Some(Action::Undo) {
+            // The same key once more goes one change further back.
+            let older = |e: &Entry| matches!(e, Entry::Row(Change::Older(_), ..));
+            if let Some(place) = self.entries.iter().position(older) {
+                self.chosen = place;
+                return self.take(look);
+            }
         }
         Reaction::default()
     }

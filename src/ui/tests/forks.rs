@@ -305,6 +305,31 @@ fn an_undo_that_came_too_late_offers_a_branch_from_before_it() {
     assert_eq!((forked(&wants).at, forked(&wants).then.len()), (Seq(19), 0));
 }
 
+/// Found by review: what was changed before a call was broken off, and in no prompt yet, stayed for good.
+#[test]
+fn a_second_press_of_undo_takes_back_what_came_before_the_deed_that_stays() {
+    let opened = |older| {
+        let mut stage = Stage::new(kitchen(), 80, 24);
+        let why = "what you did last cannot be undone: a call to a model was broken off";
+        let refusal =
+            Refusal { about: Some(Seq(20)), older, ..Refusal::new(why, "go back and go on from there") };
+        stage.fixture.store.signal(Signal::Refused(refusal));
+        stage.tell(Msg::News);
+        stage
+    };
+    let older = Some((Seq(12), "lesson 12 added".to_owned()));
+    for keys in [&["u"][..], &["Down", "Enter"]] {
+        let mut stage = opened(older.clone());
+        insta::assert_snapshot!("undo_older_80x24", screen(&stage.draw()));
+        let wants: Vec<_> = keys.iter().flat_map(|key| stage.press(key)).collect();
+        assert_eq!(wants, [Request::Send(Command::TakeBack(Seq(12)))]);
+        assert_eq!(top(&stage), "");
+    }
+    // Where there is nothing of the kind the key does nothing.
+    let mut stage = opened(None);
+    assert_eq!((stage.press("u"), top(&stage)), (Vec::new(), "fork"));
+}
+
 #[test]
 fn edited_words_are_marked_as_edited() {
     let mut f = stepped();

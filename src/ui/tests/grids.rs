@@ -43,6 +43,14 @@ fn a_grid_is_drawn_with_shapes_letters_sight_and_fog() {
     insta::assert_snapshot!("grid_ascii_80x24", plain);
 }
 
+/// Beside a grid of eight columns what the agent holds and what marks a locked door were cut off.
+#[test]
+fn words_beside_a_grid_are_not_cut_off() {
+    let mut stage = Stage::new(level("GoToRedBall", 7), 120, 36);
+    let text = screen(&stage.draw());
+    assert!(text.contains("nothing") && text.contains("locked"), "{text}");
+}
+
 #[test]
 fn grids_of_every_shape_fit_every_screen() {
     for name in ["GoToObjS6", "GoToLocalS8N7", "UnlockToUnlock", "BossLevel"] {

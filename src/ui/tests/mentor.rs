@@ -149,6 +149,35 @@ fn a_round_that_was_broken_off_is_told_with_what_can_be_done() {
     assert!(!screen(&stage.draw()).contains("broken off"));
 }
 
+/// Found by review: the proposal that waited had lost its keys, and the one that was offered took its action.
+#[test]
+fn a_broken_off_reflection_leaves_the_waiting_proposal_its_keys() {
+    for (w, h) in [(80, 24), (60, 16)] {
+        let mut fixture = kitchen();
+        assert!(fixture.state().awaiting().is_some_and(|s| s.proposed.is_some()));
+        let calls = fixture.ask_mentor(&ROUND[..1]);
+        fixture.write(Cause::Person, Event::CallCancelled { call: calls[0] });
+        fixture.pause();
+        assert_eq!(fixture.state().broken_off.len(), 1);
+        let mut stage = Stage::new(fixture, w, h);
+        let shown = screen(&stage.draw());
+        for words in [
+            "broken off",
+            "L go on without",
+            "R asks for a reflection",
+            "n does what is proposed, and does not ask",
+            "Enter do it",
+            "o override",
+            "x reject",
+        ] {
+            assert!(shown.contains(words), "{words}: {shown}");
+        }
+        assert!(!shown.contains("what is due"), "{shown}");
+        assert_eq!(stage.press("n"), [Request::Send(Command::Step)]);
+        assert_eq!(stage.press("L"), [Request::Send(Command::GiveUp)]);
+    }
+}
+
 /// A server that only said that it was there looked like one that was at work, for minutes.
 #[test]
 fn a_silent_server_is_told_and_whether_it_is_alive() {

@@ -77,14 +77,18 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
             state.broken_off.iter().filter_map(Effect::question).map(Question::name).collect();
         let words = format!("the mentor was broken off before it had answered: {}", questions.join(", "));
         w.text((Role::ModePaused, ""), 2, Role::ModePaused, &words);
-        w.line(
-            2,
-            keys(
-                look,
-                &[(Action::Step, "go on: what is due is asked again"), (Action::GiveUp, "go on without")],
-            ),
-        );
-        return;
+        let without = (Action::GiveUp, "go on without");
+        let other = unasked || !state.changes.is_empty();
+        if !other && state.awaiting().is_none_or(|step| step.approved) {
+            w.line(2, keys(look, &[(Action::Step, "go on: what is due is asked again"), without]));
+            return;
+        }
+        // Something else waits too, and going on is about that: its own keys follow.
+        w.line(2, keys(look, &[without, (Action::ReflectNow, "asks for a reflection")]));
+        if let Some(key) = look.keymap.label(Action::Step).filter(|_| !other) {
+            let words = format!("{key} does what is proposed, and does not ask the mentor again");
+            w.text((Role::Dim, ""), 2, Role::Dim, &words);
+        }
     }
     if unasked && state.waits() {
         let human = state.autonomy == Autonomy::Human;

@@ -25,6 +25,7 @@ on N, off N, pin N, delete N      switch lesson N on or off, pin it, delete it
 scope N SCOPE           give lesson N another reach: episode, task, task_type, environment
 move N PLACE            put lesson N at another place among its kind
 undo (u), redo (U)      take your last change back, make it again
+undo older              take back what came before something that cannot be taken back
 thought N TEXT, observation N TEXT      other words for step N, until a prompt has shown it
 back [N], forward [N], live      look at the moment N steps back or forward, or at the present again
 fork N [ACTION]         go back to the proposal of step N and on from there, on a branch of its own

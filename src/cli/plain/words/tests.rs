@@ -118,3 +118,34 @@ fn a_summary_is_accepted_and_refused_by_its_numbers() {
     }
     assert!(understand("accept 4", &state).unwrap_err().contains("from 1 to 3"));
 }
+
+/// Found by review: the same prompt had another number of tokens here than on the screen.
+#[test]
+fn the_tokens_of_a_prompt_are_those_that_the_screen_says() {
+    use crate::engine::Measure;
+    let mut state = State::default();
+    let asked = crate::domain::Asked::Actor;
+    let sent = crate::domain::PromptRecord { asked, tokens: 1000, ..Default::default() };
+    state.prompts.0 = Some(sent.into());
+    for (counted, words) in [(1000, "about 1000 tokens"), (1300, "about 1300 tokens")] {
+        state.measures = vec![Measure { asked, estimated: 1000, counted }];
+        let Ok(Said::Tell(told)) = understand("prompt", &state) else { panic!() };
+        assert!(told.contains(words), "{told}");
+    }
+}
+
+/// What came before a deed that stays is taken back by name.
+#[test]
+fn undo_older_names_the_change_that_it_takes_back() {
+    use crate::engine::{Deed, UndoEntry};
+    let mut state = State::default();
+    assert!(understand("undo older", &state).is_err());
+    let change = crate::domain::HandChange::Autonomy { was: Autonomy::Auto, autonomy: state.autonomy };
+    let seq = crate::domain::Seq;
+    state.undo = vec![
+        UndoEntry { of: seq(3), what: Deed::Hand(change) },
+        UndoEntry { of: seq(4), what: Deed::Stays("the agent was asked again".to_owned()) },
+    ];
+    assert_eq!(understand("u older", &state), Ok(Said::Do(vec![Command::TakeBack(seq(3))])));
+    assert_eq!(understand("undo", &state), Ok(Said::Do(vec![Command::Undo])));
+}

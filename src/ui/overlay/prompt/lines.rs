@@ -119,7 +119,7 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
             Origin::Text(_) => "a text of the template".to_owned(),
             Origin::Task => "the task".to_owned(),
         };
-        let words = format!("left out: {what}, about {} tokens: {}", dropped.tokens, dropped.reason);
+        let words = format!("left out: {what}, about {} tokens: {}", counted(dropped.tokens), dropped.reason);
         lines.extend(paragraph((Role::Warn, ""), Role::Warn, &words, columns));
     }
     lines
@@ -206,7 +206,7 @@ fn segments(state: &State, now: &PromptRecord, before: &PromptRecord, columns: u
                 "{} {} (about {} tokens)",
                 segment.label.name(),
                 source(state, &segment.origin),
-                segment.tokens
+                state.as_counted(now.asked, u64::from(segment.tokens))
             );
             lines.extend(paragraph((role, lead), role, &words, columns));
         }

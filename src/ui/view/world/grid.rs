@@ -5,7 +5,7 @@
 
 use super::super::frame;
 use crate::env::babyai::{Pose, SIDE};
-use crate::text::{fits, truncate, width};
+use crate::text::{fits, truncate, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::layout::Block;
 use crate::ui::look::Look;
@@ -301,9 +301,17 @@ fn sight(shown: &Value, agent: Pose, width: usize, height: usize) -> Vec<bool> {
     sight
 }
 
+/// Puts words below each other; those that are too long for a row take as many as they need, as long as there are any.
 fn put_all(words: &[(Role, String)], area: Rect, canvas: &mut Canvas<'_>) {
-    for ((role, text), y) in words.iter().zip(area.top()..area.bottom()) {
-        let text = truncate(text, usize::from(area.width), canvas.glyphs.more);
-        canvas.put(area.x, y, area.width, &text, canvas.style(*role));
+    let mut left = area.top()..area.bottom();
+    for (role, text) in words {
+        let (mut rows, more) = wrap_at_most(text, usize::from(area.width), left.len());
+        if more {
+            rows = vec![truncate(text, usize::from(area.width), canvas.glyphs.more)];
+        }
+        for row in rows {
+            let Some(y) = left.next() else { return };
+            canvas.put(area.x, y, area.width, &row, canvas.style(*role));
+        }
     }
 }

@@ -1,0 +1,93 @@
+//! Below what cannot be taken back: the newest change that nothing has used yet and that still stands as it was made.
+
+use crate::domain::{HandChange, LessonOp, LessonStatus, Seq, Setting};
+use crate::engine::{Deed, State, UndoEntry};
+
+impl State {
+    /// The newest change of a person that can still be taken back, whatever was done since.
+    pub fn undoable(&self) -> Option<Seq> {
+        self.undo.iter().rev().find(|entry| self.untouched(entry)).map(|entry| entry.of)
+    }
+
+    /// A changed prompt that was drafted anew since leaves nothing to take back.
+    pub(super) fn moot(&self, entry: &UndoEntry) -> bool {
+        match &entry.what {
+            Deed::Hand(HandChange::Prompt { prompt, .. }) => {
+                self.pool_used <= entry.of && self.waits_for(prompt.call) != Some(prompt)
+            }
+            _ => false,
+        }
+    }
+
+    /// No prompt and no action has used the change, and nobody has changed the same thing since: taking it back then takes
+    /// back it alone.
+    fn untouched(&self, entry: &UndoEntry) -> bool {
+        let unused = self.pool_used <= entry.of;
+        match &entry.what {
+            Deed::Ran | Deed::Stays(_) => false,
+            Deed::Lesson(op) => unused && self.lesson_stands(op),
+            Deed::Hand(change) => {
+                (unused || !change.touches_episode()) && !self.moot(entry) && self.change_stands(change)
+            }
+        }
+    }
+
+    fn lesson_stands(&self, op: &LessonOp) -> bool {
+        self.pool.get(op.id()).is_some_and(|lesson| match op {
+            LessonOp::Add { text, .. } => lesson.status != LessonStatus::Retired && lesson.text() == text,
+            LessonOp::Edit { text, .. } => lesson.text() == text,
+            LessonOp::Status { status, .. } => lesson.status == *status,
+            LessonOp::Rescope { scope, .. } => lesson.scope == *scope,
+            LessonOp::Move { id, to, .. } => self.pool.place(id) == Some(*to),
+            LessonOp::Recur { .. } => false,
+        })
+    }
+
+    fn change_stands(&self, change: &HandChange) -> bool {
+        let step = |number: &u32| self.open_episode().and_then(|e| e.step(*number));
+        match change {
+            HandChange::Thought { step: number, text, edited, .. } => {
+                step(number).is_some_and(|s| s.thought == *text && s.thought_edited == *edited)
+            }
+            HandChange::Observation { step: number, text, edited, .. } => step(number)
+                .and_then(|s| s.answer.as_ref())
+                .is_some_and(|a| a.seen == *text && a.edited == *edited),
+            HandChange::Setting { name, setting, .. } => {
+                // A bound of the run does not say who set it.
+                let value = |s: Option<Setting>| s.map(|s| s.value).filter(|v| !v.is_null());
+                value(self.setting(name)) == value(setting.clone())
+            }
+            HandChange::Autonomy { autonomy, .. } => self.autonomy == *autonomy,
+            HandChange::Breakpoint { number, stop, on, .. } => {
+                let now = self.stops.get(*number);
+                now.map(|b| &b.stop) == stop.as_ref() && now.is_none_or(|b| b.on == *on)
+            }
+            // A remark is added to others, and a prompt that waits is the one that was changed.
+            HandChange::Remark { .. } | HandChange::Prompt { .. } => true,
+        }
+    }
+
+    /// A deed in a few words.
+    pub(super) fn deed_words(&self, deed: &Deed) -> String {
+        let number = |op: &LessonOp| self.pool.get(op.id()).map_or(0, |l| l.number);
+        match deed {
+            Deed::Ran => "an action of yours".to_owned(),
+            Deed::Stays(what) => what.clone(),
+            Deed::Hand(HandChange::Prompt { .. }) => "your words in a prompt".to_owned(),
+            Deed::Hand(change) => change.words(),
+            Deed::Lesson(op) => match op {
+                LessonOp::Add { .. } => format!("lesson {} added", number(op)),
+                LessonOp::Recur { .. } => format!("lesson {} drawn again", number(op)),
+                LessonOp::Edit { .. } => format!("other words for lesson {}", number(op)),
+                LessonOp::Status { status, .. } => match status {
+                    LessonStatus::On => format!("lesson {} switched on", number(op)),
+                    LessonStatus::Off => format!("lesson {} switched off", number(op)),
+                    LessonStatus::Pinned => format!("lesson {} pinned", number(op)),
+                    LessonStatus::Retired => format!("lesson {} deleted", number(op)),
+                },
+                LessonOp::Rescope { .. } => format!("another reach of lesson {}", number(op)),
+                LessonOp::Move { .. } => format!("another place of lesson {}", number(op)),
+            },
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What was asked ahead and failed: it is no answer, and costs nothing that nobody counted.
+
+use crate::run::{meta, spec, until};
+use crate::{journaled, launch, rest, task};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use retrospect::domain::Usage;
+use retrospect::driver::Driver;
+use retrospect::engine::{AheadNow, Command, Event};
+use retrospect::provider::{Cache, Delta, Provider, ProviderError, Request};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Answers in half and then breaks where it is asked ahead (its second call): at once, or in so many milliseconds.
+struct Breaking(AtomicU32, Option<u64>);
+
+impl Provider for Breaking {
+    fn name(&self) -> String {
+        "breaking".to_owned()
+    }
+
+    fn keeps(&self) -> bool {
+        true
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        let text = |words: &str| Ok(Delta::Text(words.to_owned()));
+        if self.0.fetch_add(1, Ordering::Relaxed) != 1 {
+            return stream::iter([text("inventory")]).boxed();
+        }
+        let after = Duration::from_millis(self.1.expect("broken before its first word"));
+        let breaks = async move {
+            tokio::time::sleep(after).await;
+            panic!("broken in the middle")
+        };
+        stream::iter([text("inv")]).chain(stream::once(breaks)).boxed()
+    }
+}
+
+/// Half an answer is no answer: whether it broke before or after it was wanted, the question is asked anew.
+#[test]
+fn an_early_answer_that_panics_is_not_taken_for_a_whole_one() {
+    for (after, known) in [(None, true), (Some(0), true), (Some(900), false)] {
+        let dir = tempfile::tempdir().unwrap();
+        let spec = spec("react", vec![task("household", "easy/put/3")]);
+        let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
+        launch.actor = Arc::new(Breaking(AtomicU32::new(0), after));
+        let (handle, thread, session) =
+            Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
+        handle.send(Command::Step);
+        rest(&handle, 1);
+        if known {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        handle.send(Command::Step);
+        until(&handle, |s| s.waits() && s.last_step().is_some_and(|s| s.number == 2));
+        handle.quit();
+        thread.join().unwrap();
+        let (ahead, events) = journaled(&handle, &session);
+        assert!(ahead.asked >= 1, "{ahead:?}");
+        for envelope in events {
+            match &envelope.event {
+                Event::ReplyReceived { text, .. } => assert_eq!(text, "inventory", "{after:?}"),
+                Event::CallFailed { .. } => panic!("{after:?}: {envelope:?}"),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Fails where it is asked ahead (its second call), with or without a count of what it cost.
+struct Refusing(AtomicU32, Option<Usage>);
+
+impl Provider for Refusing {
+    fn name(&self) -> String {
+        "refusing".to_owned()
+    }
+
+    fn keeps(&self) -> bool {
+        true
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        let text = |words: &str| Ok(Delta::Text(words.to_owned()));
+        if self.0.fetch_add(1, Ordering::Relaxed) != 1 {
+            return stream::iter([text("inventory")]).boxed();
+        }
+        let counted = self.1.map(|usage| Ok(Delta::Usage(usage)));
+        let refused = Err(ProviderError::new("no such model", "name another"));
+        stream::iter([text("inv")].into_iter().chain(counted).chain([refused])).boxed()
+    }
+}
+
+/// A failure was written down as an answer, with an estimate of tokens that nobody had spent.
+#[test]
+fn a_failure_ahead_is_dropped_at_once_and_costs_what_was_counted() {
+    let counted = Usage { prompt_tokens: 40, reply_tokens: 2, ..Usage::default() };
+    for (usage, tokens) in [(None, 0), (Some(counted), 42)] {
+        let dir = tempfile::tempdir().unwrap();
+        let spec = spec("react", vec![task("household", "easy/put/3")]);
+        let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
+        launch.actor = Arc::new(Refusing(AtomicU32::new(0), usage));
+        let (handle, thread, session) =
+            Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
+        handle.send(Command::Step);
+        // While the person still reads.
+        until(&handle, |s| s.spent.ahead.dropped == 1);
+        assert_eq!(handle.store.head().spent.ahead.wasted.tokens(), tokens);
+        handle.quit();
+        thread.join().unwrap();
+        let (ahead, events) = journaled(&handle, &session);
+        assert_eq!((ahead.asked, ahead.used), (1, 0), "{ahead:?}");
+        let told = events.iter().filter_map(|e| match &e.event {
+            Event::AskedAhead(told) => Some(told.now),
+            _ => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [AheadNow::Asked, AheadNow::Dropped]);
+    }
+}
