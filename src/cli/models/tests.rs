@@ -32,6 +32,7 @@ fn found(
 }
 
 #[test]
+#[cfg_attr(not(feature = "tls"), ignore = "the hosted address needs https")]
 fn a_flag_counts_more_than_a_profile_and_a_profile_more_than_what_is_set_for_all() {
     let keyed = ("OPENAI_API_KEY", KEY);
     let here = ("OPENAI_BASE_URL", "http://here/v1");
@@ -92,6 +93,7 @@ fn the_mentor_may_have_a_server_of_its_own() {
 
 /// A session comes from anywhere; the address in it must not get this person's key by itself.
 #[test]
+#[cfg_attr(not(feature = "tls"), ignore = "the hosted address needs https")]
 fn a_resume_asks_only_where_this_person_asks_anyway() {
     let keyed = ("OPENAI_API_KEY", KEY);
     let evil = ("actor.base_url", "http://evil.example/v1");
@@ -119,4 +121,12 @@ fn a_resume_asks_only_where_this_person_asks_anyway() {
     assert!(
         found(Asked::Actor, "", &[keyed, ("OPENROUTER_API_KEY", "sk-router-key")], &[], &profile).is_err()
     );
+}
+
+/// Without https a hosted address is refused before anything is begun.
+#[cfg(not(feature = "tls"))]
+#[test]
+fn a_build_without_https_says_so() {
+    let told = found(Asked::Actor, "", &[("OPENAI_API_KEY", KEY)], &[], &[]).unwrap_err();
+    assert!(told.contains("built without https"), "{told}");
 }

@@ -344,6 +344,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(not(feature = "tls"), ignore = "some of them need https")]
     fn every_shipped_profile_is_one_and_every_key_is_described() {
         let all: BTreeMap<String, Profile> = toml::from_str(SHIPPED).unwrap();
         assert!(all.contains_key("paper") && all.len() > 8);
