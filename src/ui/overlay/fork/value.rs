@@ -4,10 +4,10 @@ use super::super::action_line::ActionLine;
 use super::super::field::Field;
 use super::super::window::{Line, Pointed, Scroll, paragraph, put_line};
 use super::Change;
-use crate::domain::{Asked, Fate, KNOBS, Knob, RunSpec, ShownAs, knob_of};
+use crate::domain::{Asked, Fate, KNOBS, Knob, RunSpec, Setting, SettingOrigin, ShownAs, knob_of};
 use crate::driver::Accepted;
-use crate::engine::{Command, State, with_model};
-use crate::method::{NAMES, PaperOrCode, SETTINGS, defaults};
+use crate::engine::{Command, State};
+use crate::method::{NAMES, PaperOrCode, SETTINGS, defaults, follow, switched};
 use crate::text::{one_line, truncate};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
@@ -212,9 +212,11 @@ impl Value {
         }
         if self.lists() {
             self.was = self.names.get(self.chosen).map(|n| n.1.clone()).unwrap_or_default();
-            // What stands behind a knob says whose value it is; that is not typed.
+            // What stands behind a value says whose it is; that is not typed.
             if matches!(self.change, Change::Sampling(_)) {
                 self.was = self.was.split("  ").next().unwrap_or_default().to_owned();
+            } else if let Some(value) = self.was.strip_suffix(BY_MENTOR) {
+                self.was = value.to_owned();
             }
             self.field = Field::replaceable(&self.was);
             self.setting = name;
@@ -237,11 +239,11 @@ impl Value {
             }
             Change::Reject => self.told("rejected", vec![Command::Reject(line)]),
             Change::Actor => {
-                let spec = with_model(&spec(look)?, Asked::Actor, &line);
+                let spec = switched(&spec(look)?, Asked::Actor, &line);
                 self.told(&format!("actor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             Change::Mentor => {
-                let spec = with_model(&spec(look)?, Asked::Mentor, &line);
+                let spec = switched(&spec(look)?, Asked::Mentor, &line);
                 self.told(&format!("mentor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             Change::Sampling(asked) => {
@@ -329,8 +331,12 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
     });
     let old: Vec<_> = old.collect();
     settings.0.extend(old);
+    follow(&spec.mentor, &mut settings);
     RunSpec { method: method.to_owned(), settings, loop_detector, ..spec }
 }
+
+/// What stands behind a value that follows from the mentor.
+const BY_MENTOR: &str = "  (because the mentor is a model)";
 
 /// The settings of a run with their values.
 fn settings(run: Option<&RunSpec>) -> Vec<(String, String)> {
@@ -339,7 +345,8 @@ fn settings(run: Option<&RunSpec>) -> Vec<(String, String)> {
     // What is about a server is changed with its model and its sampling.
     let of_a_role = |name: &str| ["actor.", "mentor."].iter().any(|role| name.starts_with(role));
     let told = run.settings.0.iter().filter(|(name, _)| *name != "templates" && !of_a_role(name));
-    told.map(|(name, setting)| (name.clone(), word(&setting.value))).collect()
+    let because = |s: &Setting| if s.origin == SettingOrigin::Mentor { BY_MENTOR } else { "" };
+    told.map(|(name, setting)| (name.clone(), word(&setting.value) + because(setting))).collect()
 }
 
 /// What can be another of a role's sampling, each with how it is and whose value that is.
