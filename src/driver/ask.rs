@@ -33,6 +33,9 @@ impl Driver {
                 let Some(failure) = self.too_long(prompt) else {
                     let rendered = (self.launch.render)(&self.engine.state, prompt);
                     let request = request(prompt, rendered);
+                    if stand_in.is_none() {
+                        provider.recall(&self.engine.state.unsent(prompt.asked));
+                    }
                     let early = stand_in.is_none().then(|| self.take_early(&request)).flatten();
                     return self.runner.ask(provider, prompt, request, early, &self.store, inbox);
                 };

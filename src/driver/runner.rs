@@ -118,7 +118,7 @@ async fn collect(
             // As if it had never been asked ahead: what had come of it is no part of the answer.
             Err(error) if ahead => {
                 ahead = false;
-                tell(Delta::WasReasoning);
+                tell(Delta::Anew);
                 tell(Delta::Notice(format!(
                     "what was asked ahead failed ({}); it is asked anew",
                     error.what
@@ -135,6 +135,10 @@ async fn collect(
             Delta::Usage(reported) => usage = Some(*reported),
             // Nothing that was only reasoned is ever taken for an answer.
             Delta::WasReasoning => reasoning.push_str(&std::mem::take(&mut text)),
+            Delta::Anew => {
+                text.clear();
+                reasoning.clear();
+            }
             Delta::Phase(_) | Delta::Notice(_) | Delta::Alive => {}
         }
         tell(delta);

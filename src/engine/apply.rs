@@ -81,7 +81,7 @@ impl State {
                 self.grant = None;
             }
             Event::AskedAhead(told) => self.ask_ahead(told),
-            Event::SettingsUnsent { asked, what, .. } => self.learn_unsent(*asked, what),
+            Event::SettingsUnsent { call, asked, what } => self.learn_unsent(seq, *call, *asked, what),
             Event::ReplyReceived { call, usage, from, .. } => {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
                 // a mentor's answer comes to stands in the same batch.

@@ -16,6 +16,8 @@ pub struct Learnt {
     pub one_message: bool,
     /// Its answers begin inside of reasoning, without an opening mark.
     pub opened: bool,
+    /// A stop at a newline cuts its answers off before they say what to do: none is sent, and none is kept here.
+    pub lines: bool,
     /// Tokens it counted for each one that we had estimated, over the prompts so far.
     pub ratio: Option<f64>,
 }

@@ -199,6 +199,10 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         };
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, &words);
     }
+    for told in &step.unsent {
+        let words = format!("from here on not sent to the server: {told}");
+        w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, &words);
+    }
     let proposed = step.stage == Stage::Decision && step.executed.is_none();
     // A proposal waits for nobody once its episode has ended.
     let given_up = proposed && state.open_episode().is_none();
