@@ -83,6 +83,7 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMetho
         goal: prompt::interface::goal,
         detect: Arc::new(crate::symbolic::detect),
         stops: crate::stop::rules(condition),
+        attended: true,
     })
 }
 

@@ -28,6 +28,7 @@ impl Driver {
                 place: "mentor".to_owned(),
                 next: "choose a mentor with --mentor".to_owned(),
                 kind: Some(FailureKind::Setup),
+                came: String::new(),
             },
             Some(provider) => {
                 let Some(failure) = self.too_long(prompt) else {
@@ -73,6 +74,7 @@ impl Driver {
             place: "prompt".to_owned(),
             next: next.to_owned(),
             kind: Some(FailureKind::TooLong),
+            came: String::new(),
         })
     }
 }

@@ -72,7 +72,8 @@ pub fn unasked(run: &RunSpec) -> Option<String> {
     let settings = &run.settings;
     let (on, is) = (|name: &str| settings.switch(name, true), |name, word| settings.word(name, "") == word);
     let learns = !run.calibration().is_empty() || !run.exploration().is_empty();
-    let silent = is("reflect", "never") || !["kind_abstract", "kind_error", "kind_progress"].into_iter().any(on);
+    let silent =
+        is("reflect", "never") || !["kind_abstract", "kind_error", "kind_progress"].into_iter().any(on);
     let summaries = settings.number("s_freq", 10);
     let summarised = run.method == "omnireflect" && summaries > 0 && run.tests().len() as u64 >= summaries;
     let after_last = settings.switch("reflect_after_last", false);
@@ -87,9 +88,10 @@ pub fn unasked(run: &RunSpec) -> Option<String> {
             "--set generation=neural (or neuro-symbolic)",
         ),
         _ if learns && !silent => return None,
-        "omnireflect" if silent && !summarised => {
-            ("no reflections are written", "--set reflect=periodic with a kind switched on (kind_abstract ...)")
-        }
+        "omnireflect" if silent && !summarised => (
+            "no reflections are written",
+            "--set reflect=periodic with a kind switched on (kind_abstract ...)",
+        ),
         "react" => ("ReAct reflects on nothing", "another --method, or --calibrate,"),
         "reflexion" if is("strategy", "none") || is("strategy", "last-attempt") => {
             ("this strategy writes no plans", "--set strategy=reflexion (or both)")

@@ -149,7 +149,10 @@ fn an_action_behind_a_newline_is_asked_for_again_without_the_stop_which_is_remem
         let kept = Cached::new(Arc::new(inner.clone()), identity.clone(), folder.path(), Cache::ReadWrite);
         let first = ask(&kept, actors()).await;
         assert_eq!((first.text.as_str(), &first.error), (WHOLE, &None));
-        assert_eq!(first.notices, ["the stop at a newline cut off the action; it isn't sent to this server any more"]);
+        assert_eq!(
+            first.notices,
+            ["the stop at a newline cut off the action; it isn't sent to this server any more"]
+        );
         assert!(inner.unsent().last().unwrap().starts_with("stop at a newline: "), "{:?}", inner.unsent());
         let other = Request { seed: 8, ..actors() };
         let next = ask(&kept, other.clone()).await;

@@ -2,7 +2,7 @@
 
 use super::super::fixture::spec;
 use super::super::{follow, switched, unasked};
-use crate::domain::{Asked, CALIBRATION, RunSpec, SettingOrigin};
+use crate::domain::{Asked, RunSpec, SettingOrigin};
 use serde_json::json;
 
 fn generation(run: &RunSpec) -> (&str, SettingOrigin) {
@@ -62,7 +62,12 @@ fn a_mentor_that_no_setting_lets_be_asked_is_told_with_the_setting_that_changes_
         ("react", 1, &[("calibration", "1"), ("generation", "symbolic")], &["rules", "generation=neural"]),
         ("omnireflect", 1, &[], &["rules", "generation=neural"]),
         ("omnireflect", 1, &[("generation", "neural")], &[]),
-        ("omnireflect", 1, &[("generation", "neural"), ("reflect", "never")], &["no reflections", "reflect=periodic"]),
+        (
+            "omnireflect",
+            1,
+            &[("generation", "neural"), ("reflect", "never")],
+            &["no reflections", "reflect=periodic"],
+        ),
         ("omnireflect", 1, &[("generation", "neural"), ("reflect", "never"), ("s_freq", "2")], &[]),
         ("omnireflect", 1, &[("generation", "neural"), ("kind_error", "false")], &[]),
         (

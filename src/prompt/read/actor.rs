@@ -28,7 +28,7 @@ pub fn cut_short(reply: &str) -> bool {
     match rows(text).first().map(|row| row.mark) {
         Some(Mark::Thought | Mark::Action | Mark::Observation) | None => true,
         Some(Mark::Think) => false,
-        Some(Mark::None) => text.starts_with(['{', '[']),
+        Some(Mark::None) => text.starts_with(['{', '[']) && !text.ends_with(['}', ']']),
     }
 }
 

@@ -156,6 +156,7 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         "Action: look",
         "{\"thought\": \"it is near\", \"action\": \"look\"}",
         "```look around```",
+        "{\"action\": {\"name\": \"look\"}}",
         "thoughts come and go",
         "<think>hm",
     ];

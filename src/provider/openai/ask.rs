@@ -208,6 +208,8 @@ impl Call {
             let place = redactor.clean(place.split(['?', '#']).next().unwrap_or(place));
             error.what = format!("{} sends elsewhere ({status}): {place}", self.endpoint.host());
         }
+        // Its words are out of their JSON now, and a secret in them may have been escaped there.
+        error.what = redactor.clean(&error.what);
         Failed {
             again: retry::may(status, &header)
                 && !matches!(error.kind, FailureKind::Credit | FailureKind::TooLong),

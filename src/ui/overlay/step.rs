@@ -3,8 +3,8 @@
 use super::made::Made;
 use super::window::{Line, Page, Scroll, paragraph};
 use super::{Overlay, Reaction, scrolled};
-use crate::domain::{NoteKind, Seq, Step, Usage, price};
-use crate::engine::Event;
+use crate::domain::{FailureKind, NoteKind, PromptRecord, Seq, Step, Usage, price};
+use crate::engine::{Effect, Event};
 use crate::report::source_words;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
@@ -115,6 +115,21 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
     if let Some(from) = &step.from {
         say("from", Role::Person, &source_words(from));
     }
+    for told in &step.unsent {
+        say("unsent", Role::Warn, told);
+    }
+    let state = look.shown();
+    for (effect, failure) in state.troubles() {
+        let here = |p: &PromptRecord| {
+            p.question.is_none() && p.step == step.number && state.open_episode().is_some()
+        };
+        if matches!(effect, Effect::Ask { prompt, .. } if here(prompt)) {
+            say("failed", Role::Bad, &format!("{}: {}", failure.place, failure.what));
+            if !failure.came.is_empty() {
+                say("had come", Role::Text, &failure.came);
+            }
+        }
+    }
     say("cost", Role::Dim, &cost(&step.usage));
     lines
 }
@@ -164,6 +179,11 @@ fn told(step: &Step, look: &Look<'_>) -> Vec<(String, Option<String>)> {
             Event::AskedAgain { unusable: Some(why), .. } => {
                 if let Some(last) = replies.last_mut() {
                     last.1 = Some(why.clone());
+                }
+            }
+            Event::CallFailed { call, failure } if failure.kind == Some(FailureKind::Unusable) => {
+                if let Some(last) = replies.last_mut().filter(|_| actors.contains(call)) {
+                    last.1 = Some(failure.what.clone());
                 }
             }
             _ => {}
