@@ -45,8 +45,7 @@ use std::task::{Context, Poll};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// What is told of a server whose answers take more than a line.
-const NO_LINES: &str =
-    "stop at a newline: it cut off the action behind a thought, so replies are read to their first action";
+const NO_LINES: &str = "stop at a newline: it cut off the action";
 
 /// A model behind a server.
 #[derive(Clone, Debug)]

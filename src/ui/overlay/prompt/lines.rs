@@ -79,6 +79,9 @@ pub(super) fn whole(state: &State, record: &PromptRecord, columns: u16) -> (Vec<
     (lines, starts)
 }
 
+/// Columns of what had come of an answer.
+const CAME: usize = 400;
+
 /// Why its call has failed, where it has, and what had come of an answer.
 fn failed(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let of = |effect: &Effect| matches!(effect, Effect::Ask { call, .. } if *call == record.call);
@@ -86,7 +89,9 @@ fn failed(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let words = format!("its call failed: {}: {}", failure.place, failure.what);
     let mut lines = paragraph((Role::Bad, ""), Role::Bad, &words, columns);
     if !failure.came.is_empty() {
-        lines.extend(paragraph((Role::Dim, "what had come  "), Role::Text, &failure.came, columns));
+        // The prompt itself is what this view is for; the turn's own shows more.
+        let head = truncate(&failure.came, CAME, "…");
+        lines.extend(paragraph((Role::Dim, "what had come  "), Role::Text, &head, columns));
     }
     lines
 }
