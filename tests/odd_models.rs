@@ -119,7 +119,7 @@ fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
         let journal = place.journal();
         assert!(journal.contains(r#""kind":"unusable""#) && !journal.contains("action_taken"), "{journal}");
         let replies = journal.matches(r#""type":"reply_received""#).count();
-        assert_eq!(words.contains(&format!("{replies} times")), true, "no reply is lost: {words}, {replies}");
+        assert!(words.contains(&format!("{replies} times")), "no reply is lost: {words}, {replies}");
     }
     // It goes on where it was as soon as somebody answers.
     let place = Place::new();

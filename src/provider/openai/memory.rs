@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What is known of an endpoint.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a server")]
 pub struct Learnt {
     /// Fields it refused; they are not sent any more.
     pub dropped: BTreeSet<String>,

@@ -50,16 +50,12 @@ const BOUNDS: [&str; 2] = [MaxTokensField::MaxTokens.name(), MaxTokensField::Max
 /// The texts that end the answer: a person's, else the endpoint's, else the question's; of these none that is only a newline,
 /// where the server's answers take more than a line.
 pub(super) fn stops(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> Vec<String> {
-    match request.wish.field("stop") {
-        Some(chosen) => {
-            let texts = chosen.and_then(Value::as_array).into_iter().flatten();
-            texts.filter_map(|t| t.as_str().map(str::to_owned)).collect()
-        }
-        None => {
-            let own = endpoint.sampling.stop.as_ref().unwrap_or(&request.stop);
-            own.iter().filter(|stop| !learnt.lines || !is_newline(stop)).cloned().collect()
-        }
+    if let Some(chosen) = request.wish.field("stop") {
+        let texts = chosen.and_then(Value::as_array).into_iter().flatten();
+        return texts.filter_map(|t| t.as_str().map(str::to_owned)).collect();
     }
+    let own = endpoint.sampling.stop.as_ref().unwrap_or(&request.stop);
+    own.iter().filter(|stop| !learnt.lines || !is_newline(stop)).cloned().collect()
 }
 
 /// A stop that ends an answer with its line.
