@@ -110,9 +110,11 @@ fn an_unknown_branch_is_a_mistake_of_the_command_line_that_names_those_there_are
         ]
     };
     let all = ["trunk", "b1 (shelf first)"].join(", ");
-    for (word, near) in
-        [("shelf fist", "did you mean \"shelf first\"?"), ("trnk", "did you mean \"trunk\"?"), ("nowhere", "")]
-    {
+    for (word, near) in [
+        ("shelf fist", "did you mean \"shelf first\"?"),
+        ("trnk", "did you mean \"trunk\"?"),
+        ("nowhere", ""),
+    ] {
         for of in [&session, &page] {
             for args in verbs(&format!("{of}@{word}")) {
                 // What came out of a report is not gone on with.
