@@ -3,6 +3,8 @@
 
 #[path = "rig/run.rs"]
 mod run;
+#[path = "rig/stops.rs"]
+mod stops;
 
 use retrospect::domain::{Fate, Seq, ShownAs, Stage, Stop};
 use retrospect::driver::{Driver, Fork, Handle, Launch, OpenWorld};
@@ -123,6 +125,15 @@ fn each_condition_comes_true_where_it_should_on_shipped_sessions() {
             assert_eq!(&at, steps, "{name}: {condition}: {found:?}");
             assert!(found.iter().all(|h| h.0 == 1 && !h.2.is_empty()));
         }
+    }
+}
+
+/// The same rows are played without a screen (`tests/cli/stops.rs`) and on one (`tests/pty.rs`).
+#[test]
+fn the_rows_that_are_played_with_and_without_a_screen_are_those_of_the_recordings() {
+    for (session, _, condition, turns) in stops::rows() {
+        let found: Vec<u32> = hits(&recorded(session), condition).iter().map(|h| h.1).collect();
+        assert_eq!(found, turns, "{session}: {condition}");
     }
 }
 

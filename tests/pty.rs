@@ -2,6 +2,9 @@
 #![cfg(all(feature = "tui", unix))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+#[path = "rig/stops.rs"]
+mod stops;
+
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
@@ -293,4 +296,44 @@ fn a_session_that_was_only_read_is_left_with_the_command_that_goes_on_with_it() 
     assert_eq!(window.end(), 0);
     window.assert_given_back();
     assert!(window.text().contains(&format!("resume {path}")), "{}", window.text());
+}
+
+/// On a screen each condition stops the session at the turn that the recording has, says so in the first row, and Space goes
+/// on to the next.
+#[test]
+fn on_a_screen_it_stops_exactly_where_the_recordings_do() {
+    for (_, task, condition, turns) in stops::rows() {
+        let mut command = CommandBuilder::new(PROGRAM);
+        command.args(["run", "--task", task, "--method", "omnireflect", "--break", condition]);
+        let mut window = Window::with(command, 120, 36, None);
+        window.wait_for(if turns.first() == Some(&1) { "STOPPED" } else { "PAUSED" });
+        for turn in &turns {
+            // It stands at its first proposal: stopped already, where the condition is true of that.
+            if *turn > 1 {
+                window.press(" ");
+            }
+            window.wait_for(&format!("turn {turn}/50   STOPPED · {condition}"));
+        }
+        // Behind the last there is no other: the run comes to its end.
+        window.press(" ");
+        let ended = Instant::now();
+        let over = |w: &Window| w.text().contains("/50   WON") || w.text().contains("/50   ENDED");
+        while !over(&window) {
+            assert!(
+                ended.elapsed() < PATIENCE,
+                "{condition}: it does not come to its end:\n{}",
+                window.text()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // The first closes the card of the result.
+        window.press("q");
+        window.wait_for("result card");
+        window.press("q");
+        window.end();
+        let session = std::fs::read_dir(window._sessions.path()).unwrap().next().unwrap().unwrap().path();
+        let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
+        let due = turns.len();
+        assert_eq!(text.matches("\"type\":\"breakpoint_hit\"").count(), due, "{task}: {condition}");
+    }
 }
