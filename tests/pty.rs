@@ -337,3 +337,53 @@ fn on_a_screen_it_stops_exactly_where_the_recordings_do() {
         assert_eq!(text.matches("\"type\":\"breakpoint_hit\"").count(), due, "{task}: {condition}");
     }
 }
+
+/// `nothing 3` never came true in the episode of the tour, and `D` in the tree had no other branch chosen.
+#[test]
+fn the_tour_is_followed_word_for_word() {
+    let page = include_str!("../docs/TOUR.md").replace("\r\n", "\n");
+    let none = tempfile::tempdir().unwrap();
+    let mut window = Window::start_screen(120, 36, none.path());
+    // What is pressed, what is waited for, and what the page says of it.
+    let steps: &[(&str, &str, &str)] = &[
+        ("", "put a hot mug in coffeemachine", "`Enter` starts it"),
+        ("\r", " 1 ▸ ", "the row with `▸`"),
+        ("n", " 2 ▸ ", "`n` (or `Enter`) does what is proposed"),
+        ("n", " 3 ▸ ", ""),
+        ("n", " 4 ▸ ", ""),
+        ("n", " 5 ▸ ", ""),
+        ("n", " 6 ▸ ", "Press it six times"),
+        ("n", "▌ 7 ▸ ", "the seventh proposal waits"),
+        ("\x1b[D\x1b[D\x1b[D", "PAST turn 4 of 7", "`PAST turn 4 of 7`"),
+        (
+            "o",
+            "This is the past (turn 4 of 7). Continue from here on a new branch?",
+            "This is the past (turn 4 of 7). Continue from here on a new branch?",
+        ),
+        ("", "After turn 4", "**After turn 4**"),
+        ("", "Turn 4 anew, from before its action", "**Turn 4 anew, from before its action**"),
+        ("", "▸ another action", "The key has chosen the row"),
+        ("\r", "of 38", "what the world accepted then"),
+        ("go to drawer 1", "▸ go to drawer 1 ", "Type `go to drawer 1`"),
+        (
+            "\r",
+            "new branch b1; trunk stays: B shows both, B u goes back",
+            "`new branch b1; trunk stays: B shows both, B u goes back`",
+        ),
+        ("", "on b1", "`on b1`"),
+        ("b", "Breakpoints and watches", "`b` opens the breakpoints"),
+        ("stalled 8", "it will stop there", "`stalled 8`"),
+        ("\r", "stops where `stalled 8` comes true", ""),
+        (" ", "STOPPED · stalled 8", "`STOPPED · stalled 8`"),
+        ("B", "Branches: 2", "`B` shows the branches"),
+        ("\x1b[A", "trunk", "`B`, `↑` to `trunk`, `D`"),
+        ("D", "Compare: ", "`D` puts the chosen branch beside"),
+        ("", "a person decided", "a person's hand"),
+        ("\r", "What they came to", "`Enter` tells all about a row"),
+    ];
+    for (keys, due, said) in steps {
+        assert!(page.contains(said), "the page does not say {said:?}");
+        window.press(keys);
+        window.wait_for(due);
+    }
+}
