@@ -22,7 +22,8 @@ struct Window {
     keys: Box<dyn Write + Send>,
     terminal: Arc<Mutex<vt100::Parser>>,
     written: Arc<Mutex<usize>>,
-    _sessions: tempfile::TempDir,
+    /// Goes with the window.
+    sessions: tempfile::TempDir,
 }
 
 impl Window {
@@ -70,7 +71,7 @@ impl Window {
             }
         });
         let keys = pty.master.take_writer().unwrap();
-        Self { child, master: pty.master, keys, terminal, written, _sessions: sessions }
+        Self { child, master: pty.master, keys, terminal, written, sessions }
     }
 
     fn text(&self) -> String {
@@ -331,7 +332,7 @@ fn on_a_screen_it_stops_exactly_where_the_recordings_do() {
         window.wait_for("result card");
         window.press("q");
         window.end();
-        let session = std::fs::read_dir(window._sessions.path()).unwrap().next().unwrap().unwrap().path();
+        let session = std::fs::read_dir(window.sessions.path()).unwrap().next().unwrap().unwrap().path();
         let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
         let due = turns.len();
         assert_eq!(text.matches("\"type\":\"breakpoint_hit\"").count(), due, "{task}: {condition}");

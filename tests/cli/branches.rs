@@ -224,3 +224,22 @@ fn a_broken_branch_file_is_passed_over_in_words() {
     let named = home.run(&["open", &format!("{session}@b7"), "--json"]);
     assert!(named.code != 0 && named.out.contains("b7.jsonl"), "{} {}", named.out, named.err);
 }
+
+/// A kept summary of before names no tasks: it is made anew, and nothing of the session changes.
+#[test]
+fn a_summary_names_the_tasks_and_one_of_before_is_made_anew() {
+    let home = Home::new();
+    let session = std::path::PathBuf::from(forked(&home));
+    home.run(&["sessions"]).ok();
+    let kept = session.join("index/summary.json");
+    let read = || serde_json::from_slice::<serde_json::Value>(&std::fs::read(&kept).unwrap()).unwrap();
+    let new = read();
+    assert_eq!(new["tasks"].as_array().map(Vec::len), Some(1), "{new}");
+    let mut old = new.clone();
+    old.as_object_mut().unwrap().remove("tasks");
+    std::fs::write(&kept, old.to_string()).unwrap();
+    let trunk = std::fs::read(session.join("branches/trunk.jsonl")).unwrap();
+    home.run(&["sessions"]).ok();
+    assert_eq!(read()["tasks"], new["tasks"]);
+    assert_eq!(std::fs::read(session.join("branches/trunk.jsonl")).unwrap(), trunk);
+}
