@@ -12,6 +12,7 @@ use crate::text::{one_line, truncate};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
+use crate::ui::msg::ThenAt;
 use crate::ui::overlay::{SHOWN_AS, THOUGHT};
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -32,10 +33,12 @@ pub(super) struct Value {
     scroll: Scroll,
     /// The setting that was chosen from the list.
     setting: Option<String>,
+    /// The moment whose actions were asked for.
+    asked: Option<ThenAt>,
 }
 
 impl Value {
-    pub(super) fn of(look: &Look<'_>, change: Change, step: u32) -> Self {
+    pub(super) fn of(look: &Look<'_>, change: Change, step: u32, asked: Option<ThenAt>) -> Self {
         let at = look.episode().and_then(|e| e.step(step));
         let run = look.shown().run.as_deref();
         let was = match &change {
@@ -60,12 +63,13 @@ impl Value {
         };
         let chosen = names.iter().position(|(name, _)| *name == was).unwrap_or(0);
         let line = (change == Change::Act).then(|| ActionLine::new(&was));
-        Self { change, step, was, field, line, names, chosen, scroll: Scroll::default(), setting: None }
+        let scroll = Scroll::default();
+        Self { change, step, was, field, line, names, chosen, scroll, setting: None, asked }
     }
 
-    /// What the world accepted then has come in.
-    pub(super) fn learn(&mut self, listed: &Accepted) {
-        if let Some(line) = &mut self.line {
+    /// What the world accepted then has come in. That of another moment, which was asked for before, is dropped.
+    pub(super) fn learn(&mut self, at: ThenAt, listed: &Accepted) {
+        if let Some(line) = self.line.as_mut().filter(|_| self.asked == Some(at)) {
             line.learn(listed.as_deref().map_err(String::clone));
         }
     }
