@@ -126,7 +126,7 @@ pub enum Message {
     Late(u64),
     /// An answer that was asked for ahead, by its number, is whole; on the line with this number. Only the driver's own tasks
     /// send it.
-    HeardAhead(u64, u64, Option<crate::domain::Usage>),
+    HeardAhead(u64, u64, Result<crate::domain::Usage, crate::domain::Usage>),
     /// A piece of an answer under way on the line with this number.
     Delta(u64, CallId, crate::provider::Delta),
 }
