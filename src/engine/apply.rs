@@ -42,7 +42,7 @@ impl State {
                 self.autonomy = spec.autonomy;
                 self.run = Some(Arc::new((**spec).clone()));
             }
-            Event::PoolLoaded { .. } => {}
+            Event::PoolLoaded { source, .. } => self.pool.load(source),
             Event::TextDefined { hash, text } => {
                 self.texts.insert_mut(hash.clone(), Arc::from(text.as_str()));
             }
