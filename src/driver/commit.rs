@@ -79,9 +79,11 @@ impl Driver {
         if matches!(command, Command::Close) {
             self.close_ahead();
         }
-        let events = self.engine.decide(&Input::Command(command.clone()))?;
+        let mut events = self.engine.decide(&Input::Command(command.clone()))?;
         if let Command::ChangeRun(spec) = command {
-            self.outfitted = Some(self.outfit(spec)?);
+            let launch = self.outfit(spec)?;
+            launch.note_down(&mut events);
+            self.outfitted = Some(launch);
         }
         self.commit(events);
         self.advance();
