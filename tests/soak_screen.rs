@@ -220,6 +220,7 @@ impl Session {
                     since,
                     moved: since,
                     alive: false,
+                    usage: None,
                 });
             }
         });

@@ -80,6 +80,7 @@ impl Driver {
             self.close_ahead();
         }
         let mut events = self.engine.decide(&Input::Command(command.clone()))?;
+        self.hear_out(&mut events);
         if let Command::ChangeRun(spec) = command {
             let launch = self.outfit(spec)?;
             launch.note_down(&mut events);
@@ -293,7 +294,8 @@ impl Driver {
                     let was = std::mem::take(&mut of.text);
                     of.reasoning.push_str(&was);
                 }
-                Delta::Usage(_) | Delta::Notice(_) | Delta::Alive => {}
+                Delta::Usage(usage) => of.usage = Some(usage),
+                Delta::Notice(_) | Delta::Alive => {}
             }
         });
     }
