@@ -175,7 +175,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         let _ = writeln!(out, "<p class=\"soft\">rejected <code>{}</code>: {}</p>", escape(was), escape(why));
     }
     for came in &step.broken_off {
-        let _ = writeln!(out, "<p class=\"soft\">{}</p>", broken_off(came, |text| escape(text).into()));
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", broken_off(came, escape));
     }
     if step.prompt_edited {
         let _ = writeln!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
@@ -279,6 +279,9 @@ fn reflection(out: &mut String, reflection: &Reflection) {
         let _ = writeln!(out, "<li>{}</li>", words(&item.text));
     }
     out.push_str("</ul>");
+    if reflection.prompt_edited {
+        let _ = write!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
+    }
     if let Some(from) = &reflection.from {
         let _ = write!(out, "<p class=\"soft\">{}</p>", escape(&source_words(from)));
     }

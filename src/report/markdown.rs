@@ -172,6 +172,9 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
             }
             out.push('\n');
         }
+        if reflection.prompt_edited {
+            let _ = writeln!(out, "  - {PROMPT_EDITED}");
+        }
         if let Some(from) = &reflection.from {
             let _ = writeln!(out, "  - {}", code(&source_words(from)));
         }

@@ -334,7 +334,7 @@ pub(super) fn broken_off(came: &Came, quote: impl Fn(&str) -> String) -> String 
     let mut told = format!("broken off by a person{cost}");
     for (name, words) in [("reasoning", &came.reasoning), ("answer", &came.text)] {
         if !words.trim().is_empty() {
-            told.push_str(&format!("; {name} so far: {}", quote(words.trim())));
+            let _ = write!(told, "; {name} so far: {}", quote(words.trim()));
         }
     }
     told

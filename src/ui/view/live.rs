@@ -5,7 +5,7 @@ mod broken;
 use super::rows::{Measure, Parts, Row, Writer};
 use crate::domain::{Asked, Autonomy, Question, Stage, Step};
 use crate::driver::LiveCall;
-use crate::engine::{Effect, State};
+use crate::engine::{Effect, Failure, State};
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
 use crate::ui::keymap::Action;
@@ -192,7 +192,8 @@ fn troubles(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     }
     if let Some(draft) = &state.draft {
         let of = draft.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
-        w.line(2, [(Role::Dim, format!("the prompt{of} is drafted and waits"))]);
+        let words = if draft.edited { ", with your words," } else { "" };
+        w.line(2, [(Role::Dim, format!("the prompt{of}{words} is drafted and waits"))]);
         if !look.reading() {
             w.line(2, keys(look, &[(Action::StepStage, "send it"), (Action::Prompt, "read or change it")]));
         }
@@ -213,7 +214,8 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     for next in &told {
         w.text((Role::Dim, ""), 2, Role::Dim, next);
     }
-    if state.waiting().any(|prompt| state.changed_since(prompt)) {
+    let changed = |(effect, _): &(Effect, Failure)| matches!(effect, Effect::Ask { prompt, .. } if state.changed_since(prompt));
+    if state.troubles().any(changed) {
         let mark = format!("{} ", look.glyphs.person);
         w.text(
             (Role::MarkPerson, &mark),
