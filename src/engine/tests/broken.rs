@@ -218,7 +218,8 @@ fn a_retry_with_other_words_forgot_what_was_broken_off() {
     };
     let off = "a call to a model was broken off";
     // What is done; then what has failed, was broken off and is under way; what undo says, none: it takes something back.
-    let cases: [(&[Do], (usize, usize, usize), Option<&str>); 12] = [
+    type Case<'a> = (&'a [Do], (usize, usize, usize), Option<&'a str>);
+    let cases: [Case<'_>; 12] = [
         (&[], (1, 1, 0), Some(off)),
         (&[retry], (0, 1, 1), Some(off)),
         (&[edit], (1, 1, 0), None),
