@@ -1,8 +1,6 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
 mod why;
-pub use why::{Failure, PauseReason};
-
 use super::{AskedAhead, Carried};
 use crate::domain::{
     Asked, Author, Autonomy, CallId, Came, EpisodeRole, EpisodeSummary, Executed, Fate, HandChange, LessonOp,
@@ -10,6 +8,7 @@ use crate::domain::{
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+pub use why::{Failure, PauseReason};
 
 /// A fact. Every variant is complete: folding asks nobody.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
