@@ -227,6 +227,7 @@ mod streaming {
                         since: Instant::now(),
                         moved: Instant::now(),
                         alive: false,
+                        usage: None,
                     });
                 }
                 let of = &mut live.calls[0];

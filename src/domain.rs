@@ -1,5 +1,6 @@
 //! The nouns of the field, one name for one idea. Nothing here reads a file, a clock or a socket.
 
+mod came;
 mod failure;
 mod hand;
 mod id;
@@ -15,6 +16,7 @@ mod task;
 mod turn;
 mod usage;
 
+pub use came::Came;
 pub use failure::FailureKind;
 pub use hand::HandChange;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};

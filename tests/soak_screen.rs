@@ -221,6 +221,7 @@ impl Session {
                     since,
                     moved: since,
                     alive: false,
+                    usage: None,
                 });
             }
         });

@@ -14,7 +14,7 @@ use super::config::{Config, From};
 use super::fault::{Fault, FaultKind};
 use super::place;
 use super::settings::origin;
-use crate::domain::{Asked, RunSpec, SettingOrigin, Settings};
+use crate::domain::{Asked, RunSpec, Setting, SettingOrigin, Settings};
 use crate::driver::{DriverError, StandIn, recorded};
 use crate::provider::openai::{Endpoint, OpenAi, Profile, ProfileError};
 use crate::provider::{Cache, Cached, Provider};
@@ -226,6 +226,34 @@ fn cache_folder(config: &Config) -> PathBuf {
     })
 }
 
+/// How a server samples by its profile.
+fn sampling_of(endpoint: &Endpoint) -> Value {
+    let (sampling, number) = (&endpoint.sampling, |name: &str| endpoint.number(name));
+    json!({
+        "temperature": number("temperature"), "top_p": number("top_p"), "top_k": number("top_k").map(|k| k as u64),
+        "repetition_penalty": number("repetition_penalty"), "max_tokens": sampling.max_tokens, "seed": sampling.seed,
+    })
+}
+
+/// What a run that was changed on its way is to say of the servers it asks from then on, where it does not say it: all of it
+/// comes from their profiles. One that cannot be had is said when it is asked for.
+pub(super) fn noted(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
+    let mut noted = Vec::new();
+    for (asked, name) in [(Asked::Actor, &spec.actor), (Asked::Mentor, &spec.mentor)] {
+        let Some(model) = name.strip_prefix("openai:") else { continue };
+        let Ok(endpoint) = endpoint(config, asked, model, Some(&spec.settings)) else { continue };
+        for (part, value) in [
+            ("base_url", json!(endpoint.base_url)),
+            ("sampling", sampling_of(&endpoint)),
+            ("unsent", json!(endpoint.unsent())),
+        ] {
+            let setting = Setting { value, origin: SettingOrigin::Config };
+            noted.push((format!("{}.{part}", asked.name()), setting));
+        }
+    }
+    noted
+}
+
 /// Writes down which servers a new run uses, without a secret.
 pub(super) fn note_down(
     config: &Config,
@@ -250,15 +278,7 @@ pub(super) fn note_down(
         if config.from("run.api") != &From::Default {
             put("api", json!(config.text("run.api")), origin(config.from("run.api")));
         }
-        let (sampling, number) = (&endpoint.sampling, |name: &str| endpoint.number(name));
-        put(
-            "sampling",
-            json!({
-                "temperature": number("temperature"), "top_p": number("top_p"), "top_k": number("top_k").map(|k| k as u64),
-                "repetition_penalty": number("repetition_penalty"), "max_tokens": sampling.max_tokens, "seed": sampling.seed,
-            }),
-            SettingOrigin::Config,
-        );
+        put("sampling", sampling_of(&endpoint), SettingOrigin::Config);
         put("unsent", json!(endpoint.unsent()), from);
     }
     Ok(())

@@ -272,6 +272,7 @@ fn outfit(spec: &RunSpec, config: &Config, worlds: &WorldOptions, typing: Durati
     let launch = Launch::with(spec, templates, open, typing, find, serve).map(|launch| Launch {
         stand_in: Some(models::stand_in(spec, config)),
         prefetch: config.switch("run.prefetch"),
+        noted: models::noted(spec, config),
         ..launch
     });
     launch.map_err(|error| match (unfound.or(unserved), error) {

@@ -280,6 +280,7 @@ mod tests {
                 since: moved,
                 moved,
                 alive: true,
+                usage: None,
             };
             store.edit_live(|l| l.calls = vec![live]);
             teller.silence(&store);

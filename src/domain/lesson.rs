@@ -85,6 +85,9 @@ pub struct Lesson {
     pub versions: Arc<Vec<LessonVersion>>,
     /// Episode and step it was learnt at (0, 0: loaded).
     pub learnt_at: (u32, u32),
+    /// The file that it was loaded from, where the run began with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Arc<str>>,
     /// The words of the trajectory it rests on.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub evidence: Arc<str>,
@@ -228,6 +231,13 @@ pub struct PoolChange {
 }
 
 impl Lesson {
+    /// The name of the file that it was loaded from, without its folders; none where it was learnt here, or in the session
+    /// that this one plays again.
+    pub fn file_name(&self) -> Option<&str> {
+        let file = self.file.as_deref().filter(|_| self.learnt_at == (0, 0))?;
+        Some(file.rsplit(['/', '\\']).next().unwrap_or(file))
+    }
+
     /// The wording in force.
     pub fn text(&self) -> &LessonText {
         static EMPTY: LessonText = LessonText { text: String::new(), solution: None };

@@ -137,6 +137,9 @@ pub struct Reflection {
     /// Who answered in the model's place, where a person took a recorded reply: `recorded:SESSION` or `cache`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+    /// A person had changed the words of the question (set when it is folded).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prompt_edited: bool,
     /// The event that brought it (set when it is folded).
     #[serde(default, skip_serializing_if = "Seq::is_before_all")]
     pub seq: Seq,

@@ -1,6 +1,6 @@
 //! One accepted reply of the actor and what came of it.
 
-use super::{CallId, Note, Seq, StopMark, Usage};
+use super::{CallId, Came, Note, Seq, StopMark, Usage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -159,6 +159,12 @@ pub struct Step {
     /// Breakpoints and watches that came true here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<StopMark>,
+    /// What had come of its calls that a person broke off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken_off: Vec<Came>,
+    /// A person has changed the words of its prompt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prompt_edited: bool,
     /// The call that asked the actor.
     #[serde(default)]
     pub call: Option<CallId>,

@@ -164,11 +164,20 @@ impl Driver {
         Some(self.ahead.early.swap_remove(place))
     }
 
-    /// An answer that was asked for ahead is whole: what it costs is known, whether it will be wanted or not. None: it failed,
-    /// and is of no use to anybody.
-    pub(super) fn answered_ahead(&mut self, number: u64, came: Option<Usage>) {
-        let Some(place) = self.ahead.early.iter().position(|early| early.number == number) else { return };
-        let Some(usage) = came else { return self.drop_at(place) };
+    /// An answer that was asked for ahead is whole: what it costs is known, whether it will be wanted or not. An error: it
+    /// failed, and is of no use to anybody, not even to the call that it had been taken for, which is asked anew.
+    pub(super) fn answered_ahead(&mut self, number: u64, came: Result<Usage, Usage>) {
+        let place = self.ahead.early.iter().position(|early| early.number == number);
+        let (place, usage) = match (place, came) {
+            (Some(place), Ok(usage)) => (place, usage),
+            (Some(place), Err(_)) => return self.drop_at(place),
+            (None, Ok(_)) => return,
+            (None, Err(usage)) => {
+                let taken = self.engine.state.early.iter().find(|e| e.number == number).cloned();
+                let dropped = taken.map(|taken| AskedAhead { now: AheadNow::Dropped, usage, ..taken });
+                return self.ahead.unwritten.extend(dropped);
+            }
+        };
         let asked = self.ahead.early[place].asked();
         let told = AskedAhead { number, asked, now: AheadNow::Answered, call: None, usage };
         self.ahead.unwritten.push_back(told);

@@ -2,10 +2,10 @@
 
 use super::request::request;
 use super::stand_in::StandingIn;
-use super::{Driver, Message};
-use crate::domain::{Asked, CallId, FailureKind, PromptRecord};
-use crate::engine::{Ask, Failure, Reply};
-use crate::provider::Provider;
+use super::{Driver, LiveCall, Message};
+use crate::domain::{Asked, CallId, Came, FailureKind, PromptRecord, Usage};
+use crate::engine::{Ask, Cause, Effect, Event, Failure, Reply};
+use crate::provider::{Phase, Provider};
 use std::sync::Arc;
 
 impl Driver {
@@ -47,6 +47,18 @@ impl Driver {
         let _ = inbox.send(Message::Reply(self.line, Reply::Failed { call, failure }));
     }
 
+    /// Says of calls that a person breaks off what had come of them: the engine knows nothing of answers under way.
+    pub(super) fn hear_out(&self, events: &mut [(Cause, Event)]) {
+        for (_, event) in events {
+            let Event::CallCancelled { call, came } = event else { continue };
+            let Some(Effect::Ask { prompt, .. }) = self.engine.state.calls.get(call) else { continue };
+            let live = self.store.live();
+            let Some(answer) = live.calls.iter().find(|c| c.call == *call) else { continue };
+            let recorded = self.engine.state.stand_in(*call).is_some();
+            **came = Came { usage: spent(answer, prompt, recorded), ..answer.came() };
+        }
+    }
+
     /// What does not fit into the budget is not sent: a server would cut it without a word. Where only what is never cut (task,
     /// lessons, examples, the newest step) is left, a draft that was made now would be as long.
     pub(super) fn too_long(&self, prompt: &PromptRecord) -> Option<Failure> {
@@ -77,4 +89,24 @@ impl Driver {
             came: String::new(),
         })
     }
+}
+
+/// What an answer under way has cost by now: as counted, else about; none where the question has not gone out.
+fn spent(answer: &LiveCall, prompt: &PromptRecord, recorded: bool) -> Option<Usage> {
+    let millis = answer.since.elapsed().as_millis() as u64;
+    if let Some(usage) = answer.usage {
+        return Some(Usage { millis, recorded: usage.recorded || recorded, ..usage });
+    }
+    if answer.phase == Phase::Connecting && answer.pieces == 0 {
+        return None;
+    }
+    let letters = answer.text.len() as u64 + answer.reasoning.len() as u64;
+    Some(Usage {
+        prompt_tokens: u64::from(prompt.tokens),
+        reply_tokens: letters.div_ceil(4),
+        estimated: true,
+        millis,
+        recorded,
+        ..Usage::default()
+    })
 }

@@ -79,9 +79,12 @@ impl Driver {
         if matches!(command, Command::Close) {
             self.close_ahead();
         }
-        let events = self.engine.decide(&Input::Command(command.clone()))?;
+        let mut events = self.engine.decide(&Input::Command(command.clone()))?;
+        self.hear_out(&mut events);
         if let Command::ChangeRun(spec) = command {
-            self.outfitted = Some(self.outfit(spec)?);
+            let launch = self.outfit(spec)?;
+            launch.note_down(&mut events);
+            self.outfitted = Some(launch);
         }
         self.commit(events);
         self.advance();
@@ -295,7 +298,8 @@ impl Driver {
                     of.text.clear();
                     of.reasoning.clear();
                 }
-                Delta::Usage(_) | Delta::Notice(_) | Delta::Alive => {}
+                Delta::Usage(usage) => of.usage = Some(usage),
+                Delta::Notice(_) | Delta::Alive => {}
             }
         });
     }

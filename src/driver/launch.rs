@@ -8,8 +8,8 @@ use super::orders::Orders;
 use super::runner::Runner;
 use super::then::Thens;
 use super::{Handle, Health, Message, OpenWorld, Render, StandIn, Store};
-use crate::domain::{BranchId, RunSpec};
-use crate::engine::{Carried, Command, Engine, LessonWish, Policy, State};
+use crate::domain::{BranchId, RunSpec, Setting};
+use crate::engine::{Carried, Cause, Command, Engine, Event, LessonWish, Policy, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
 use crate::provider::Provider;
 use std::collections::VecDeque;
@@ -39,6 +39,8 @@ pub struct Launch {
     pub prefetch: bool,
     /// Outfits another run of the same session; without it a run cannot be changed on its way.
     pub outfit: Option<Outfit>,
+    /// What is written down with the run when it is changed to this one: of whom its roles ask, by the names of its settings.
+    pub noted: Vec<(String, Setting)>,
     /// What an episode that is played again had at its start; a run that is begun takes it.
     pub carried: Option<Box<Carried>>,
 }
@@ -103,6 +105,18 @@ pub struct Driver {
     /// The lines that were left last.
     pub(super) left: VecDeque<Left>,
     pub(super) quit: bool,
+}
+
+impl Launch {
+    /// Completes a changed run: what it is outfitted with is known only now.
+    pub(super) fn note_down(&self, events: &mut [(Cause, Event)]) {
+        for (_, event) in events {
+            let Event::RunChanged { spec } = event else { continue };
+            for (name, setting) in &self.noted {
+                spec.settings.0.entry(name.clone()).or_insert_with(|| setting.clone());
+            }
+        }
+    }
 }
 
 impl Driver {

@@ -98,6 +98,7 @@ impl Launch {
             outfit,
             stand_in,
             prefetch: false,
+            noted: Vec::new(),
             carried: None,
         })
     }

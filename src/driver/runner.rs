@@ -50,6 +50,7 @@ impl Runner {
                 since: began,
                 moved: began,
                 alive: false,
+                usage: None,
             });
         });
         let estimate = u64::from(record.tokens);

@@ -2,7 +2,7 @@
 //! way to send wishes. A slow reader never blocks the driver.
 
 use super::{Accepted, Fork, Then};
-use crate::domain::{Asked, BranchId, CallId, Seq};
+use crate::domain::{Asked, BranchId, CallId, Came, Seq, Usage};
 use crate::engine::{Command, Envelope, Refusal, State};
 use crate::provider::Phase;
 use crate::timeline::Timeline;
@@ -31,11 +31,18 @@ pub struct LiveCall {
     pub moved: Instant,
     /// Signs of life came after that: the server is there and says nothing.
     pub alive: bool,
+    /// What it costs, once somebody has counted.
+    pub usage: Option<Usage>,
 }
 
 impl LiveCall {
     /// A pause longer than this is told to a person.
     pub const LONG: Duration = Duration::from_secs(15);
+
+    /// What of the answer can be read by now.
+    pub fn came(&self) -> Came {
+        Came { text: self.text.clone(), reasoning: self.reasoning.clone(), usage: None }
+    }
 
     /// The seconds of silence up to this moment; none where it is short.
     pub fn quiet(&self, now: Instant) -> Option<u64> {
@@ -126,7 +133,7 @@ pub enum Message {
     Late(u64),
     /// An answer that was asked for ahead, by its number, is whole; on the line with this number. Only the driver's own tasks
     /// send it.
-    HeardAhead(u64, u64, Option<crate::domain::Usage>),
+    HeardAhead(u64, u64, Result<Usage, Usage>),
     /// A piece of an answer under way on the line with this number.
     Delta(u64, CallId, crate::provider::Delta),
 }

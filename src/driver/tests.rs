@@ -114,6 +114,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
         outfit: None,
         stand_in: None,
         prefetch: false,
+        noted: Vec::new(),
         carried: None,
     }
 }

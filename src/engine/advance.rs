@@ -320,11 +320,18 @@ fn by_actor(action: String) -> Executed {
     Executed { action, sent: None, rule: None, by: By::Actor, shown_as: ShownAs::Own, fate: Fate::Kept }
 }
 
+impl State {
+    /// The steps of an episode as they count against its bound.
+    pub fn counted_steps(&self, episode: &Episode) -> u32 {
+        if self.switch("thoughts_count", true) { episode.answered() } else { episode.moves }
+    }
+}
+
 /// The end of the open episode as an event.
 pub fn end(state: &State, reason: EndReason) -> Event {
     let Some(e) = state.open_episode() else { return Event::RunEnded };
     let won = e.last().and_then(|s| s.answer.as_ref()).or(e.reset.as_ref()).is_some_and(|a| a.won);
-    let steps = if state.switch("thoughts_count", true) { e.answered() } else { e.moves };
+    let steps = state.counted_steps(e);
     Event::EpisodeEnded {
         summary: Box::new(EpisodeSummary {
             number: e.number,

@@ -1,5 +1,6 @@
 //! What asking ahead came to: questions that were asked before anybody wanted their answer (`--prefetch`).
 
+use super::State;
 use crate::domain::{Asked, CallId, Counted, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,29 @@ pub struct AheadTally {
     pub dropped: u64,
     /// What those for nothing came to; the others stand in the run's own counts.
     pub wasted: Counted,
+    /// Questions that have come to nothing yet, one way or the other: under way, or left by a program that was killed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub open: u64,
+    /// What those have cost so far, as far as is known; whoever takes the session up counts it as for nothing.
+    #[serde(default, skip_serializing_if = "Counted::is_empty")]
+    pub pending: Counted,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl State {
+    /// What asking ahead came to by now, with what is open.
+    pub fn asked_ahead(&self) -> AheadTally {
+        let mut tally = self.spent.ahead;
+        for early in &self.early {
+            tally.open = tally.open.saturating_add(1);
+            tally.pending.add(&early.usage);
+        }
+        tally
+    }
 }
 
 impl AheadTally {
@@ -57,12 +81,19 @@ impl AheadTally {
         if self.asked == 0 {
             return None;
         }
-        let tokens = match self.wasted.tokens() {
-            0 => String::new(),
-            n => format!(", {n} tokens"),
+        let spent = |of: Counted| {
+            let tokens = match of.tokens() {
+                0 => String::new(),
+                n => format!(", {n} tokens"),
+            };
+            tokens + &of.cost().map_or_else(String::new, |cost| format!(", cost {cost}"))
         };
-        let cost = self.wasted.cost().map_or_else(String::new, |cost| format!(", cost {cost}"));
-        Some(format!("{} asked, {} used, {} for nothing{tokens}{cost}", self.asked, self.used, self.dropped))
+        let nothing = spent(self.wasted);
+        let open = match self.open {
+            0 => String::new(),
+            n => format!("; {n} open{}", spent(self.pending)),
+        };
+        Some(format!("{} asked, {} used, {} for nothing{nothing}{open}", self.asked, self.used, self.dropped))
     }
 
     /// Both together.
@@ -73,6 +104,8 @@ impl AheadTally {
             used: self.used.saturating_add(other.used),
             dropped: self.dropped.saturating_add(other.dropped),
             wasted: self.wasted.with(other.wasted),
+            open: self.open.saturating_add(other.open),
+            pending: self.pending.with(other.pending),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
 mod ahead;
+mod broken;
 mod hand;
 mod parts;
 mod prompt;
@@ -27,8 +28,7 @@ impl State {
             let call = effect.call();
             if !matches!(envelope.event, Event::CallCancelled { .. }) {
                 self.next_call = self.next_call.max(call.0.saturating_add(1));
-                // Somebody is asked again: what was broken off is part of that, or of the past.
-                self.broken_off.clear();
+                self.pass_broken_off(&effect);
                 self.calls.insert(call, effect);
             }
         }
@@ -43,7 +43,7 @@ impl State {
                 self.autonomy = spec.autonomy;
                 self.run = Some(Arc::new((**spec).clone()));
             }
-            Event::PoolLoaded { .. } => {}
+            Event::PoolLoaded { source, .. } => self.pool.load(source),
             Event::TextDefined { hash, text } => {
                 self.texts.insert_mut(hash.clone(), Arc::from(text.as_str()));
             }
@@ -197,6 +197,7 @@ impl State {
                 let index = self.reflections.len() as u32;
                 let mut reflection = (**reflection).clone();
                 reflection.seq = seq;
+                reflection.prompt_edited = self.question_edited(reflection.call);
                 self.reflections.push_back_mut(Arc::new(reflection));
                 self.edit_step(seq, |s| s.reflections.push(index));
                 self.spend_stage();
@@ -247,8 +248,10 @@ impl State {
                 // What was learnt of the servers before says nothing of those from now on.
                 self.unsent.clear();
                 self.measures.clear();
-                // What the old run asked is nothing that the new one could go on without.
-                self.broken_off.clear();
+                // What another method asked is nothing that this one could go on without.
+                if self.run.as_ref().is_none_or(|run| run.method != spec.method) {
+                    self.broken_off.clear();
+                }
                 self.run = Some(Arc::new((**spec).clone()));
             }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
@@ -275,16 +278,7 @@ impl State {
                     self.add_trouble(effect, failure.clone());
                 }
             }
-            Event::CallCancelled { call } => {
-                self.stand_ins.retain(|s| s.0 != *call);
-                self.broken_off.extend(self.calls.remove(call).filter(|e| e.question().is_some()));
-                self.edit_step(seq, |s| {
-                    if s.stage == Stage::Reply {
-                        s.stage = Stage::Prompt;
-                        s.retry += 1;
-                    }
-                });
-            }
+            Event::CallCancelled { call, came } => self.break_off(seq, *call, came),
             Event::Retried { call, from } => {
                 // Without a call it is about the difference, or in the oldest sessions about what failed.
                 let failed = || self.trouble.as_ref().map(|(effect, _)| effect.call());
@@ -292,11 +286,14 @@ impl State {
                 if let Some(effect) = failed.and_then(|call| self.take_trouble(call)) {
                     self.stand_ins.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);
+                } else if let (Some(call), Some(from)) = (*call, from) {
+                    // Sent anew in the same batch.
+                    self.stand_ins.extend(self.calls.contains_key(&call).then(|| (call, from.clone())));
                 }
                 self.divergence = None;
             }
             Event::GivenUp { call } => {
-                self.broken_off.retain(|e| e.call() != *call);
+                self.broken_off.retain(|(e, _)| e.call() != *call);
                 let asked_actor = matches!(
                     self.take_trouble(*call),
                     Some(Effect::Ask { prompt, .. }) if prompt.asked == Asked::Actor
@@ -376,6 +373,7 @@ impl State {
             s.call = Some(call);
             s.prompt_seq = seq;
             s.lessons = lessons;
+            s.prompt_edited = prompt.edited;
         });
     }
 }

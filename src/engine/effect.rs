@@ -1,7 +1,7 @@
 //! What an event asks of the outside.
 
 use super::Event;
-use crate::domain::{CallId, PromptRecord, Question, Task};
+use crate::domain::{Asked, CallId, PromptRecord, Question, Task};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub fn effect_of(event: &Event) -> Option<Effect> {
             list: *list,
         }),
         Event::PromptSent { prompt } => Some(Effect::Ask { call: prompt.call, prompt: prompt.clone() }),
-        Event::CallCancelled { call } => Some(Effect::Cancel { call: *call }),
+        Event::CallCancelled { call, .. } => Some(Effect::Cancel { call: *call }),
         _ => None,
     }
 }
@@ -64,6 +64,11 @@ impl Effect {
             Self::Ask { prompt, .. } => prompt.question,
             _ => None,
         }
+    }
+
+    /// It asks this model.
+    pub fn asks(&self, who: Asked) -> bool {
+        matches!(self, Self::Ask { prompt, .. } if prompt.asked == who)
     }
 
     /// The call it names.

@@ -1,16 +1,13 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
+mod why;
 use super::{AskedAhead, Carried};
 use crate::domain::{
-    Asked, Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, Fate, HandChange, LessonOp, Note,
-    PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
+    Asked, Author, Autonomy, CallId, Came, EpisodeRole, EpisodeSummary, Executed, Fate, HandChange, LessonOp,
+    Note, PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::sync::Arc;
-
-mod why;
-
 pub use why::{Failure, PauseReason};
 
 /// A fact. Every variant is complete: folding asks nobody.
@@ -279,7 +276,7 @@ pub enum Event {
     /// The method's own memory was replaced.
     MemorySet {
         /// The new memory.
-        value: Value,
+        value: serde_json::Value,
     },
     /// A remark of a person.
     Remarked {
@@ -293,7 +290,7 @@ pub enum Event {
         /// Its name.
         name: String,
         /// Its value.
-        value: Value,
+        value: serde_json::Value,
     },
     /// From here on the run is another one: method, actor, mentor or settings. What is folded so far stays.
     RunChanged {
@@ -329,6 +326,9 @@ pub enum Event {
     CallCancelled {
         /// The call.
         call: CallId,
+        /// What had come of its answer.
+        #[serde(flatten)]
+        came: Box<Came>,
     },
     /// A failed call is tried again, or a difference of the rebuilt world is accepted.
     Retried {

@@ -101,6 +101,7 @@ impl Heard<'_> {
             complaints: self.complaints.clone(),
             call: (self.author == Author::Mentor).then_some(self.prompt.call),
             from: None,
+            prompt_edited: false,
             seq: Seq::default(),
         }
     }

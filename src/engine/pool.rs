@@ -10,6 +10,9 @@ pub struct Pool {
     lessons: Arc<Vec<Arc<Lesson>>>,
     /// How many there ever were.
     added: u32,
+    /// The file whose lessons are being loaded, or were last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<Arc<str>>,
 }
 
 impl Pool {
@@ -74,6 +77,11 @@ impl Pool {
         self.lessons.is_empty()
     }
 
+    /// The lessons that a file brings come from it from here on.
+    pub(super) fn load(&mut self, file: &str) {
+        self.file = Some(file.into());
+    }
+
     /// Folds a change. A change of a lesson that is not there is inert.
     pub(super) fn apply(&mut self, op: &LessonOp, seq: Seq, learnt_at: (u32, u32), by: Author) {
         if by == Author::Person {
@@ -92,6 +100,7 @@ impl Pool {
                     status: LessonStatus::On,
                     versions: Arc::new(vec![LessonVersion { seq, text: text.clone() }]),
                     learnt_at,
+                    file: self.file.clone().filter(|_| by == Author::File),
                     evidence: evidence.as_str().into(),
                     rule: rule.as_deref().map(Arc::from),
                     parents: parents.as_slice().into(),

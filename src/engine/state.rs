@@ -2,8 +2,8 @@
 
 use super::{AheadTally, AskedAhead, Clock, Effect, Failure, Measure, PauseReason, Pool, Stops, UndoEntry};
 use crate::domain::{
-    Asked, Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, Note, PoolChange, PromptRecord,
-    Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
+    Asked, Autonomy, CallId, Came, Counted, EpisodeRole, EpisodeSummary, Kind, Note, PoolChange,
+    PromptRecord, Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
 };
 use rpds::{HashTrieMapSync, VectorSync};
 use serde::{Deserialize, Serialize};
@@ -179,9 +179,9 @@ pub struct State {
     /// Further failed calls of the same round.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_trouble: Vec<(Effect, Failure)>,
-    /// Questions to the mentor that a person broke off and that were not asked again yet.
+    /// Calls to models that a person broke off and that were not made again yet, with what had come of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub broken_off: Vec<Effect>,
+    pub broken_off: Vec<(Effect, Came)>,
     /// A difference between rebuilt world and journal that waits for a decision.
     pub divergence: Option<(u32, u32, String, String)>,
     /// The method's own memory.

@@ -1,6 +1,7 @@
 //! Cases and properties on the engine: no IO, no waiting.
 
 mod ahead;
+mod broken;
 mod cases;
 mod ends;
 mod fixture;

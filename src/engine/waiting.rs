@@ -1,17 +1,51 @@
 //! Prompts that wait: a draft that was not sent yet, and those whose calls have failed and may be made again.
 
 use super::{Effect, State};
-use crate::domain::{CallId, PromptRecord};
+use crate::domain::{Asked, CallId, PromptRecord, Stage};
 use std::sync::Arc;
 
 impl State {
-    /// Prompts that a person may still change: the draft, and those of failed calls, the first of these first.
+    /// Prompts that a person may still change: the draft, those of failed calls, the first of these first, and those of calls
+    /// that were broken off.
     pub fn waiting(&self) -> impl Iterator<Item = &Arc<PromptRecord>> {
-        let failed = self.troubles().filter_map(|(effect, _)| match effect {
+        let failed = self.troubles().map(|(effect, _)| effect);
+        let asked = failed.chain(self.may_be_made_again()).filter_map(|effect| match effect {
             Effect::Ask { prompt, .. } => Some(prompt),
             _ => None,
         });
-        self.draft.iter().chain(failed)
+        self.draft.iter().chain(asked)
+    }
+
+    /// Calls that were broken off and may be made again as they were, or with other words: none while a proposal waits, for
+    /// going on is about that first.
+    pub fn may_be_made_again(&self) -> impl Iterator<Item = &Effect> {
+        let free = self.awaiting().is_none() && self.trouble.is_none() && self.calls.is_empty();
+        self.broken_off.iter().map(|(effect, _)| effect).filter(move |_| free)
+    }
+
+    /// The open turn has no proposal, and nothing is on its way or waits for it: its call was broken off or given up.
+    pub fn unasked(&self) -> bool {
+        let idle = self.draft.is_none() && self.trouble.is_none() && self.calls.is_empty();
+        idle && self.open_episode().and_then(|e| e.last()).is_some_and(|s| s.stage == Stage::Prompt)
+    }
+
+    /// The turn's own call was broken off, and nobody has said yet how it goes on.
+    pub fn turn_broken_off(&self) -> bool {
+        self.broken_off.iter().any(|(effect, _)| effect.asks(Asked::Actor))
+    }
+
+    /// A call to this model has failed or was broken off, and waits for a decision.
+    pub fn undecided(&self, who: Asked) -> bool {
+        self.troubled(who) || self.may_be_made_again().any(|effect| effect.asks(who))
+    }
+
+    /// The prompt of a call that was broken off, to be asked under a number of its own: an answer to the old one may still be
+    /// on its way.
+    pub(super) fn renumbered(&self, prompt: &PromptRecord, n: u64) -> PromptRecord {
+        let call = CallId(self.next_call.saturating_add(n));
+        let mut now = PromptRecord { call, ..prompt.clone() };
+        self.sample(&mut now);
+        now
     }
 
     /// The one of a call.

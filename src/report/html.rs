@@ -4,7 +4,7 @@
 //! The marked step carries `autofocus`: a browser brings it into view when the address names no other place.
 
 use super::record::{made_from, times, word};
-use super::transcript::{author, source_words};
+use super::transcript::{PROMPT_EDITED, author, broken_off, source_words};
 use super::{At, EpisodeRecord, Record, carry};
 use crate::domain::{By, Fate, Kind, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ShownAs, Step};
 use crate::text::clean;
@@ -174,6 +174,12 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     for (was, why) in &step.rejections {
         let _ = writeln!(out, "<p class=\"soft\">rejected <code>{}</code>: {}</p>", escape(was), escape(why));
     }
+    for came in &step.broken_off {
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", broken_off(came, escape));
+    }
+    if step.prompt_edited {
+        let _ = writeln!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
+    }
     if let Some(thought) = &step.thought {
         let (note, rewritten) = match step.executed.as_ref().map(|e| &e.fate) {
             _ if step.thought_edited => (" <span class=\"soft\">(edited by a person)</span>", None),
@@ -273,6 +279,9 @@ fn reflection(out: &mut String, reflection: &Reflection) {
         let _ = writeln!(out, "<li>{}</li>", words(&item.text));
     }
     out.push_str("</ul>");
+    if reflection.prompt_edited {
+        let _ = write!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
+    }
     if let Some(from) = &reflection.from {
         let _ = write!(out, "<p class=\"soft\">{}</p>", escape(&source_words(from)));
     }
@@ -317,7 +326,10 @@ fn lessons(out: &mut String, record: &Record) {
 fn lesson_row(out: &mut String, record: &Record, lesson: &Lesson) {
     let class = if lesson.status == LessonStatus::Retired { " class=\"soft\"" } else { "" };
     let source = match lesson.learnt_at {
-        (0, _) => "loaded".to_owned(),
+        (0, _) => {
+            let file = lesson.file_name().map_or_else(String::new, |name| format!(" from {}", escape(name)));
+            format!("loaded{file}")
+        }
         (e, s) => format!("<a href=\"#s{e}-{s}\">{e}.{s}</a>"),
     };
     let _ = writeln!(

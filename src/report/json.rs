@@ -2,7 +2,9 @@
 
 use super::Record;
 use super::record::{EpisodeRecord, FailedCall};
-use crate::domain::{EpisodeSummary, Executed, Lesson, Note, Reflection, RunSpec, Seen, Seq, Step, Usage};
+use crate::domain::{
+    Came, EpisodeSummary, Executed, Lesson, Note, Reflection, RunSpec, Seen, Seq, Step, Usage,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -65,6 +67,10 @@ struct StepJson<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     thought_edited: bool,
     proposed: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "<[Came]>::is_empty")]
+    broken_off: &'a [Came],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    prompt_edited: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped_by: Option<u32>,
     executed: Option<&'a Executed>,
@@ -148,6 +154,8 @@ fn step(s: &Step) -> StepJson<'_> {
         thought_edited: s.thought_edited,
         // What a person put something in the place of, a mere thought too.
         proposed: if s.by_person() { s.wanted() } else { s.proposed.as_deref().map(Cow::Borrowed) },
+        broken_off: &s.broken_off,
+        prompt_edited: s.prompt_edited,
         dropped_by: s.dropped_by,
         executed: s.executed.as_ref(),
         answer: s.answer.as_ref(),

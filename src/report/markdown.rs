@@ -1,7 +1,7 @@
 //! The whole trajectory as Markdown, to read, to paste into an issue, to keep in git.
 
 use super::record::{times, word};
-use super::transcript::{author, source_words};
+use super::transcript::{PROMPT_EDITED, author, broken_off, source_words};
 use super::{EpisodeRecord, Record};
 use crate::domain::{By, Fate, Lesson, NoteKind, ShownAs, Step};
 use crate::text::clean;
@@ -97,6 +97,12 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     for (was, why) in &step.rejections {
         let _ = writeln!(out, "- rejected {}: {}", code(was), code(why));
     }
+    for came in &step.broken_off {
+        let _ = writeln!(out, "- {}", broken_off(came, code));
+    }
+    if step.prompt_edited {
+        let _ = writeln!(out, "- {PROMPT_EDITED}");
+    }
     if let Some(thought) = &step.thought {
         let fate = step.executed.as_ref().map(|e| &e.fate);
         let note = match fate {
@@ -166,6 +172,9 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
             }
             out.push('\n');
         }
+        if reflection.prompt_edited {
+            let _ = writeln!(out, "  - {PROMPT_EDITED}");
+        }
         if let Some(from) = &reflection.from {
             let _ = writeln!(out, "  - {}", code(&source_words(from)));
         }
@@ -200,7 +209,8 @@ fn lesson_line(out: &mut String, record: &Record, lesson: &Lesson) {
         let _ = write!(out, " → {}", code(solution));
     }
     let parents = record.parents(lesson);
-    let from = super::record::made_from(&parents);
+    let loaded = lesson.file_name().map_or_else(String::new, |name| format!(", loaded from {}", code(name)));
+    let from = super::record::made_from(&parents) + &loaded;
     let _ = writeln!(
         out,
         " ({}, scope {}, {}, version {}, in {} prompts, learnt at {}.{}{from})",

@@ -13,6 +13,9 @@ use std::fmt::Write as _;
 pub struct Tally {
     /// Episodes that ended.
     pub episodes: u32,
+    /// Episodes that are open: what they have cost so far is counted, and they are in no rate.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub open: u32,
     /// Those a person had a hand in; they are in no rate.
     pub assisted: u32,
     /// Unassisted test episodes that were won.
@@ -28,7 +31,7 @@ pub struct Tally {
     /// The same for easy and hard tasks apart, where tasks are labelled.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub by_difficulty: BTreeMap<String, Graded>,
-    /// Steps of all episodes.
+    /// Steps of all episodes, the open ones too.
     pub steps: u64,
     /// World actions of all episodes.
     pub moves: u64,
@@ -71,6 +74,11 @@ pub struct Graded {
     pub grounding_accuracy: Option<f64>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 /// A rate as people read it.
 fn percent(rate: Option<f64>) -> String {
     format!("{:.1} %", rate.unwrap_or(0.0) * 100.0)
@@ -107,7 +115,7 @@ impl Graded {
 }
 
 impl Tally {
-    /// Counts the ended episodes of these states together.
+    /// Counts the episodes of these states together.
     pub fn of<'a>(states: impl IntoIterator<Item = &'a State>) -> Self {
         let mut tally = Self::default();
         let mut counted: Vec<&EpisodeSummary> = Vec::new();
@@ -118,7 +126,15 @@ impl Tally {
             tally.progress += by_task.progress;
             tally.several |= by_task.several;
             tally.lessons += state.pool.all().filter(|l| l.in_force()).count() as u32;
-            tally.ahead = tally.ahead.with(state.spent.ahead);
+            tally.ahead = tally.ahead.with(state.asked_ahead());
+            if let Some(open) = state.open_episode() {
+                tally.open += 1;
+                tally.steps += u64::from(state.counted_steps(open));
+                tally.moves += u64::from(open.moves);
+                tally.calls += u64::from(open.calls);
+                tally.tokens += open.tokens;
+                tally.spent = tally.spent.with(open.counted);
+            }
             for episode in &state.past {
                 tally.episodes += 1;
                 tally.steps += u64::from(episode.steps);
@@ -150,8 +166,9 @@ impl Tally {
 
     /// In one sentence.
     pub fn sentence(&self) -> String {
-        let mut told =
-            format!("{}, {}", counted(u64::from(self.episodes), "episode"), counted(self.steps, "step"));
+        let open = if self.open > 0 { format!(" and {} open", self.open) } else { String::new() };
+        let episodes = counted(u64::from(self.episodes), "episode");
+        let mut told = format!("{episodes}{open}, {}", counted(self.steps, "step"));
         if self.several && self.tasks > 0 {
             let all = f64::from(self.tasks);
             let _ = write!(

@@ -179,6 +179,38 @@ fn run_lines_keep_their_fields_in_order() {
     insta::assert_snapshot!(summary_line(&Tally::of([&state]), "finished", &["sessions/s1".to_owned()]));
 }
 
+/// The summary of a run that was stopped counted nothing of the episode that it was stopped in.
+#[test]
+fn a_stopped_run_counts_the_episode_that_is_open() {
+    let mut state = State::default();
+    let open = format!(
+        "{}{}",
+        SESSION.split_once("{\"type\":\"episode_ended\"").unwrap().0,
+        concat!(
+            r#"{"type":"asked_ahead","number":1,"asked":"actor","now":"asked","usage":{"prompt_tokens":30,"reply_tokens":0,"estimated":true}}"#,
+            "\n",
+            r#"{"type":"prompt_sent","call":4,"asked":"actor","episode":1,"step":2,"seed":7,"segments":[],"tokens":10,"sha256":"00"}"#,
+            "\n",
+            r#"{"type":"reply_received","call":4,"text":"look","usage":{"prompt_tokens":10,"reply_tokens":2}}"#,
+        )
+    );
+    let mut gather = metrics::Gather::default();
+    for envelope in events_of(&open) {
+        state.apply(&envelope);
+        gather.event(&envelope);
+    }
+    let tally = Tally::of([&state]);
+    assert_eq!((tally.episodes, tally.open, tally.counted, tally.success_rate), (0, 1, 0, None));
+    assert_eq!((tally.steps, tally.moves, tally.calls, tally.tokens), (1, 1, 2, 12));
+    assert_eq!(tally.spent.reported, 12);
+    let ahead = "asked ahead: 1 asked, 0 used, 0 for nothing; 1 open, 30 tokens";
+    assert_eq!(tally.sentence(), format!("0 episodes and 1 open, 1 step; {ahead}"));
+    let line: serde_json::Value = serde_json::from_str(&summary_line(&tally, "interrupted", &[])).unwrap();
+    assert_eq!((&line["open"], &line["steps"], &line["calls"]), (&1.into(), &1.into(), &2.into()));
+    // A killed session that nobody has taken up again.
+    assert_eq!(gather.finish().ahead.pending.tokens(), 30);
+}
+
 #[test]
 fn places_are_read() {
     assert_eq!("2.14".parse(), Ok(At { episode: 2, step: 14 }));

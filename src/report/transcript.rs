@@ -2,7 +2,7 @@
 
 use super::lines::counted;
 use crate::domain::{
-    Asked, Author, By, EpisodeRole, LessonOp, LessonText, NoteKind, Reflection, setting_words,
+    Asked, Author, By, Came, EpisodeRole, LessonOp, LessonText, NoteKind, Reflection, setting_words,
 };
 use crate::engine::{Envelope, Event, PauseReason, State};
 use crate::text::clean;
@@ -200,7 +200,10 @@ impl Transcript {
             Event::PromptDrafted { prompt } if prompt.edited => {
                 line(out, "      ", "the prompt was changed before it was sent");
             }
-            Event::GivenUp { .. } => line(out, "      ", "went on without the answer of the failed call"),
+            Event::GivenUp { .. } => line(out, "      ", "went on without the answer"),
+            Event::CallCancelled { came, .. } => {
+                line(out, "      ", &broken_off(came, |text| format!("{text:?}")));
+            }
             Event::Diverged { episode, step, recorded, now } => {
                 line(
                     out,
@@ -268,7 +271,6 @@ impl Transcript {
             | Event::Paused { .. }
             | Event::StepGranted
             | Event::StageGranted
-            | Event::CallCancelled { .. }
             | Event::Retried { .. }
             | Event::Closed
             | Event::Reopened => {}
@@ -321,6 +323,21 @@ pub fn source_words(from: &str) -> String {
         Some(session) => format!("recorded reply, taken from session {session}"),
         None => "kept reply, taken from the cache".to_owned(),
     }
+}
+
+/// What is said of a turn or a reflection whose prompt had other words.
+pub(super) const PROMPT_EDITED: &str = "a person had changed the words of its prompt";
+
+/// What there is of an answer that a person broke off; `quote` makes its words fit to be shown.
+pub(super) fn broken_off(came: &Came, quote: impl Fn(&str) -> String) -> String {
+    let cost = came.cost().map_or_else(String::new, |cost| format!(" ({cost})"));
+    let mut told = format!("broken off by a person{cost}");
+    for (name, words) in [("reasoning", &came.reasoning), ("answer", &came.text)] {
+        if !words.trim().is_empty() {
+            let _ = write!(told, "; {name} so far: {}", quote(words.trim()));
+        }
+    }
+    told
 }
 
 /// Who wrote a reflection, in a word.

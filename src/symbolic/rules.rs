@@ -171,6 +171,7 @@ fn keep(
         complaints: Vec::new(),
         call: None,
         from: None,
+        prompt_edited: false,
         seq: crate::domain::Seq::default(),
     };
     std::iter::once(Want::Reflect(Box::new(reflection))).chain(wishes).collect()

@@ -240,6 +240,7 @@ impl Fixture {
             complaints: Vec::new(),
             call: None,
             from: None,
+            prompt_edited: false,
             seq: Seq(0),
         };
         self.write(Cause::Policy, Event::Reflected { reflection: Box::new(reflection) });

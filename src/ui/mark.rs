@@ -77,7 +77,7 @@ impl MarkKind {
             Self::Reflection => !step.reflections.is_empty(),
             Self::Override => {
                 let edited = step.thought_edited || step.observation_edited();
-                edited || step.by_person() || !step.rejections.is_empty()
+                edited || step.prompt_edited || step.by_person() || !step.rejections.is_empty()
             }
             Self::Error => noted(NoteKind::Mistake),
             Self::Progress => noted(NoteKind::Progress),

@@ -250,6 +250,9 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
             if head.troubled(Asked::Actor) {
                 return Ok(Box::new(ActionBox::new(head, None, true).after_failure()));
             }
+            if head.unasked() {
+                return Ok(Box::new(ActionBox::new(head, None, true)));
+            }
             if step.is_none() && !plays {
                 return Err(format!(
                     "there is no proposal to override; {} goes to the next",
@@ -272,9 +275,9 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         }
         Action::Model => Box::new(ModelBox::model(model.models.clone(), look)),
         Action::Recorded => {
-            if !head.troubled(Asked::Actor) && !head.troubled(Asked::Mentor) {
+            if !head.undecided(Asked::Actor) && !head.undecided(Asked::Mentor) {
                 return Err(
-                    "no call to a model has failed; a recorded reply takes the place of one that did"
+                    "no call to a model has failed or was broken off; a recorded reply takes the place of one that did"
                         .to_owned(),
                 );
             }

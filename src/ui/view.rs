@@ -19,7 +19,7 @@ use super::layout::{Block, Pane, Plan, plan};
 use super::look::Look;
 use super::model::{Focus, Model};
 use super::theme::Role;
-use crate::domain::Step;
+use crate::domain::{Autonomy, Step};
 use crate::engine::State;
 use crate::text::truncate;
 use ratatui::buffer::Buffer;
@@ -163,15 +163,18 @@ fn titled(name: &str, look: &Look<'_>) -> String {
     if number > 1 { format!("{name} {} episode {number}", look.glyphs.dot) } else { name.to_owned() }
 }
 
-/// Who acts and by which method; the built-in actor is named as what it is.
+/// Who acts and by which method; the built-in actor is named as what it is. Where a plan is followed, who writes it.
 fn players(look: &Look<'_>) -> String {
     let Some(run) = &look.moment.head.run else { return String::new() };
-    let actor = match run.actor.as_str() {
+    let plans = run.method == "planning" && look.moment.head.autonomy != Autonomy::Human;
+    let who = if plans { &run.mentor } else { &run.actor };
+    let who = match who.as_str() {
         "rules" => "rules, a stand-in",
+        "symbolic" if plans => "rules, a stand-in",
         "human" => "you play",
         other => other,
     };
-    format!("{actor} {} {}", look.glyphs.dot, run.method)
+    format!("{who} {} {}", look.glyphs.dot, run.method)
 }
 
 fn first_row(area: Rect) -> Rect {

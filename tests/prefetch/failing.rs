@@ -118,3 +118,58 @@ fn a_failure_ahead_is_dropped_at_once_and_costs_what_was_counted() {
         assert_eq!(told.collect::<Vec<_>>(), [AheadNow::Asked, AheadNow::Dropped]);
     }
 }
+
+/// Breaks where it is asked ahead (its second call), once it is said to.
+struct Lasting(AtomicU32, Arc<tokio::sync::Notify>);
+
+impl Provider for Lasting {
+    fn name(&self) -> String {
+        "lasting".to_owned()
+    }
+
+    fn keeps(&self) -> bool {
+        true
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        let text = |words: &str| Ok(Delta::Text(words.to_owned()));
+        if self.0.fetch_add(1, Ordering::Relaxed) != 1 {
+            return stream::iter([text("inventory")]).boxed();
+        }
+        let (now, counted) =
+            (self.1.clone(), Usage { prompt_tokens: 40, reply_tokens: 2, ..Usage::default() });
+        let breaks = async move {
+            now.notified().await;
+            stream::iter([Ok(Delta::Usage(counted)), Err(ProviderError::new("it is gone", "start it"))])
+        };
+        stream::iter([text("inv")]).chain(stream::once(breaks).flatten()).boxed()
+    }
+}
+
+/// An answer that was asked ahead, taken for a call, and failed then counted as used: its call was asked anew.
+#[test]
+fn an_early_answer_that_fails_after_it_was_taken_was_for_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = spec("react", vec![task("household", "easy/put/3")]);
+    let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
+    let now = Arc::new(tokio::sync::Notify::new());
+    launch.actor = Arc::new(Lasting(AtomicU32::new(0), now.clone()));
+    let (handle, thread, session) =
+        Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
+    handle.send(Command::Step);
+    rest(&handle, 1);
+    handle.send(Command::Step);
+    until(&handle, |s| s.early.iter().any(|e| e.call.is_some()));
+    now.notify_one();
+    until(&handle, |s| s.waits() && s.last_step().is_some_and(|s| s.number == 2));
+    let ahead = handle.store.head().spent.ahead;
+    assert_eq!((ahead.used, ahead.dropped, ahead.wasted.tokens()), (0, 1, 42), "{ahead:?}");
+    handle.quit();
+    thread.join().unwrap();
+    let (_, events) = journaled(&handle, &session);
+    let told = events.iter().filter_map(|e| match &e.event {
+        Event::AskedAhead(told) if told.number == 1 => Some(told.now),
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [AheadNow::Asked, AheadNow::Taken, AheadNow::Dropped]);
+}

@@ -128,6 +128,52 @@ fn a_resume_asks_only_where_this_person_asks_anyway() {
     );
 }
 
+/// After a switch nothing said any more what the new profile sends by itself.
+#[test]
+fn a_run_that_was_switched_says_what_its_new_profile_sends() {
+    let file = "[models.far]\nbase_url = \"http://127.0.0.1:9/v1\"\ntemperature = 0.6\n[models.near]\n\
+                base_url = \"http://127.0.0.1:8/v1\"\ntemperature = 0.1\n";
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    std::fs::write(&path, file).unwrap();
+    let mut config = Config::load(Some(&path), |_| None).unwrap();
+    config.flag("run.profile", Some("near")).unwrap();
+    let mut run: RunSpec = serde_json::from_value(json!({
+        "method": "react", "actor": "openai:small", "mentor": "none", "interface": "raw", "tasks": [], "trials": 1,
+        "seed": 0, "autonomy": "confirm", "limits": {"steps": 50}, "loop_detector": false,
+    }))
+    .unwrap();
+    note_down(&config, "openai:small", "none", &mut run.settings).unwrap();
+    let of = |run: &RunSpec, part: &str| run.settings.0.get(&format!("actor.{part}")).cloned();
+    assert_eq!(of(&run, "sampling").unwrap().value["temperature"], json!(0.1));
+    for (words, model, temperature) in
+        [("openai:big profile far", "big", 0.6), ("openai:other", "other", 0.1)]
+    {
+        let mut spec = crate::engine::with_model(&run, Asked::Actor, words);
+        assert!(of(&spec, "sampling").is_none(), "{words}: what the old one sent is no more");
+        for (name, setting) in noted(&spec, &config) {
+            spec.settings.0.entry(name).or_insert(setting);
+        }
+        assert_eq!(spec.actor, format!("openai:{model}"));
+        let sampling = of(&spec, "sampling").unwrap();
+        assert_eq!(
+            (&sampling.value["temperature"], sampling.origin),
+            (&json!(temperature), SettingOrigin::Config)
+        );
+        let from = of(&spec, "base_url").unwrap();
+        assert!(from.value.as_str().unwrap().ends_with(if model == "big" { ":9/v1" } else { ":8/v1" }));
+        assert!(of(&spec, "unsent").is_some());
+        let record = crate::domain::PromptRecord::default();
+        let told = spec.sampling_words(&record).unwrap();
+        assert!(
+            told.contains(&format!("temperature {temperature}")) && !told.contains("its profile"),
+            "{told}"
+        );
+        // It is taken up again as it is.
+        assert!(endpoint_of(&config, Asked::Actor, model, Some(&spec.settings), &|_| None).is_ok());
+    }
+}
+
 /// Without https a hosted address is refused before anything is begun.
 #[cfg(not(feature = "tls"))]
 #[test]

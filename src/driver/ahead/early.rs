@@ -30,41 +30,41 @@ struct Heard {
 }
 
 impl Early {
-    /// Asks; `over` is told at the end what the answer cost when all of it has come, or that it failed (none).
+    /// Asks; `over` is told at the end what the answer cost when all of it has come, or, as an error, what one cost that failed.
     pub(super) fn begin(
         provider: &Arc<dyn Provider>,
         request: Request,
         number: u64,
-        over: impl FnOnce(Option<Usage>) + Send + 'static,
+        over: impl FnOnce(Result<Usage, Usage>) + Send + 'static,
     ) -> Self {
         let (tell, pieces) = unbounded_channel();
         let letters: usize = request.prompt.segments.iter().map(|s| s.text.chars().count()).sum();
         let heard = Arc::new(Mutex::new(Heard { asked: letters as u64, ..Heard::default() }));
         let (provider, noted, asked) = (provider.clone(), heard.clone(), request.clone());
         let task = tokio::spawn(async move {
-            let hear = |piece: Result<Delta, ProviderError>| {
-                lock(&noted).take(&piece);
-                // Whoever wanted it may have gone; it still goes into the cache.
-                let _ = tell.send(piece);
-            };
-            let answered = async {
+            let whole = async {
                 let mut stream = provider.stream(asked);
                 while let Some(piece) = stream.next().await {
-                    hear(piece);
+                    lock(&noted).take(&piece);
+                    // Whoever wanted it may have gone; it still goes into the cache.
+                    let _ = tell.send(Ok(piece?));
                 }
+                Ok(())
             };
             // What a panic leaves of an answer must not look like the whole of it.
-            if AssertUnwindSafe(answered).catch_unwind().await.is_err() {
-                hear(Err(ProviderError::new(
-                    "the part of this program that asks broke (a panic)",
-                    "ask again",
-                )));
-            }
-            let came = {
-                let heard = lock(&noted);
-                (!heard.failed).then(|| heard.usage())
+            let broken =
+                ProviderError::new("the part of this program that asks broke (a panic)", "ask again");
+            let failed = AssertUnwindSafe(whole).catch_unwind().await.unwrap_or(Err(broken)).err();
+            let usage = {
+                let mut heard = lock(&noted);
+                heard.failed |= failed.is_some();
+                heard.usage()
             };
-            over(came);
+            over(if failed.is_some() { Err(usage) } else { Ok(usage) });
+            // Told last: whoever reads on from it asks anew, and may have the answer in the same moment.
+            if let Some(error) = failed {
+                let _ = tell.send(Err(error));
+            }
         });
         Self { number, request, pieces, heard, task }
     }

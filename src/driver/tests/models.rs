@@ -1,7 +1,7 @@
 //! Models that break, refuse settings, or are stood in for by a recording.
 
 use super::{launch, play_out, start, until};
-use crate::domain::FailureKind;
+use crate::domain::{FailureKind, Usage};
 use crate::driver::{DriverError, Launch, StandIn};
 use crate::engine::{Command, Event};
 use crate::journal::read_branch;
@@ -142,4 +142,69 @@ fn what_a_server_refuses_on_the_way_is_journaled_once() {
     );
     assert_eq!(told, [replies[1] - 1], "before the answer that it belongs to, and never again");
     assert_eq!(handle.store.head().unsent(crate::domain::Asked::Actor), ["seed: the server refused it"]);
+}
+
+/// Says something and then nothing more.
+struct Slow(Option<Usage>);
+
+impl Provider for Slow {
+    fn name(&self) -> String {
+        "slow".to_owned()
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        let counted = self.0.map(Delta::Usage);
+        let pieces = [Delta::Reasoning("It is ".to_owned()), Delta::Text("count to".to_owned())];
+        let pieces = pieces.into_iter().chain(counted).map(Ok);
+        stream::iter(pieces).chain(stream::pending()).boxed()
+    }
+}
+
+/// Ctrl-C in the agent's own answer: what had come of it was gone, and its tokens counted as none.
+#[test]
+fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
+    let counted = Usage { prompt_tokens: 90, reply_tokens: 5, ..Usage::default() };
+    for (usage, tokens, estimated) in [(None, 4, true), (Some(counted), 95, false)] {
+        let dir = tempfile::tempdir().unwrap();
+        let (handle, thread, session) =
+            start(dir.path(), 1, Launch { actor: Arc::new(Slow(usage)), ..launch(2, false) });
+        handle.send(Command::Step);
+        until(&handle, |h| {
+            let live = h.store.live();
+            live.calls.first().is_some_and(|c| c.text == "count to" && c.usage == usage)
+        });
+        handle.send(Command::Cancel);
+        until(&handle, |h| h.store.head().turn_broken_off());
+        let state = handle.store.head();
+        let step = state.last_step().unwrap();
+        let came = &step.broken_off[0];
+        assert_eq!((came.text.as_str(), came.reasoning.as_str()), ("count to", "It is "));
+        let spent = came.usage.unwrap();
+        assert_eq!((spent.tokens(), spent.estimated), (tokens, estimated));
+        assert_eq!((state.spent.actor_tokens, state.spent.actor_calls), (tokens, 1));
+        assert!(handle.store.live().calls.is_empty());
+        // A recorded reply takes its place.
+        handle.quit();
+        thread.join().unwrap();
+        let events = read_branch(&session.trunk()).unwrap().events;
+        assert_eq!(crate::journal::fold(events).head().last_step(), state.last_step());
+    }
+}
+
+#[test]
+fn a_recorded_reply_takes_the_place_of_an_answer_that_was_broken_off() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = Launch { actor: Arc::new(Slow(None)), stand_in: Some(recordings()), ..launch(9, false) };
+    let (handle, thread, _) = start(dir.path(), 1, made);
+    handle.send(Command::Step);
+    until(&handle, |h| h.store.live().calls.first().is_some_and(|c| !c.text.is_empty()));
+    handle.send(Command::Cancel);
+    handle.send(Command::RetryFrom("recorded:good".to_owned()));
+    until(&handle, |h| h.store.head().awaiting().is_some());
+    let state = handle.store.head();
+    let step = state.awaiting().unwrap();
+    assert_eq!((step.from.as_deref(), step.proposed.as_deref()), (Some("recorded:good"), Some("count")));
+    assert_eq!(step.broken_off.len(), 1);
+    handle.quit();
+    thread.join().unwrap();
 }

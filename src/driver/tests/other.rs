@@ -1,7 +1,7 @@
 //! A run that goes on as another one.
 
 use super::{Counter, launch, play_out, spec, start, until};
-use crate::domain::RunSpec;
+use crate::domain::{RunSpec, Setting, SettingOrigin};
 use crate::driver::{Driver, DriverError, Launch, Outfit};
 use crate::engine::{Command, Event, Refusal};
 use crate::journal::read_branch;
@@ -30,6 +30,30 @@ fn asked(handle: &crate::driver::Handle, command: Command) -> Result<(), Refusal
 
 fn with_actor(actor: &str) -> RunSpec {
     RunSpec { actor: actor.to_owned(), ..spec(1) }
+}
+
+/// What another run is outfitted with is part of the event that says so.
+#[test]
+fn a_changed_run_is_written_down_with_what_it_was_outfitted_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let noted = Setting { value: serde_json::json!({"temperature": 0.6}), origin: SettingOrigin::Config };
+    let with: Outfit = Arc::new({
+        let noted = noted.clone();
+        move |spec: &RunSpec| {
+            let noted = vec![("actor.sampling".to_owned(), noted.clone())];
+            outfit()(spec).map(|launch| Launch { noted, ..launch })
+        }
+    });
+    let launch = Launch { outfit: Some(with), ..outfit()(&with_actor("script")).unwrap() };
+    let (handle, thread, session) = start(dir.path(), 1, launch);
+    let mut other = with_actor("mute");
+    asked(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap();
+    handle.quit();
+    thread.join().unwrap();
+    other.settings.0.insert("actor.sampling".to_owned(), noted);
+    let events = read_branch(&session.trunk()).unwrap().events;
+    let changed = events.iter().any(|e| matches!(&e.event, Event::RunChanged { spec } if **spec == other));
+    assert!(changed && handle.store.head().run.as_deref() == Some(&other));
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl State {
         let gone = |early: &AskedAhead| match event {
             Event::ReplyReceived { call, .. }
             | Event::CallFailed { call, .. }
-            | Event::CallCancelled { call } => early.call == Some(*call),
+            | Event::CallCancelled { call, .. } => early.call == Some(*call),
             Event::EpisodeEnded { .. } => early.call.is_some(),
             // The program that asked them is no more, or drives another line.
             Event::Reopened => true,
@@ -38,7 +38,9 @@ impl State {
         let (gone, stays): (Vec<_>, Vec<_>) = std::mem::take(&mut self.early).into_iter().partition(gone);
         self.early = stays;
         for early in gone {
-            if matches!(event, Event::ReplyReceived { .. }) {
+            // What came of a call until it was broken off was given to it, and is counted there where it is known.
+            let given = matches!(event, Event::CallCancelled { came, .. } if came.usage.is_some());
+            if given || matches!(event, Event::ReplyReceived { .. }) {
                 self.spent.ahead.used = self.spent.ahead.used.saturating_add(1);
             } else if matches!(event, Event::CallFailed { .. }) && early.usage.estimated {
                 // As with every failed call: what nobody counted was not spent, as far as anybody knows.

@@ -1,6 +1,8 @@
 //! Changes of a person that can be taken back: those of the pool, and those of what the agent sees and is asked.
 
-use crate::domain::{Author, Executed, Fate, HandChange, LessonOp, Seq, Setting, SettingOrigin, Stop};
+use crate::domain::{
+    Author, CallId, Executed, Fate, HandChange, LessonOp, Seq, Setting, SettingOrigin, Stop,
+};
 use crate::engine::{Cause, Deed, Event, State, UndoEntry};
 use serde_json::Value;
 use std::sync::Arc;
@@ -40,7 +42,7 @@ impl State {
         if cause != Cause::Person {
             return;
         }
-        if let Some(what) = stays(event) {
+        if let Some(what) = self.stays(event) {
             return self.done(seq, Deed::Stays(what.to_owned()));
         }
         let deed = match event {
@@ -67,7 +69,8 @@ impl State {
                 Deed::Hand(HandChange::Remark { episode, step, text, gone: false })
             }
             Event::PromptDrafted { prompt } if prompt.edited => {
-                let Some(was) = self.waits_for(prompt.call).cloned() else { return };
+                let waits = self.waits_for(prompt.call).cloned();
+                let Some(was) = waits.or_else(|| self.broken_off_as(prompt)) else { return };
                 Deed::Hand(HandChange::Prompt { was, prompt: prompt.clone() })
             }
             Event::ThoughtEdited { step, was, text } => {
@@ -246,25 +249,34 @@ impl State {
     }
 }
 
-/// What a person did that only going back takes back, in words; none where it is something else, or a mere going on.
-fn stays(event: &Event) -> Option<&'static str> {
-    Some(match event {
-        Event::RunChanged { .. } => "the run was changed",
-        Event::PoolSettled { .. } => "a proposed change of the lessons was settled",
-        Event::CallCancelled { .. } => "a call to a model was broken off",
-        Event::GivenUp { .. } => "a failed call was given up",
-        Event::EpisodeStarted { .. } => "an episode was begun",
-        Event::EpisodeEnded { .. } => "the episode was ended",
-        Event::RunEnded => "the run was ended",
-        Event::AskedAgain { .. } => "the agent was asked again",
-        Event::PromptSent { prompt } if prompt.question.is_none() => "a changed prompt was sent",
-        Event::PromptSent { .. } => "the mentor was asked",
-        // What a mentor wrote comes of a question, or of one that was given up.
-        Event::Reflected { reflection } if reflection.call.is_none() => "a reflection was asked for",
-        // The templates are files: the words that the state knows of them put none of those back.
-        Event::SettingChanged { name, .. } if name == "templates" => "other prompt templates were taken",
-        Event::Retried { from: Some(_), .. } => "a recorded reply was taken in the model's place",
-        Event::Retried { call: None, .. } => "the world was taken as it is now",
-        _ => return None,
-    })
+impl State {
+    /// What a person did that only going back takes back, in words; none where it is something else, or a mere going on.
+    /// The state is the one before the event.
+    fn stays(&self, event: &Event) -> Option<&'static str> {
+        let failed = |call: CallId| self.troubles().any(|(effect, _)| effect.call() == call);
+        Some(match event {
+            Event::RunChanged { .. } => "the run was changed",
+            Event::PoolSettled { .. } => "a proposed change of the lessons was settled",
+            Event::CallCancelled { .. } => "a call to a model was broken off",
+            Event::GivenUp { call } if failed(*call) => "a failed call was given up",
+            Event::GivenUp { .. } => "a call that was broken off was given up",
+            Event::EpisodeStarted { .. } => "an episode was begun",
+            Event::EpisodeEnded { .. } => "the episode was ended",
+            Event::RunEnded => "the run was ended",
+            Event::AskedAgain { .. } => "the agent was asked again",
+            Event::PromptSent { prompt } if prompt.edited => "a changed prompt was sent",
+            Event::PromptSent { prompt } if failed(prompt.call) => {
+                "a failed call was made again with other sampling"
+            }
+            Event::PromptSent { prompt } if prompt.question.is_none() => "the agent was asked",
+            Event::PromptSent { .. } => "the mentor was asked",
+            // What a mentor wrote comes of a question, or of one that was given up.
+            Event::Reflected { reflection } if reflection.call.is_none() => "a reflection was asked for",
+            // The templates are files: the words that the state knows of them put none of those back.
+            Event::SettingChanged { name, .. } if name == "templates" => "other prompt templates were taken",
+            Event::Retried { from: Some(_), .. } => "a recorded reply was taken in the model's place",
+            Event::Retried { call: None, .. } => "the world was taken as it is now",
+            _ => return None,
+        })
+    }
 }

@@ -141,7 +141,11 @@ impl State {
 
     /// The last reflection answers a prompt that a person had changed.
     pub(super) fn prompted_by_person(&self) -> bool {
-        let call = self.reflections.last().and_then(|r| r.call);
+        self.reflections.last().is_some_and(|r| r.prompt_edited)
+    }
+
+    /// A person had changed the words of the question that this call asked the mentor.
+    pub(super) fn question_edited(&self, call: Option<CallId>) -> bool {
         let sent = self.mentor_prompts.iter().map(|(_, last, _)| last);
         call.is_some() && sent.filter(|p| p.edited).any(|p| Some(p.call) == call)
     }

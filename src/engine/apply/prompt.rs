@@ -9,7 +9,7 @@ impl State {
     pub(super) fn draft_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
         if !self.change_failed(prompt) {
             self.draft = Some(prompt.clone());
-            self.broken_off.clear();
+            self.redraft_broken_off(prompt);
             self.open_step(prompt, seq, Stage::Prompt);
             self.spend_stage();
         }

@@ -122,11 +122,12 @@ impl Engine {
         Ok(events)
     }
 
-    fn step(&self) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn step(&self) -> Result<Vec<Event>, Refusal> {
         let state = &self.state;
         self.untroubled()?;
         self.unsettled()?;
-        if state.autonomy == Autonomy::Human && state.awaiting().is_some_and(|s| s.proposed.is_none()) {
+        let empty = state.awaiting().is_some_and(|s| s.proposed.is_none());
+        if state.autonomy == Autonomy::Human && (empty || state.turn_broken_off()) {
             return Err(Refusal::new("you play: this turn waits for your action", "press o and type one"));
         }
         if state.over && state.open_episode().is_none() {
@@ -272,6 +273,9 @@ impl Engine {
     fn ask_again(&self) -> Result<Vec<Event>, Refusal> {
         let state = &self.state;
         let mut events = self.cancel_calls();
+        if events.is_empty() && state.may_be_made_again().next().is_some() {
+            return self.step();
+        }
         if events.is_empty() {
             let step = self.proposal("ask again for")?;
             asked_for(step)?;
@@ -302,7 +306,7 @@ impl Engine {
             _ => None,
         });
         asks.filter(|(_, who)| matches!(who, Asked::Actor | Asked::Mentor))
-            .map(|(call, _)| Event::CallCancelled { call })
+            .map(|(call, _)| Event::CallCancelled { call, came: Box::default() })
             .collect()
     }
 

@@ -36,7 +36,8 @@ impl Engine {
         let mut events = Vec::new();
         let failed =
             self.state.troubles().map(|(e, f)| (e, format!("given up after a failed call: {}", f.what)));
-        let broken = self.state.broken_off.iter().map(|e| (e, "given up after it was broken off".to_owned()));
+        let broken = self.state.broken_off.iter();
+        let broken = broken.map(|(e, _)| (e, "given up after it was broken off".to_owned()));
         for (effect, complaint) in failed.chain(broken) {
             let Effect::Ask { call, prompt } = effect else { continue };
             events.push(Event::GivenUp { call: *call });
@@ -57,7 +58,7 @@ impl Engine {
     }
 
     /// A prompt that waits is put down anew, with other words in one place: a draft, which only who goes stage by stage has,
-    /// or that of a failed call.
+    /// that of a failed call, or that of one that was broken off, which is a draft from then on.
     pub(super) fn edit_prompt(
         &self,
         call: Option<CallId>,
@@ -71,6 +72,9 @@ impl Engine {
                 "go on by one stage (s): the next prompt then waits before it is sent",
             ));
         };
+        let again = state.may_be_made_again().any(|effect| effect.call() == draft.call);
+        let renumbered = again.then(|| std::sync::Arc::new(state.renumbered(draft, 0)));
+        let draft = renumbered.as_ref().unwrap_or(draft);
         let Some(edited) = (self.policy.edit)(state, draft, segment, text) else {
             return Err(Refusal::new("the prompt has no such part", "choose one of those it shows"));
         };

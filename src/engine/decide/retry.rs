@@ -1,15 +1,20 @@
 //! Making failed calls again: of whom they were asked, or with a recorded reply in their place.
 
+use crate::domain::{CallId, PromptRecord};
 use crate::engine::{Effect, Engine, Event, Refusal};
 use std::sync::Arc;
 
 impl Engine {
     /// All failed calls are made again, each as it is by now: with a person's words, and sampled as was chosen since. Where the
-    /// rebuilt world differs, the word is about that alone: nobody is asked anything before it is decided.
+    /// rebuilt world differs, the word is about that alone: nobody is asked anything before it is decided. Where nothing has
+    /// failed and a call was broken off, what is due is asked anew.
     pub(super) fn retry(&self) -> Result<Vec<Event>, Refusal> {
         let state = &self.state;
         if state.divergence.is_some() {
             return Ok(vec![Event::Retried { call: None, from: None }]);
+        }
+        if state.trouble.is_none() && state.may_be_made_again().next().is_some() {
+            return self.step();
         }
         if state.trouble.is_none() {
             return Err(Refusal::new("no call has failed", "go on with n or Space"));
@@ -25,29 +30,40 @@ impl Engine {
         Ok(events.collect())
     }
 
-    /// Only questions to models have recorded replies; what failed of the world stays as it is. They are looked up as they were
-    /// sent: a recording knows nothing of a sampling that was chosen since.
+    /// Only questions to models have recorded replies; what failed of the world stays as it is. They are looked up as they
+    /// would be sent now: what is kept of a model was asked as that is sampled, and the model may be another since.
     pub(super) fn retry_from(&self, source: &str) -> Result<Vec<Event>, Refusal> {
-        if self.state.divergence.is_some() {
+        let state = &self.state;
+        if state.divergence.is_some() {
             return Err(Refusal::new(
                 "the rebuilt world answered other than the journal says, and that comes first",
                 "retry accepts the world as it is now; then take the recorded reply",
             ));
         }
         let mut events = Vec::new();
-        for (effect, _) in self.state.troubles() {
+        let mut take = |call: CallId, now: Option<PromptRecord>| {
+            events.extend(now.map(|now| Event::PromptSent { prompt: Arc::new(now) }));
+            events.push(Event::Retried { call: Some(call), from: Some(source.to_owned()) });
+        };
+        for (effect, _) in state.troubles() {
             let Effect::Ask { call, prompt } = effect else { continue };
-            if self.state.changed_since(prompt) {
+            if state.changed_since(prompt) {
                 return Err(Refusal::new(
                     "a prompt with your words was never asked, so no recording answers it",
                     "try it (r), or take the change back (u) first",
                 ));
             }
-            events.push(Event::Retried { call: Some(*call), from: Some(source.to_owned()) });
+            take(*call, state.sent_anew(prompt));
+        }
+        let waits = state.draft.as_ref().is_some_and(|draft| draft.edited);
+        for (n, effect) in (0..).zip(state.may_be_made_again().filter(|_| !waits)) {
+            let Effect::Ask { prompt, .. } = effect else { continue };
+            let now = state.renumbered(prompt, n);
+            take(now.call, Some(now));
         }
         if events.is_empty() {
             return Err(Refusal::new(
-                "no call to a model has failed",
+                "no call to a model has failed or was broken off",
                 "a recorded reply can be taken in the place of one that did",
             ));
         }

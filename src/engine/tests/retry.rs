@@ -146,6 +146,22 @@ fn a_call_that_was_made_again_counted_twice_where_it_was_changed() {
     assert_eq!(counts(&bench), before);
 }
 
+/// After a switch to a model with a profile of its own, a kept reply was looked for as the old one was sampled.
+#[test]
+fn a_recorded_reply_is_looked_for_as_it_would_be_asked_now() {
+    let (mut bench, call) = failed();
+    let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Actor, "openai:o profile far");
+    bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+    let from = || Command::RetryFrom("cache".to_owned());
+    assert_eq!(names(&bench.wish(from()).unwrap()), ["prompt_sent", "retried"]);
+    assert!(asked(&bench, call).sampling.is_empty());
+    assert_eq!(bench.state().stand_in(call), Some("cache"));
+    assert!(bench.wish(Command::Undo).unwrap_err().why.contains("a recorded reply was taken"));
+    // As it was sent: nothing is sent anew.
+    fail(&mut bench);
+    assert_eq!(names(&bench.wish(from()).unwrap()), ["retried"]);
+}
+
 /// The draft of another prompt switched the look at a failed call's words off.
 #[test]
 fn a_recorded_reply_answered_changed_words_where_a_draft_waited_beside_them() {

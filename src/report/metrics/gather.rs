@@ -72,7 +72,7 @@ impl Gather {
             reflections: state.reflections.iter().cloned().collect(),
             revision: self.revision,
             pool_given: self.pool_given,
-            ahead: state.spent.ahead,
+            ahead: state.asked_ahead(),
             open: !state.over,
         }
     }

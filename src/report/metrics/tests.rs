@@ -137,6 +137,7 @@ fn rounds_of_reflection_before_the_first_success() {
             complaints: Vec::new(),
             call: None,
             from: None,
+            prompt_edited: false,
             seq: Seq(0),
         })
     };

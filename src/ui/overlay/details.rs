@@ -102,6 +102,13 @@ pub(crate) fn origin_word(origin: LessonOrigin) -> &'static str {
 }
 
 fn origin_words(lesson: &Lesson) -> String {
+    if let (Some(_), Some(file)) = (lesson.file_name(), lesson.file.as_deref()) {
+        let by = match lesson.origin {
+            LessonOrigin::File => String::new(),
+            other => format!("; there it came from {}", origin_word(other)),
+        };
+        return format!("the file {file} that the run began with{by}");
+    }
     match lesson.learnt_at {
         (0, _) => origin_word(lesson.origin).to_owned(),
         (episode, step) => format!("{}, in episode {episode} at turn {step}", origin_word(lesson.origin)),

@@ -187,7 +187,7 @@ fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: 
     if spent.mentor_calls > 0 || look.moment.head.past.len() > 1 {
         say("of the run", Role::Dim, &spent.words());
     }
-    if let Some(words) = look.moment.head.spent.ahead.words() {
+    if let Some(words) = look.moment.head.asked_ahead().words() {
         say("asked ahead", Role::Dim, &words);
     }
     lines

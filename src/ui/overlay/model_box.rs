@@ -48,7 +48,7 @@ impl ModelBox {
     /// Another model: for the role whose call failed, else for the actor.
     pub fn model(models: Arc<[String]>, look: &Look<'_>) -> Self {
         let state = &look.moment.head;
-        let mentor = state.troubled(Asked::Mentor) && !state.troubled(Asked::Actor);
+        let mentor = state.undecided(Asked::Mentor) && !state.undecided(Asked::Actor);
         let asked = if mentor { Asked::Mentor } else { Asked::Actor };
         Self::new(Purpose::Model(asked), models, look)
     }
@@ -224,6 +224,9 @@ impl ModelBox {
         if look.moment.head.troubled(asked) {
             let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
             requests.push(Request::Say(format!("{key} tries the failed call again with {what}")));
+        } else if look.moment.head.undecided(asked) {
+            let key = look.keymap.label(Action::Step).unwrap_or_default();
+            requests.push(Request::Say(format!("{key} asks {what}")));
         }
         Reaction { requests, close: true }
     }

@@ -155,15 +155,14 @@ impl PromptView {
                 (Sent::Drafted, false) => ": drafted, not sent",
                 (Sent::Failed, false) if state.changed_since(now) => ", unsent",
                 (Sent::Failed, false) => ": its call failed",
+                (Sent::BrokenOff, false) => ": its call was broken off",
                 (Sent::Ahead, false) => ", not sent yet: a preview",
                 (Sent::Failed, true) if state.changed_since(now) => {
                     ": what you changed since its call failed"
                 }
-                (Sent::Yes | Sent::Drafted | Sent::Failed, true) if now.question.is_some() => {
-                    ": what changed since this question was asked before"
-                }
-                (Sent::Yes | Sent::Drafted | Sent::Failed, true) => ": what changed since the call before",
                 (Sent::Ahead, true) => ", not sent yet: what would change since the last call",
+                (_, true) if now.question.is_some() => ": what changed since this question was asked before",
+                (_, true) => ": what changed since the call before",
             };
             let edited = if now.edited { ", with your words" } else { "" };
             match now.question {
@@ -223,7 +222,7 @@ impl PromptView {
     /// How far the prompt that is shown has come, where it may go further.
     fn waits(&self, look: &Look<'_>) -> Option<Sent> {
         let sent = self.with(look, |_, shown| shown.ok().map(|(_, _, sent)| sent));
-        sent.filter(|sent| matches!(sent, Sent::Drafted | Sent::Failed))
+        sent.filter(|sent| matches!(sent, Sent::Drafted | Sent::Failed | Sent::BrokenOff))
     }
 
     /// The segment that would be changed: its place among all, and its first row.
@@ -305,7 +304,7 @@ impl Overlay for PromptView {
             Action::Open => Reaction::close(),
             // What waits can be sent from where it is read.
             Action::StepStage if self.changeable(look) => {
-                let failed = self.waits(look) == Some(Sent::Failed);
+                let failed = matches!(self.waits(look), Some(Sent::Failed | Sent::BrokenOff));
                 Reaction::done(Request::Do(if failed { Action::AskAgain } else { Action::StepStage }))
             }
             _ => scrolled(&self.scroll, action),

@@ -50,6 +50,21 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
         say("rejected", Role::Dim, proposal);
         say("because", Role::Person, reason);
     }
+    for came in &step.broken_off {
+        say(
+            "broken off",
+            Role::Person,
+            &came.cost().map_or("by a person".to_owned(), |c| format!("by a person; {c}")),
+        );
+        for (label, words) in [("reasoning", &came.reasoning), ("so far", &came.text)] {
+            if !words.trim().is_empty() {
+                say(label, Role::Dim, words.trim());
+            }
+        }
+    }
+    if step.prompt_edited {
+        say("prompt", Role::Person, "changed by a person before it was sent");
+    }
     for (reply, why) in unusable(step, look) {
         say("reply", Role::Dim, &reply);
         say("unusable", Role::Warn, &why);

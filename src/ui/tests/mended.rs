@@ -326,6 +326,7 @@ fn where_nothing_may_move_no_mark_turns_and_an_answer_comes_line_by_line() {
                 since: began,
                 moved: began,
                 alive: false,
+                usage: None,
             };
             stage.fixture.store.edit_live(|l| l.calls = vec![live]);
             seen.push(screen(&stage.draw()));

@@ -104,6 +104,7 @@ fn the_round_of_a_mentor_is_named_question_by_question() {
         since: stage.now,
         moved: stage.now,
         alive: false,
+        usage: None,
     };
     let working = vec![
         live(
@@ -132,7 +133,7 @@ fn the_round_of_a_mentor_is_named_question_by_question() {
 fn a_round_that_was_broken_off_is_told_with_what_can_be_done() {
     let (mut fixture, calls) = asked();
     for call in calls {
-        fixture.write(Cause::Person, Event::CallCancelled { call });
+        fixture.write(Cause::Person, Event::CallCancelled { call, came: Box::default() });
     }
     fixture.pause();
     let mut stage = Stage::new(fixture, 80, 24);
@@ -156,7 +157,7 @@ fn a_broken_off_reflection_leaves_the_waiting_proposal_its_keys() {
         let mut fixture = kitchen();
         assert!(fixture.state().awaiting().is_some_and(|s| s.proposed.is_some()));
         let calls = fixture.ask_mentor(&ROUND[..1]);
-        fixture.write(Cause::Person, Event::CallCancelled { call: calls[0] });
+        fixture.write(Cause::Person, Event::CallCancelled { call: calls[0], came: Box::default() });
         fixture.pause();
         assert_eq!(fixture.state().broken_off.len(), 1);
         let mut stage = Stage::new(fixture, w, h);
@@ -193,6 +194,7 @@ fn a_silent_server_is_told_and_whether_it_is_alive() {
         since: stage.now,
         moved: stage.now,
         alive,
+        usage: None,
     };
     let cases = [
         (

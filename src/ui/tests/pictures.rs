@@ -55,6 +55,7 @@ fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
         since: stage.now,
         moved: stage.now,
         alive: false,
+        usage: None,
     };
     let lines = "The stoveburner did nothing.\nWhat heats food?\nA microwave does.\nIt stands near the sink.\nI go there.";
     let reasoning = live(Phase::Reasoning, lines, "");

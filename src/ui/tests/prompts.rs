@@ -10,7 +10,10 @@ fn a_drafted_prompt_is_changed_in_one_place_before_it_is_sent() {
     let (mut fixture, _) = asked();
     fixture.write(
         Cause::Person,
-        Event::CallCancelled { call: fixture.state().calls.keys().copied().next().unwrap() },
+        Event::CallCancelled {
+            call: fixture.state().calls.keys().copied().next().unwrap(),
+            came: Box::default(),
+        },
     );
     let draft = fixture.mentor_prompt(ROUND[0]);
     fixture.write(Cause::Policy, Event::PromptDrafted { prompt: draft.into() });

@@ -1,7 +1,7 @@
 //! Whose turn it is, and what only looks like it.
 
 use super::{Stage, screen};
-use crate::domain::{Autonomy, By, EndReason};
+use crate::domain::{Autonomy, By, Came, EndReason, Usage};
 use crate::driver::Health;
 use crate::engine::{Cause, Command, Event, PauseReason};
 use crate::ui::fixture::kitchen;
@@ -106,12 +106,151 @@ fn a_step_whose_call_was_broken_off_says_what_goes_on() {
     let mut fixture = kitchen();
     fixture.take("look", By::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
     let call = fixture.ask();
-    fixture.write(Cause::Person, Event::CallCancelled { call });
+    fixture.write(Cause::Person, Event::CallCancelled { call, came: Box::default() });
     fixture.write(Cause::Person, Event::Paused { reason: PauseReason::Person });
     let mut stage = Stage::new(fixture, 80, 24);
     let shown = screen(&stage.draw());
-    assert!(shown.contains("n asks the agent"), "{shown}");
+    assert!(shown.contains("n ask again"), "{shown}");
     assert_eq!(stage.press("n"), [Request::Send(Command::Step)]);
+}
+
+/// The kitchen with an agent's answer that was broken off in its middle.
+fn broken_off() -> crate::ui::fixture::Fixture {
+    let mut fixture = kitchen();
+    fixture.take("look", By::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
+    let call = fixture.ask();
+    let usage = Usage { prompt_tokens: 1200, reply_tokens: 21, estimated: true, ..Usage::default() };
+    let (text, reasoning) = ("I go to the micro\u{1b}[31mwave".to_owned(), "It must be hot.".to_owned());
+    let came = Box::new(Came { text, reasoning, usage: Some(usage) });
+    fixture.write(Cause::Person, Event::CallCancelled { call, came });
+    fixture.write(Cause::Person, Event::Paused { reason: PauseReason::Person });
+    fixture
+}
+
+/// What had come of it was gone, and so were the choices that a question to the mentor has.
+#[test]
+fn an_answer_that_was_broken_off_is_shown_with_what_can_be_done() {
+    for (w, h) in [(80, 24), (60, 16)] {
+        let mut stage = Stage::new(broken_off(), w, h);
+        let shown = screen(&stage.draw());
+        for words in [
+            "you broke its answer off:",
+            "about 1221 tokens, estimated",
+            "I go to the microwave",
+            "the agent was broken off: its turn is open",
+            "n ask again   o act by hand   L go on without",
+            "p edit prompt   O another model   Y a recorded reply",
+        ] {
+            assert!(shown.contains(words), "{words}: {shown}");
+        }
+        assert_eq!(stage.press("n"), [Request::Send(Command::Step)]);
+        assert_eq!(stage.press("L"), [Request::Send(Command::GiveUp)]);
+        assert_eq!(stage.press("r"), [Request::Send(Command::AskAgain)]);
+        for (key, overlay) in [("o", "play"), ("O", "model"), ("Y", "recorded"), ("p", "prompt")] {
+            stage.press(key);
+            assert_eq!(names(&stage), [overlay], "{key}");
+            if key == "p" {
+                assert!(screen(&stage.draw()).contains("its call was broken off"));
+                for key in ["e", "!"] {
+                    stage.press(key);
+                    stage.draw();
+                }
+                let wants = stage.press("Enter");
+                let edits = matches!(&wants[..], [Request::Send(Command::EditPrompt { call: Some(_), .. })]);
+                assert!(edits, "{wants:?}");
+            }
+            stage.press("Esc");
+        }
+    }
+    // It stays to be read when the turn has gone on, and the whole of it is in the details.
+    let mut fixture = broken_off();
+    fixture.propose(None, Some("go to microwave 1"));
+    let mut stage = Stage::new(fixture, 120, 36);
+    assert!(screen(&stage.draw()).contains("I go to the microwave"));
+    stage.press("i");
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("by a person; about 1221 tokens") && shown.contains("It must be hot."), "{shown}");
+}
+
+/// Once it was tried again nothing said any more that a person had changed the prompt.
+#[test]
+fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
+    let mut fixture = kitchen();
+    fixture.take("look", By::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
+    let call = fixture.ask();
+    let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
+    let failure = crate::engine::Failure { what, place, next, kind: None, came: String::new() };
+    fixture.write(Cause::Model, Event::CallFailed { call, failure });
+    let mut changed = (**fixture.state().waits_for(call).unwrap()).clone();
+    (changed.edited, changed.sha256) = (true, "other".to_owned());
+    fixture.write(Cause::Person, Event::PromptDrafted { prompt: changed.clone().into() });
+    let mut stage = Stage::new(fixture, 80, 24);
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("you changed the words of its prompt: another try sends them"), "{shown}");
+    stage.fixture.write(Cause::Person, Event::PromptSent { prompt: changed.into() });
+    let (text, reasoning, usage) = ("look".to_owned(), String::new(), Usage::default());
+    let answer = Event::ReplyReceived { call, text, reasoning, usage, from: None };
+    stage.fixture.write(Cause::Model, answer);
+    let (step, action) = (stage.fixture.state().last_step().unwrap().number, Some("look".to_owned()));
+    let proposed = Event::Proposed { step, thought: None, action, complaints: Vec::new() };
+    stage.fixture.write(Cause::Model, proposed);
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("you changed the words of its prompt"), "{shown}");
+    assert!(!shown.contains("another try") && stage.fixture.state().open_episode().unwrap().assisted);
+    stage.press("i");
+    assert!(screen(&stage.draw()).contains("changed by a person before it was sent"));
+}
+
+/// In planning-only runs the title named who is never asked there.
+#[test]
+fn the_title_of_a_planned_run_names_who_plans() {
+    let titled = |method: &str, mentor: &str| {
+        let mut fixture = kitchen();
+        let mut spec = fixture.state().run.as_deref().cloned().unwrap();
+        (spec.method, spec.actor, spec.mentor) =
+            (method.to_owned(), "openai:acts".to_owned(), mentor.to_owned());
+        fixture.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+        screen(&Stage::new(fixture, 80, 24).draw()).lines().nth(1).unwrap().to_owned()
+    };
+    for (method, mentor, title) in [
+        ("planning", "openai:plans", " openai:plans · planning ─"),
+        ("planning", "symbolic", " rules, a stand-in · planning ─"),
+        ("react", "openai:plans", " openai:acts · react ─"),
+    ] {
+        let line = titled(method, mentor);
+        assert!(line.contains(title), "{line}");
+    }
+}
+
+/// The lessons of a constitution were shown as the mentor's of this run.
+#[test]
+fn a_lesson_of_a_file_names_the_file() {
+    let mut fixture = crate::ui::fixture::Fixture::new();
+    let source = "/home/me/packs/kitchen.jsonl".to_owned();
+    fixture.write(Cause::Policy, Event::PoolLoaded { source, lessons: 1 });
+    let op = crate::domain::LessonOp::Add {
+        id: crate::domain::LessonId("aa".into()),
+        kind: crate::domain::Kind::Abstract,
+        scope: crate::domain::Scope::Environment,
+        origin: crate::domain::LessonOrigin::Mentor,
+        text: crate::domain::LessonText::plain("Look around."),
+        evidence: String::new(),
+        rule: None,
+        parents: Vec::new(),
+        moment: None,
+        about: None,
+    };
+    let by = crate::domain::Author::File;
+    fixture.write(Cause::Policy, Event::LessonChanged { op: Box::new(op), by });
+    fixture.begin();
+    let mut stage = Stage::new(fixture, 120, 36);
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("kitchen.jsonl") && !shown.contains("mentor ·"), "{shown}");
+    stage.press("3");
+    stage.press("i");
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("the file /home/me/packs/kitchen.jsonl that the run began with"), "{shown}");
+    assert!(shown.contains("it came from the mentor"), "{shown}");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! What is going on just now, below the last step: the proposal's keys, a call under way, a call that failed.
 
+mod broken;
+
 use super::rows::{Measure, Parts, Row, Writer};
-use crate::domain::{Asked, Autonomy, Question, Stage};
+use crate::domain::{Asked, Autonomy, Question, Stage, Step};
 use crate::driver::LiveCall;
-use crate::engine::{Effect, State};
+use crate::engine::{Effect, Failure, State};
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
 use crate::ui::keymap::Action;
@@ -26,7 +28,8 @@ pub(super) fn live_rows(look: &Look<'_>, measure: Measure, model: &Model) -> Vec
     let state: &State = &look.moment.head;
     let number = state.last_step().map_or(0, |s| s.number);
     // A step of which nothing is known yet gets its number here.
-    let bare = state.last_step().is_some_and(|s| s.stage <= Stage::Reply && s.rejections.is_empty());
+    let told = |s: &Step| !s.rejections.is_empty() || !s.broken_off.is_empty() || s.prompt_edited;
+    let bare = state.last_step().is_some_and(|s| s.stage <= Stage::Reply && !told(s));
     let mut w = Writer::new(if bare { number } else { 0 }, measure, look.glyphs);
     let calls = &look.moment.live.calls;
     let mentor: Vec<String> =
@@ -64,37 +67,16 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
         return;
     }
     // The call was broken off before it proposed anything, or the place was opened for a person who gave it back.
-    let unasked = state.open_episode().and_then(|e| e.last()).is_some_and(|s| {
-        let broken = s.stage == Stage::Prompt && state.draft.is_none() && state.trouble.is_none();
-        broken
-            || (s.stage == Stage::Decision
-                && s.call.is_none()
-                && s.proposed.is_none()
-                && s.executed.is_none())
-    });
-    if !state.broken_off.is_empty() && state.waits() {
-        let questions: Vec<String> =
-            state.broken_off.iter().filter_map(Effect::question).map(Question::name).collect();
-        let words = format!("the mentor was broken off before it had answered: {}", questions.join(", "));
-        w.text((Role::ModePaused, ""), 2, Role::ModePaused, &words);
-        let without = (Action::GiveUp, "go on without");
-        let other = unasked || !state.changes.is_empty();
-        if !other && state.awaiting().is_none_or(|step| step.approved) {
-            w.line(2, keys(look, &[(Action::Step, "go on: what is due is asked again"), without]));
-            return;
-        }
-        // Something else waits too, and going on is about that: its own keys follow.
-        w.line(2, keys(look, &[without, (Action::ReflectNow, "asks for a reflection")]));
-        if let Some(key) = look.keymap.label(Action::Step).filter(|_| !other) {
-            let words = format!("{key} does what is proposed, and does not ask the mentor again");
-            w.text((Role::Dim, ""), 2, Role::Dim, &words);
-        }
+    let empty = |s: &Step| s.call.is_none() && s.proposed.is_none() && s.executed.is_none();
+    let unasked = state.unasked() || state.awaiting().is_some_and(empty);
+    if broken::rows(w, look, state, unasked) {
+        return;
     }
     if unasked && state.waits() {
         let human = state.autonomy == Autonomy::Human;
-        let pair =
-            if human { (Action::Override, "type your action") } else { (Action::Step, "asks the agent") };
-        w.line(2, keys(look, &[pair]));
+        let own = (Action::Override, if human { "type your action" } else { "act by hand" });
+        let pairs = [(Action::Step, "asks the agent"), own];
+        w.line(2, keys(look, &pairs[usize::from(human)..]));
         return;
     }
     if let Some(change) = state.changes.first().filter(|_| state.waits()) {
@@ -210,7 +192,8 @@ fn troubles(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     }
     if let Some(draft) = &state.draft {
         let of = draft.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
-        w.line(2, [(Role::Dim, format!("the prompt{of} is drafted and waits"))]);
+        let words = if draft.edited { ", with your words," } else { "" };
+        w.line(2, [(Role::Dim, format!("the prompt{of}{words} is drafted and waits"))]);
         if !look.reading() {
             w.line(2, keys(look, &[(Action::StepStage, "send it"), (Action::Prompt, "read or change it")]));
         }
@@ -230,6 +213,16 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     }
     for next in &told {
         w.text((Role::Dim, ""), 2, Role::Dim, next);
+    }
+    let changed = |(effect, _): &(Effect, Failure)| matches!(effect, Effect::Ask { prompt, .. } if state.changed_since(prompt));
+    if state.troubles().any(changed) {
+        let mark = format!("{} ", look.glyphs.person);
+        w.text(
+            (Role::MarkPerson, &mark),
+            2,
+            Role::Person,
+            "you changed the words of its prompt: another try sends them",
+        );
     }
     let fails_again = state.troubles().filter_map(|(_, f)| f.kind).any(|kind| !kind.passes());
     if fails_again {
@@ -252,12 +245,7 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     w.line(2, keys(look, &pairs));
     let [actor, mentor] = [Asked::Actor, Asked::Mentor].map(|asked| state.troubled(asked));
     if actor || mentor {
-        let pairs = [
-            (Action::Prompt, "edit prompt"),
-            (Action::Model, "another model"),
-            (Action::Recorded, "a recorded reply"),
-        ];
-        w.line(2, keys(look, &pairs));
+        broken::others(w, look);
     }
     // Whom another try asks: not whom the failure names, where the model was switched since.
     let named = state.run.as_deref().map_or("", |r| if actor { &r.actor } else { &r.mentor });

@@ -1,5 +1,7 @@
 //! A step as rows of a given width. Pure: the same step and width give the same rows, so they can be kept.
 
+mod interrupted;
+
 use crate::domain::{Author, Fate, Kind, NoteKind, Reflection, Stage, Step, price};
 use crate::engine::State;
 use crate::report::source_words;
@@ -40,6 +42,8 @@ pub struct Measure {
     pub digits: u16,
 }
 
+/// Rows of an answer that was broken off at most; Enter shows the whole.
+pub(super) const MOST_BROKEN: usize = 3;
 /// Rows of one text at most; Enter shows the whole.
 const MOST_ROWS: usize = 60;
 
@@ -192,6 +196,7 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
             &format!("rejected: {was} ({why})"),
         );
     }
+    interrupted::rows(w, step, glyphs);
     if step.unusable > 0 {
         let words = match step.unusable {
             1 => "a reply could not be used".to_owned(),
@@ -362,6 +367,10 @@ fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     if reflection.items.is_empty() && reflection.author == Author::Mentor {
         let lead = format!("  {} {name}  ", glyphs.off);
         w.within(ROWS, (role, &lead), width(&lead) as u16, Role::Dim, "nothing came of it");
+    }
+    if reflection.prompt_edited {
+        let words = "you changed the words of the question";
+        w.text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, words);
     }
     if let Some(from) = &reflection.from {
         w.text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, &source_words(from));

@@ -113,7 +113,7 @@ fn mark_words(look: &Look<'_>) -> Option<(Role, String)> {
         (Role::MarkPerson, format!("{} turn {number} you acted", g.person))
     } else if !step.rejections.is_empty() {
         (Role::MarkPerson, format!("{} turn {number} you rejected", g.person))
-    } else if step.thought_edited || step.observation_edited() {
+    } else if step.thought_edited || step.observation_edited() || step.prompt_edited {
         (Role::MarkPerson, format!("{} turn {number} you edited", g.person))
     } else if !step.reflections.is_empty() {
         (Role::MarkReflection, format!("{} turn {number} reflection", g.new))

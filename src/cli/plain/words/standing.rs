@@ -1,6 +1,6 @@
 //! How things stand, in one line.
 
-use crate::domain::{Asked, Autonomy, Stage};
+use crate::domain::{Asked, Autonomy, Question, Stage};
 use crate::engine::{Pace, State};
 
 /// What failed and what can be done about it, in one line.
@@ -18,6 +18,18 @@ fn failed(state: &State) -> String {
         "retry, or end"
     };
     format!("FAILED · {}; {choices}", told.join("; "))
+}
+
+/// What was broken off and what can be done about it, in one line.
+fn broken_off(state: &State) -> Option<String> {
+    let choices = "retry, prompt-edit N TEXT, model NAME, recorded SESSION";
+    if state.turn_broken_off() && state.autonomy != Autonomy::Human {
+        return Some(format!("BROKEN OFF · the agent's answer; {choices}, act ACTION, or give-up"));
+    }
+    let names: Vec<_> =
+        state.broken_off.iter().filter_map(|(e, _)| e.question()).map(Question::name).collect();
+    let names = (!names.is_empty()).then(|| names.join(", "))?;
+    Some(format!("BROKEN OFF · the mentor ({names}); {choices}, or give-up (goes on without)"))
 }
 
 /// Whose turn it is, in one line.
@@ -38,6 +50,9 @@ pub(in crate::cli::plain) fn mode(state: &State) -> String {
         let at = state.awaiting().and_then(|s| s.proposed.as_deref());
         let proposed = at.map_or_else(String::new, |action| format!(" · proposed: {action}"));
         return format!("STOPPED · {}{proposed}; step or run goes on", hit.stop.condition);
+    }
+    if let Some(words) = broken_off(state).filter(|_| state.waits() && state.awaiting().is_none()) {
+        return words;
     }
     let Some(step) = state.awaiting() else {
         return match state.pace {

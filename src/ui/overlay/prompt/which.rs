@@ -17,6 +17,8 @@ pub(super) enum Sent {
     Drafted,
     /// Its call failed, and it may be sent again, with other words.
     Failed,
+    /// Its call was broken off, and it may be sent again, with other words.
+    BrokenOff,
     /// It is only what would be sent.
     Ahead,
 }
@@ -62,6 +64,9 @@ pub(super) fn prompt(state: &State, of: Of) -> Option<Shown<'_>> {
     match (drafted, failed()) {
         (Some(draft), _) => Some((draft, last, Sent::Drafted)),
         (None, Some(failed)) if state.changed_since(failed) => Some((failed, last, Sent::Failed)),
+        (None, Some(failed)) if state.may_be_made_again().any(|e| e.call() == failed.call) => {
+            Some((failed, before, Sent::BrokenOff))
+        }
         (None, Some(failed)) => Some((failed, before, Sent::Failed)),
         (None, None) => Some((last?, before, Sent::Yes)),
     }

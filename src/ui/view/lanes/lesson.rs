@@ -123,6 +123,9 @@ fn lines(words: &str, room: usize, most: usize, more: &str) -> Vec<String> {
     lines
 }
 
+/// Columns of the name of a file where there is little room.
+const SHORT: usize = 16;
+
 /// No lane shows more of a lesson than this.
 fn head(text: &str) -> &str {
     prefix(text, 4096)
@@ -162,6 +165,9 @@ fn origin(lesson: &Lesson, shown: u32, dot: &str) -> (String, String) {
         (1, _) => "in 1 prompt".to_owned(),
         (n, _) => format!("in {n} prompts"),
     };
+    if let Some(name) = lesson.file_name() {
+        return (format!("file {name} {dot} {uses}"), truncate(&one_line(name), SHORT, "..."));
+    }
     if lesson.learnt_at == (0, 0) {
         return (format!("{who} {dot} {uses}"), who.to_owned());
     }

@@ -1,0 +1,305 @@
+//! Calls that a person broke off: what had come of them, what can be done then, and what undo says of it.
+
+use super::fixture::{Bench, names, no_answer, turn};
+use crate::domain::{Asked, CallId, Came, Kind, PromptRecord, Stage, Usage};
+use crate::engine::{Cause, Command, Effect, Envelope, Event, Input, Refusal, Reply, with_model};
+
+/// Carries a wish out as the driver does: what had come of a call that is broken off is added to its event.
+fn heard_out(bench: &mut Bench, command: Command, came: &Came) -> Vec<Event> {
+    let mut events = bench.engine.decide(&Input::Command(command)).unwrap();
+    for (_, event) in &mut events {
+        if let Event::CallCancelled { came: of, .. } = event {
+            **of = came.clone();
+        }
+    }
+    let from = bench.journal.len();
+    let fold = |bench: &mut Bench, events: Vec<(Cause, Event)>| {
+        for (cause, event) in events {
+            let seq = crate::domain::Seq(bench.state().head.0 + 1);
+            let envelope = Envelope { seq, at: bench.at, cause, more: false, event };
+            bench.engine.state.apply(&envelope);
+            bench.journal.push(envelope);
+        }
+    };
+    fold(bench, events);
+    loop {
+        let events = bench.engine.advance();
+        if events.is_empty() {
+            break;
+        }
+        fold(bench, events);
+    }
+    bench.journal[from..].iter().map(|e| e.event.clone()).collect()
+}
+
+fn came() -> Came {
+    let usage = Usage { prompt_tokens: 30, reply_tokens: 4, estimated: true, ..Usage::default() };
+    Came { text: "go to the".to_owned(), reasoning: "Hm.".to_owned(), usage: Some(usage) }
+}
+
+/// The actor's own call is under way.
+fn thinking() -> Bench {
+    let mut run = super::fixture::spec(1, 50);
+    "openai:m".clone_into(&mut run.actor);
+    let mut bench = Bench::with(run);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    bench
+}
+
+/// It was broken off in the middle of its answer.
+fn broken() -> Bench {
+    let mut bench = thinking();
+    assert_eq!(names(&heard_out(&mut bench, Command::Cancel, &came())), ["call_cancelled", "paused"]);
+    bench
+}
+
+fn edit(text: &str) -> Command {
+    Command::EditPrompt { call: None, segment: 0, text: text.to_owned() }
+}
+
+fn in_flight(bench: &Bench) -> PromptRecord {
+    match bench.call() {
+        Some((_, Effect::Ask { prompt, .. })) => (*prompt).clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What was there was gone, its tokens were counted as none, and nothing could be done but ask again.
+#[test]
+fn what_had_come_of_a_turn_that_was_broken_off_is_kept_and_counted() {
+    let bench = broken();
+    let episode = bench.state().open_episode().unwrap();
+    let step = episode.last().unwrap();
+    assert_eq!((step.broken_off.as_slice(), step.stage), ([came()].as_slice(), Stage::Prompt));
+    assert_eq!((episode.tokens, episode.counted.estimated, episode.calls), (34, 34, 1));
+    assert_eq!(bench.state().spent.actor_tokens, 34);
+    assert!(episode.assisted && bench.state().turn_broken_off());
+    let cancelled = bench.journal.iter().find(|e| matches!(e.event, Event::CallCancelled { .. })).unwrap();
+    let written = serde_json::to_value(cancelled).unwrap();
+    assert_eq!((&written["text"], &written["reasoning"]), (&"go to the".into(), &"Hm.".into()));
+    assert_eq!(serde_json::from_value::<Envelope>(written).unwrap(), *cancelled);
+    // As older programs wrote it.
+    let old = r#"{"seq":1,"at":"2026-11-20T10:40:00Z","cause":"person","type":"call_cancelled","call":3}"#;
+    let Event::CallCancelled { came, .. } = serde_json::from_str::<Envelope>(old).unwrap().event else {
+        panic!()
+    };
+    assert!(came.is_silent() && came.usage.is_none());
+}
+
+/// Each way on from there: the events, whether a call is under way then, and what undo says.
+#[test]
+fn the_ways_on_from_a_turn_that_was_broken_off() {
+    let off = "a call to a model was broken off";
+    let act = Command::Act("sleep".to_owned());
+    let from = Command::RetryFrom("cache".to_owned());
+    let cases: [(&[Command], &[&str], bool, &str); 8] = [
+        (&[], &[], false, off),
+        (&[Command::Step], &["step_granted", "prompt_sent"], true, off),
+        (&[Command::Retry], &["step_granted", "prompt_sent"], true, off),
+        (&[Command::AskAgain], &["step_granted", "prompt_sent"], true, off),
+        (&[Command::Run], &["resumed", "prompt_sent"], true, off),
+        (&[Command::GiveUp], &["given_up"], false, "a call that was broken off was given up"),
+        (&[act], &["action_overridden", "step_granted", "action_taken"], true, "has run"),
+        (&[from], &["prompt_sent", "retried"], true, "a recorded reply was taken"),
+    ];
+    for (wishes, events, flies, undo) in cases {
+        let mut bench = broken();
+        let was = in_flight(&thinking());
+        for wish in wishes {
+            assert_eq!(names(&bench.wish(wish.clone()).unwrap()), events, "{wish:?}");
+        }
+        let state = bench.state();
+        assert_eq!(state.calls.is_empty(), !flies, "{wishes:?}");
+        assert_eq!(state.turn_broken_off(), wishes.is_empty(), "{wishes:?}");
+        if let Some((call, Effect::Ask { prompt, .. })) = bench.call() {
+            assert!(call > was.call, "an answer to the old one may be on its way: {wishes:?}");
+            let recorded = state.stand_in(call).is_some();
+            assert_eq!(recorded, matches!(wishes, [Command::RetryFrom(_)]));
+            // A recording knows the question as it was asked; whoever asks again draws anew.
+            assert_eq!(prompt.seed == was.seed, recorded, "{wishes:?}");
+            assert_eq!((state.open_episode().unwrap().calls, state.spent.actor_calls), (2, 2));
+        }
+        let refused = bench.wish(Command::Undo).unwrap_err();
+        assert!(refused.why.contains(undo), "{wishes:?}: {refused:?}");
+    }
+    // Given up it still can be asked or played.
+    let mut bench = broken();
+    bench.wish(Command::GiveUp).unwrap();
+    assert!(bench.state().unasked() && bench.wish(Command::GiveUp).is_err());
+    assert!(bench.wish(Command::Act("sleep".to_owned())).is_ok());
+}
+
+#[test]
+fn the_prompt_of_a_turn_that_was_broken_off_can_be_changed_and_changed_back() {
+    let mut bench = broken();
+    let was = in_flight(&thinking());
+    assert_eq!(names(&bench.wish(edit("Be brief.")).unwrap()), ["text_defined", "prompt_drafted"]);
+    let draft = bench.state().draft.clone().unwrap();
+    assert!(draft.edited && draft.call > was.call && !bench.state().turn_broken_off());
+    bench.wish(Command::Undo).unwrap();
+    let back = bench.state().draft.clone().unwrap();
+    assert_eq!(*back, PromptRecord { call: draft.call, ..was });
+    bench.wish(Command::Redo).unwrap();
+    assert_eq!(names(&bench.wish(Command::Step).unwrap()), ["step_granted", "prompt_sent"]);
+    assert_eq!(in_flight(&bench), *draft);
+    assert!(bench.state().last_step().unwrap().prompt_edited, "it stays to be seen");
+    bench.says("sleep");
+    let step = bench.state().last_step().unwrap();
+    assert!(step.prompt_edited && step.broken_off.len() == 1 && step.proposed.is_some());
+    let refused = bench.wish(Command::Undo).unwrap_err();
+    assert!(refused.why.contains("already used"), "{refused:?}");
+}
+
+#[test]
+fn another_model_is_asked_for_a_turn_that_was_broken_off() {
+    let mut bench = broken();
+    let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Actor, "openai:big");
+    bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+    assert!(bench.state().turn_broken_off(), "it is the same turn");
+    assert_eq!(names(&bench.wish(Command::Step).unwrap()), ["step_granted", "prompt_sent"]);
+}
+
+#[test]
+fn a_person_who_takes_over_while_the_model_writes_is_not_asked_for_a_step() {
+    let mut bench = thinking();
+    heard_out(&mut bench, Command::SetAutonomy(crate::domain::Autonomy::Human), &came());
+    assert!(bench.state().turn_broken_off());
+    assert!(bench.wish(Command::Step).unwrap_err().why.contains("you play"));
+    assert!(bench.wish(Command::Act("sleep".to_owned())).is_ok());
+}
+
+fn of(bench: &Bench, kind: Kind) -> CallId {
+    let found = bench.state().calls.iter().find(|(_, e)| e.question().is_some_and(|q| q.kind == kind));
+    *found.unwrap().0
+}
+
+/// A round of two questions: Error has failed, Abstract was broken off.
+fn half() -> Bench {
+    let mut bench = Bench::counselled(1, 50);
+    let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Mentor, "openai:m");
+    bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    for action in ["look", "dance"] {
+        bench.says(action);
+        bench.world(turn("Fine."));
+    }
+    let call = of(&bench, Kind::Error);
+    bench.reply(Reply::Failed { call, failure: no_answer() });
+    heard_out(&mut bench, Command::Cancel, &came());
+    bench
+}
+
+fn due(bench: &Bench) -> (usize, usize, usize) {
+    let state = bench.state();
+    (state.troubles().count(), state.broken_off.len(), state.calls.len())
+}
+
+/// A failed call that was tried again with other words took the questions that had been broken off with it, one that was tried
+/// as it was did not; and undo then said that the mentor had been asked.
+#[test]
+fn a_retry_with_other_words_forgot_what_was_broken_off() {
+    type Do = fn(&mut Bench) -> Result<Vec<Event>, Refusal>;
+    let edit: Do = |b| b.wish(edit("Be brief."));
+    let sample: Do = |b| b.wish(Command::Set { name: "mentor.seed".to_owned(), value: 9.into() });
+    let retry: Do = |b| b.wish(Command::Retry);
+    let give_up: Do = |b| b.wish(Command::GiveUp);
+    let recorded: Do = |b| b.wish(Command::RetryFrom("cache".to_owned()));
+    let cancel: Do = |b| Ok(heard_out(b, Command::Cancel, &came()));
+    let run: Do = |b| b.wish(Command::Run);
+    let fail: Do = |b| {
+        let call = of(b, Kind::Error);
+        Ok(b.reply(Reply::Failed { call, failure: no_answer() }))
+    };
+    let answer: Do = |b| {
+        let (call, text, reasoning) = (of(b, Kind::Error), "Beds.".to_owned(), String::new());
+        Ok(b.reply(Reply::Model { call, text, reasoning, usage: Usage::default() }))
+    };
+    let off = "a call to a model was broken off";
+    // What is done; then what has failed, was broken off and is under way; what undo says, none: it takes something back.
+    type Case<'a> = (&'a [Do], (usize, usize, usize), Option<&'a str>);
+    let cases: [Case<'_>; 12] = [
+        (&[], (1, 1, 0), Some(off)),
+        (&[retry], (0, 1, 1), Some(off)),
+        (&[edit], (1, 1, 0), None),
+        (&[edit, retry], (0, 1, 1), Some("a changed prompt was sent")),
+        (&[sample, retry], (0, 1, 1), Some("a failed call was made again with other sampling")),
+        (&[edit, retry, fail], (1, 1, 0), Some("a changed prompt was sent")),
+        (&[edit, retry, answer], (0, 1, 0), Some("a changed prompt was sent")),
+        (&[edit, retry, answer, give_up], (0, 0, 0), Some("a call that was broken off was given up")),
+        (&[edit, retry, answer, recorded], (0, 0, 1), Some("a recorded reply was taken")),
+        (&[edit, retry, cancel], (0, 2, 0), Some(off)),
+        (&[give_up], (0, 0, 0), Some("a call that was broken off was given up")),
+        (&[retry, answer, run], (0, 0, 1), Some(off)),
+    ];
+    for (n, (deeds, want, undo)) in cases.into_iter().enumerate() {
+        let mut bench = half();
+        for deed in deeds {
+            deed(&mut bench).unwrap();
+        }
+        assert_eq!(due(&bench), want, "case {n}");
+        match (bench.wish(Command::Undo), undo) {
+            (Ok(_), None) => {}
+            (Err(refused), Some(words)) => assert!(refused.why.contains(words), "case {n}: {refused:?}"),
+            (other, _) => panic!("case {n}: {other:?}"),
+        }
+    }
+}
+
+/// The mentor's question that was broken off put the turn back whose own call had failed meanwhile.
+#[test]
+fn a_mentors_question_that_is_broken_off_leaves_the_turn_as_it_is() {
+    let mut bench = thinking();
+    let (call, _) = bench.call().unwrap();
+    // Asked for by a person while the agent thinks.
+    let question = crate::domain::Question::reflect(Kind::Error);
+    let asked = CallId(bench.state().next_call);
+    let prompt = PromptRecord {
+        call: asked,
+        asked: Asked::Mentor,
+        question: Some(question),
+        ..PromptRecord::default()
+    };
+    let seq = crate::domain::Seq(bench.state().head.0 + 1);
+    let event = Event::PromptSent { prompt: std::sync::Arc::new(prompt) };
+    bench.engine.state.apply(&Envelope { seq, at: bench.at, cause: Cause::Person, more: false, event });
+    bench.reply(Reply::Failed { call, failure: no_answer() });
+    heard_out(&mut bench, Command::Cancel, &came());
+    let step = bench.state().last_step().unwrap();
+    assert_eq!((step.stage, step.retry, step.broken_off.len()), (Stage::Reply, 0, 0));
+    assert_eq!(bench.state().broken_off.len(), 1);
+}
+
+/// Other words for the question to the mentor were nowhere to be seen afterwards.
+#[test]
+fn a_reflection_says_that_a_person_changed_its_question() {
+    let mut bench = half();
+    bench.wish(edit("Be brief.")).unwrap();
+    bench.wish(Command::Retry).unwrap();
+    let (call, text, reasoning) = (of(&bench, Kind::Error), "Beds.".to_owned(), String::new());
+    bench.reply(Reply::Model { call, text, reasoning, usage: Usage::default() });
+    assert!(bench.state().reflections.last().unwrap().prompt_edited);
+    assert!(bench.state().open_episode().unwrap().assisted);
+}
+
+/// An answer asked ahead that was given to a call is counted with that, also where the call is broken off in its middle.
+#[test]
+fn an_early_answer_of_a_call_that_was_broken_off_counts_once() {
+    for known in [true, false] {
+        let mut bench = thinking();
+        let (call, _) = bench.call().unwrap();
+        let usage = Usage { prompt_tokens: 10, estimated: true, ..Usage::default() };
+        for now in [crate::engine::AheadNow::Asked, crate::engine::AheadNow::Taken] {
+            let told =
+                crate::engine::AskedAhead { number: 1, asked: Asked::Actor, now, call: Some(call), usage };
+            bench.reply(Reply::Ahead(Box::new(told)));
+        }
+        let came = if known { came() } else { Came::default() };
+        heard_out(&mut bench, Command::Cancel, &came);
+        let ahead = bench.state().asked_ahead();
+        let want = if known { (1, 0, 0, 34) } else { (0, 1, 10, 0) };
+        let tokens = bench.state().open_episode().unwrap().tokens;
+        assert_eq!((ahead.used, ahead.dropped, ahead.wasted.tokens(), tokens), want);
+    }
+}
