@@ -195,18 +195,26 @@ impl Reaction {
     }
 }
 
+/// How many rows a key moves in a list of which a page has so many; none: it means something else. `isize::MIN` and
+/// `isize::MAX` are its ends.
+pub(crate) fn moved(action: Action, page: isize) -> Option<isize> {
+    match action {
+        Action::Down | Action::NextField => Some(1),
+        Action::Up | Action::PreviousField => Some(-1),
+        Action::PageDown => Some(page),
+        Action::PageUp => Some(-page),
+        Action::First => Some(isize::MIN),
+        Action::Live => Some(isize::MAX),
+        _ => None,
+    }
+}
+
 /// Keys that move in rows and close; the rest is nothing.
 pub(crate) fn scrolled(scroll: &window::Scroll, action: Action) -> Reaction {
-    match action {
-        Action::Close => return Reaction::close(),
-        Action::Down => scroll.by(1),
-        Action::Up => scroll.by(-1),
-        Action::PageDown => scroll.pages(1),
-        Action::PageUp => scroll.pages(-1),
-        Action::First => scroll.to(0),
-        Action::Live => scroll.to(usize::MAX),
-        _ => {}
+    if action == Action::Close {
+        return Reaction::close();
     }
+    scroll.by(moved(action, scroll.page()).unwrap_or(0));
     Reaction::default()
 }
 

@@ -5,7 +5,7 @@ use super::choice::around;
 use super::field::Field;
 use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction};
+use super::{Answer, Overlay, Reaction, moved};
 use crate::domain::{Asked, Autonomy, KNOBS, Knob, RunSpec};
 use crate::engine::{Command, with_model};
 use crate::ui::canvas::Canvas;
@@ -296,10 +296,6 @@ impl Overlay for ModelBox {
         match action {
             Action::Close => return Reaction::close(),
             Action::Accept | Action::Open => return self.accept(look),
-            Action::Down => self.choose(1),
-            Action::Up => self.choose(-1),
-            Action::PageDown => self.choose(self.scroll.page()),
-            Action::PageUp => self.choose(-self.scroll.page()),
             Action::NextField | Action::PreviousField => {
                 const ROUND: [Purpose; 4] = [
                     Purpose::Model(Asked::Actor),
@@ -318,7 +314,7 @@ impl Overlay for ModelBox {
                     self.filter(look);
                 }
             }
-            _ => {}
+            other => self.choose(moved(other, self.scroll.page()).unwrap_or(0)),
         }
         Reaction::default()
     }

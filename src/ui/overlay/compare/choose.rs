@@ -2,6 +2,7 @@
 
 use super::super::field::Field;
 use super::super::fuzzy::rank;
+use super::super::moved;
 use super::super::window::{Line, Pointed, Scroll, put_line};
 use crate::domain::{EpisodeSummary, Task};
 use crate::text::{fits, truncate, width};
@@ -90,14 +91,7 @@ impl Chooser {
     }
 
     pub(super) fn act(&mut self, action: Action) {
-        let by = match action {
-            Action::Down => 1,
-            Action::Up => -1,
-            Action::PageDown => 10,
-            Action::PageUp => -10,
-            _ => 0,
-        };
-        self.walk(by);
+        self.walk(moved(action, 10).unwrap_or(0));
     }
 
     fn walk(&mut self, by: isize) {
