@@ -21,6 +21,7 @@ mod line_box;
 mod made;
 mod marks;
 mod model_box;
+mod named;
 mod palette;
 mod preview;
 mod prompt;
@@ -211,10 +212,12 @@ pub(crate) fn moved(action: Action, page: isize) -> Option<isize> {
 
 /// Keys that move in rows and close; the rest is nothing.
 pub(crate) fn scrolled(scroll: &window::Scroll, action: Action) -> Reaction {
-    if action == Action::Close {
-        return Reaction::close();
+    match action {
+        Action::Close => return Reaction::close(),
+        // What was not drawn yet has an end, too.
+        Action::Live => scroll.to(usize::MAX),
+        other => scroll.by(moved(other, scroll.page()).unwrap_or(0)),
     }
-    scroll.by(moved(action, scroll.page()).unwrap_or(0));
     Reaction::default()
 }
 

@@ -220,7 +220,7 @@ fn method_model_and_settings_can_be_another() {
     assert_eq!(stage.press("Enter"), []);
     assert!(screen(&stage.draw()).contains("expected a whole number from 0 to 2"));
     stage.press("Ctrl-u");
-    stage.press("1");
+    stage.tell(Msg::Paste("examples 1".to_owned()));
     let wants = stage.press("Enter");
     let then = [Command::Set { name: "examples".to_owned(), value: 1.into() }];
     assert_eq!(forked(&wants).then, then);

@@ -95,7 +95,9 @@ pub(super) fn words(command: &Command, look: &Look<'_>) -> String {
 
 /// A refused wish that is about an event: a branch from before it is offered.
 pub(super) fn refused(model: &mut Model, look: &Look<'_>, refusal: &Refusal) -> bool {
-    let Some(about) = refusal.about.filter(|_| !look.reading()) else { return false };
+    // Nothing comes up under the hands of a person who types elsewhere; it is said.
+    let free = model.overlays.is_empty() && !look.reading();
+    let Some(about) = refusal.about.filter(|_| free) else { return false };
     model.overlays.push(Box::new(ForkBox::before(look, refusal, about)));
     true
 }

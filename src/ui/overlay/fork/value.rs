@@ -2,9 +2,11 @@
 
 use super::super::action_line::ActionLine;
 use super::super::field::Field;
+use super::super::moved;
+use super::super::named::{self, NamedLine};
 use super::super::window::{Line, Pointed, Scroll, paragraph, put_line};
 use super::Change;
-use crate::domain::{Asked, Fate, KNOBS, Knob, RunSpec, ShownAs, knob_of};
+use crate::domain::{Asked, Fate, Knob, RunSpec, ShownAs, knob_of};
 use crate::driver::Accepted;
 use crate::engine::{Command, State, with_model};
 use crate::method::{NAMES, PaperOrCode, SETTINGS, defaults};
@@ -26,12 +28,12 @@ pub(super) struct Value {
     field: Field,
     /// In the place of the field, where an action is typed.
     line: Option<ActionLine>,
-    /// The names to choose from, each with what it is now; empty: only the field is there.
-    names: Vec<(String, String)>,
+    /// In the place of the field, where one of several values is to be another.
+    named: Option<NamedLine>,
+    /// The methods to choose from.
+    methods: &'static [&'static str],
     chosen: usize,
     scroll: Scroll,
-    /// The setting that was chosen from the list.
-    setting: Option<String>,
 }
 
 impl Value {
@@ -48,19 +50,20 @@ impl Value {
             _ => None,
         }
         .unwrap_or_default();
-        let names = match &change {
-            Change::Method => NAMES.iter().map(|n| ((*n).to_owned(), String::new())).collect(),
-            Change::Setting => settings(run),
-            Change::Sampling(asked) => knobs(run, *asked),
-            _ => Vec::new(),
+        let named = match &change {
+            Change::Setting => Some(named::settings(run)),
+            Change::Sampling(asked) => Some(named::knobs(run, *asked)),
+            _ => None,
         };
+        let methods: &[&str] = if change == Change::Method { &NAMES } else { &[] };
         let field = match &change {
             Change::Thought | Change::Observation => Field::lines(&was),
             _ => Field::replaceable(&was),
         };
-        let chosen = names.iter().position(|(name, _)| *name == was).unwrap_or(0);
+        let chosen = methods.iter().position(|name| *name == was).unwrap_or(0);
         let line = (change == Change::Act).then(|| ActionLine::new(&was));
-        Self { change, step, was, field, line, names, chosen, scroll: Scroll::default(), setting: None }
+        let named = named.map(NamedLine::new);
+        Self { change, step, was, field, line, named, methods, chosen, scroll: Scroll::default() }
     }
 
     /// What the world accepted then has come in.
@@ -84,11 +87,8 @@ impl Value {
             Change::Method => "another method".to_owned(),
             Change::Actor => "who acts".to_owned(),
             Change::Mentor => "who reflects".to_owned(),
-            Change::Sampling(asked) => {
-                let of = format!("sampling of the {}", asked.name());
-                self.setting.as_deref().and_then(knob_of).map_or(of, |(_, knob)| knob.setting(*asked))
-            }
-            _ => self.setting.clone().unwrap_or_else(|| "which setting".to_owned()),
+            Change::Sampling(asked) => format!("sampling of the {}", asked.name()),
+            _ => "another setting".to_owned(),
         }
     }
 
@@ -107,24 +107,34 @@ impl Value {
             }
             Change::Actor => "openai:MODEL, rules (built in), human, or recorded:SESSION".to_owned(),
             Change::Mentor => "openai:MODEL, symbolic (rules), recorded:SESSION, or none".to_owned(),
-            Change::Sampling(asked) => match self.setting.as_deref().and_then(knob_of) {
-                Some((_, knob)) => format!("{}: {}", knob.meaning, knob.allowed),
-                None => look.shown().run.as_deref().map_or_else(String::new, |r| r.sampling_told(*asked)),
-            },
             _ => {
-                let spec = self.setting.as_ref().and_then(|n| SETTINGS.iter().find(|s| s.name == n));
-                spec.map_or_else(String::new, |s| format!("{}: {}", s.meaning, s.allowed()))
+                let told = self.named.as_ref().and_then(NamedLine::told);
+                told.unwrap_or_else(|| match (&self.change, look.shown().run.as_deref()) {
+                    (Change::Sampling(asked), Some(run)) => {
+                        let first = format!("{}.temperature", asked.name());
+                        let heeded = named::read(run, &first, "off")
+                            .map(|_| format!("NAME VALUE, such as {first} 0.7"));
+                        heeded.unwrap_or_else(|why| why)
+                    }
+                    _ => "NAME VALUE; Enter puts the chosen name into the line".to_owned(),
+                })
             }
         }
     }
 
     fn lists(&self) -> bool {
-        !self.names.is_empty() && self.setting.is_none()
+        !self.methods.is_empty()
+    }
+
+    /// Takes back what is typed where a list lies below it; whether there was anything.
+    pub(super) fn cleared(&mut self) -> bool {
+        self.named.as_mut().is_some_and(NamedLine::clear)
     }
 
     pub(super) fn mode(&self) -> Mode {
         match self.change {
             _ if self.lists() => Mode::Choice,
+            _ if self.named.is_some() => Mode::Pick,
             Change::Thought | Change::Observation => Mode::Rewrite,
             Change::Act => Mode::Input,
             _ => Mode::Line,
@@ -132,8 +142,11 @@ impl Value {
     }
 
     pub(super) fn rows(&self) -> u16 {
+        if let Some(named) = &self.named {
+            return named.rows();
+        }
         match self.change {
-            _ if self.lists() => self.names.len() as u16 + 2,
+            _ if self.lists() => self.methods.len() as u16 + 2,
             Change::Thought | Change::Observation => 9,
             Change::Act => 12,
             _ => 3,
@@ -144,29 +157,24 @@ impl Value {
         if let Some(line) = &mut self.line {
             return line.act(action);
         }
-        let by: isize = match action {
-            Action::Down | Action::NextField => 1,
-            Action::Up | Action::PreviousField => -1,
-            Action::PageDown => 8,
-            Action::PageUp => -8,
-            Action::First => isize::MIN,
-            Action::Live => isize::MAX,
-            Action::NewLine => {
-                self.field.new_line();
-                0
-            }
-            _ => 0,
-        };
-        self.by(by);
+        if let Some(named) = &mut self.named {
+            return named.act(action);
+        }
+        if action == Action::NewLine {
+            self.field.new_line();
+        }
+        self.by(moved(action, self.scroll.page()).unwrap_or(0));
     }
 
     fn by(&mut self, by: isize) {
-        self.chosen = self.chosen.saturating_add_signed(by).min(self.names.len().saturating_sub(1));
+        self.chosen = self.chosen.saturating_add_signed(by).min(self.methods.len().saturating_sub(1));
     }
 
     pub(super) fn key(&mut self, key: KeyEvent) {
         if let Some(line) = &mut self.line {
             line.key(key);
+        } else if let Some(named) = &mut self.named {
+            named.key(key);
         } else if !self.lists() {
             self.field.key(key);
         }
@@ -175,6 +183,8 @@ impl Value {
     pub(super) fn paste(&mut self, text: &str) {
         if let Some(line) = &mut self.line {
             line.paste(text);
+        } else if let Some(named) = &mut self.named {
+            named.paste(text);
         } else if !self.lists() {
             self.field.paste(text);
         }
@@ -183,6 +193,9 @@ impl Value {
     pub(super) fn mouse(&mut self, event: MouseEvent) {
         if let Some(line) = &mut self.line {
             return line.mouse(event);
+        }
+        if let Some(named) = &mut self.named {
+            return named.mouse(event);
         }
         match self.scroll.pointed(event).filter(|_| self.lists()) {
             Some(Pointed::Row(row)) => self.chosen = row,
@@ -198,27 +211,21 @@ impl Value {
     /// What is wrong with it, in words.
     pub(super) fn taken(&mut self, look: &Look<'_>, played: bool) -> Result<Option<Taken>, String> {
         let step = self.step;
-        let name = self.names.get(self.chosen).map(|n| n.0.clone());
-        if self.change == Change::Method {
-            let method = name.ok_or("choose a method")?;
+        if let Some(method) = self.methods.get(self.chosen) {
             let spec = spec(look)?;
-            if method == spec.method {
+            if *method == spec.method {
                 return Err("this is the method as it is".to_owned());
             }
             let words = format!("method {method}");
             return Ok(Some(
-                self.told(&words, vec![Command::ChangeRun(Box::new(with_method(spec, &method)))]),
+                self.told(&words, vec![Command::ChangeRun(Box::new(with_method(spec, method)))]),
             ));
         }
-        if self.lists() {
-            self.was = self.names.get(self.chosen).map(|n| n.1.clone()).unwrap_or_default();
-            // What stands behind a knob says whose value it is; that is not typed.
-            if matches!(self.change, Change::Sampling(_)) {
-                self.was = self.was.split("  ").next().unwrap_or_default().to_owned();
-            }
-            self.field = Field::replaceable(&self.was);
-            self.setting = name;
-            return Ok(None);
+        if let Some(named) = &mut self.named {
+            let Some((name, text)) = named.taken()? else { return Ok(None) };
+            let value = named::read(&spec(look)?, &name, &text)?;
+            let words = if knob_of(&name).is_some() { Knob::words(&value) } else { text };
+            return Ok(Some(self.told(&format!("{name} = {words}"), vec![Command::Set { name, value }])));
         }
         let text = self.line.as_ref().map_or_else(|| self.field.text(), ActionLine::text);
         if text.is_empty() {
@@ -244,21 +251,7 @@ impl Value {
                 let spec = with_model(&spec(look)?, Asked::Mentor, &line);
                 self.told(&format!("mentor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
-            Change::Sampling(asked) => {
-                let name = self.setting.clone().unwrap_or_default();
-                let (_, knob) = knob_of(&name).ok_or("choose what is to be another")?;
-                let value = knob.read(&text)?;
-                spec(look)?.heeds(*asked, knob, &value)?;
-                self.told(&format!("{name} = {}", Knob::words(&value)), vec![Command::Set { name, value }])
-            }
-            _ => {
-                let name = self.setting.clone().unwrap_or_default();
-                let value = serde_json::from_str(&line).unwrap_or_else(|_| line.clone().into());
-                if let Some(spec) = SETTINGS.iter().find(|s| s.name == name) {
-                    spec.check(&value)?;
-                }
-                self.told(&format!("{name} = {line}"), vec![Command::Set { name, value }])
-            }
+            _ => return Err("there is nothing to be typed here".to_owned()),
         }))
     }
 
@@ -283,20 +276,22 @@ impl Value {
             let waits = "the actions before it are taken again, to see what the world accepts there";
             return line.draw(look, (note, waits), body, canvas);
         }
+        if let Some(named) = &self.named {
+            return named.draw(look, &about, inside, canvas);
+        }
         let room = inside.height.saturating_sub(about.len() as u16);
         let body = Rect { height: room, ..inside };
         if self.lists() {
-            let wide = self.names.iter().map(|n| n.0.chars().count()).max().unwrap_or(0);
-            self.scroll.list(self.chosen, self.names.len(), body, canvas, |place| {
-                let Some((name, now)) = self.names.get(place) else { return Line::new() };
+            self.scroll.list(self.chosen, self.methods.len(), body, canvas, |place| {
+                let Some(name) = self.methods.get(place) else { return Line::new() };
                 let here = place == self.chosen;
                 let (mark, role) =
                     if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
-                let gap = " ".repeat(wide.saturating_sub(name.chars().count()) + 2);
+                let now = if *name == self.was { "  as it is" } else { "" };
                 vec![
                     (Role::Proposal, format!(" {mark} ")),
-                    (role, name.clone()),
-                    (Role::Dim, format!("{gap}{now}")),
+                    (role, (*name).to_owned()),
+                    (Role::Dim, now.to_owned()),
                 ]
             });
         } else {
@@ -330,30 +325,6 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
     let old: Vec<_> = old.collect();
     settings.0.extend(old);
     RunSpec { method: method.to_owned(), settings, loop_detector, ..spec }
-}
-
-/// The settings of a run with their values.
-fn settings(run: Option<&RunSpec>) -> Vec<(String, String)> {
-    let Some(run) = run else { return Vec::new() };
-    let word = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    // What is about a server is changed with its model and its sampling.
-    let of_a_role = |name: &str| ["actor.", "mentor."].iter().any(|role| name.starts_with(role));
-    let told = run.settings.0.iter().filter(|(name, _)| *name != "templates" && !of_a_role(name));
-    told.map(|(name, setting)| (name.clone(), word(&setting.value))).collect()
-}
-
-/// What can be another of a role's sampling, each with how it is and whose value that is.
-fn knobs(run: Option<&RunSpec>, asked: Asked) -> Vec<(String, String)> {
-    let Some(run) = run else { return Vec::new() };
-    let told = KNOBS.iter().map(|knob| {
-        let now = match run.sampled(asked, knob) {
-            (Some(value), true) => format!("{}  (a person's)", Knob::words(&value)),
-            (Some(value), false) => Knob::words(&value),
-            (None, _) => String::new(),
-        };
-        (knob.setting(asked), now)
-    });
-    told.collect()
 }
 
 /// An override as the person's settings want it shown.
