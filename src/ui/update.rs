@@ -151,7 +151,10 @@ fn over(model: &mut Model, react: impl FnOnce(&mut Box<dyn overlay::Overlay>) ->
     let Some(top) = model.overlays.last_mut() else { return Vec::new() };
     let Reaction { requests, close } = react(top);
     if close {
-        model.overlays.pop();
+        let gone = model.overlays.pop();
+        if requests.iter().any(|r| matches!(r, Request::Fork(_))) {
+            model.asked_a_branch = gone;
+        }
     }
     requests
 }

@@ -225,9 +225,7 @@ impl NamedLine {
 
     /// What is to be known of the line.
     pub(super) fn told(&self) -> Option<String> {
-        let line = self.field.text();
-        typed(&self.all, &line)
-            .map(|(named, value)| format!("{}: {}", named.name, named.told(!value.is_empty())))
+        typed(&self.all, &self.field.text()).map(|(named, _)| named.told(false))
     }
 
     /// The line, what is to be known of it, and the list.

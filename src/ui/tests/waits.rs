@@ -96,8 +96,8 @@ fn whatever_waits_for_a_person_has_a_row_with_the_next_keys() {
         ("the mentor was broken off", cancelled, "n go on: what is due is asked again"),
         ("a summary", summary, "M shows its lines"),
         ("a world that differs", diverged, "r go on with the world as it is"),
-        ("an ended episode", lost, "C shows how it ended   r plays it again"),
-        ("an ended run", over, "C shows how it ended   r plays it again"),
+        ("an ended episode", lost, "C result card   r play it again"),
+        ("an ended run", over, "C result card   r play it again"),
     ];
     for (name, fixture, row) in cases {
         let whole = fixture();
@@ -123,7 +123,7 @@ fn a_session_that_is_stopped_anywhere_says_what_the_next_keys_are() {
         "o your action",
         "o type your action",
         "M shows its lines",
-        "C shows how it ended",
+        "C result card   ",
         "s send it",
         "L go on without",
     ];

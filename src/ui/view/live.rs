@@ -135,9 +135,9 @@ fn next(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     let runs = (Action::PauseRun, "runs");
     let pairs = match state.autonomy {
         _ if ended => {
-            let mut pairs = vec![(Action::EndCard, "shows how it ended")];
-            pairs.extend(task_left(state).then_some((Action::Step, "goes on with the next task")));
-            pairs.push((Action::AskAgain, "plays it again"));
+            let mut pairs = vec![(Action::EndCard, "result card")];
+            pairs.extend(task_left(state).then_some((Action::Step, "next task")));
+            pairs.push((Action::AskAgain, "play it again"));
             pairs
         }
         _ if state.over => vec![(Action::Palette, "every action by name")],

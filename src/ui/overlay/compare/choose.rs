@@ -125,10 +125,10 @@ impl Chooser {
         let told = match &self.others {
             Ok(true) => Some((Role::Dim, "looking for branches and sessions ...".to_owned())),
             Err(why) => Some((Role::Warn, why.clone())),
-            Ok(false) if self.fitting.is_empty() => Some((
-                Role::Dim,
-                "nothing is called so; there is no other episode, branch or session".to_owned(),
-            )),
+            Ok(false) if self.all.is_empty() => {
+                Some((Role::Dim, "there is no other episode, branch or session".to_owned()))
+            }
+            Ok(false) if self.fitting.is_empty() => Some((Role::Dim, "nothing is called so".to_owned())),
             Ok(false) => None,
         };
         let high = u16::from(told.is_some());

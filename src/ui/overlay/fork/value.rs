@@ -105,8 +105,14 @@ impl Value {
             Change::Method => {
                 "Lessons and reflections stay; the new method begins with its own defaults.".to_owned()
             }
-            Change::Actor => "openai:MODEL, rules (built in), human, or recorded:SESSION".to_owned(),
-            Change::Mentor => "openai:MODEL, symbolic (rules), recorded:SESSION, or none".to_owned(),
+            Change::Actor => {
+                "openai:MODEL, `openai:MODEL profile NAME`, rules (built in), human, or recorded:SESSION"
+                    .to_owned()
+            }
+            Change::Mentor => {
+                "openai:MODEL, `openai:MODEL profile NAME`, symbolic (rules), recorded:SESSION, or none"
+                    .to_owned()
+            }
             _ => {
                 let told = self.named.as_ref().and_then(NamedLine::told);
                 told.unwrap_or_else(|| match (&self.change, look.shown().run.as_deref()) {
@@ -149,6 +155,7 @@ impl Value {
             _ if self.lists() => self.methods.len() as u16 + 2,
             Change::Thought | Change::Observation => 9,
             Change::Act => 12,
+            Change::Actor | Change::Mentor => 4,
             _ => 3,
         }
     }
@@ -262,10 +269,12 @@ impl Value {
     }
 
     pub(super) fn draw(&self, look: &Look<'_>, note: Option<&str>, inside: Rect, canvas: &mut Canvas<'_>) {
+        // Rows of what is good to know, at the most.
+        const ABOUT: usize = 3;
         let (role, words) =
             note.map_or_else(|| (Role::Dim, self.about(look)), |n| (Role::Warn, n.to_owned()));
         let about: Vec<Line> =
-            paragraph((role, ""), role, &words, inside.width).into_iter().take(2).collect();
+            paragraph((role, ""), role, &words, inside.width).into_iter().take(ABOUT).collect();
         if let Some(line) = &self.line {
             let rows = about.iter().take(usize::from(note.is_none()));
             for (place, about) in rows.enumerate() {
