@@ -6,7 +6,7 @@ use super::fuzzy::rank;
 use super::moved;
 use super::window::{Line, Pointed, Scroll, put_line};
 use crate::domain::{Asked, KNOBS, Knob, RunSpec, knob_of};
-use crate::method::SETTINGS;
+use crate::method::{SETTINGS, SettingSpec};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::Action;
 use crate::ui::look::Look;
@@ -80,7 +80,7 @@ pub(super) fn settings(run: Option<&RunSpec>) -> Vec<Named> {
             now: word(&setting.value),
             chosen: false,
             meaning: spec.map_or("", |s| s.meaning),
-            allowed: spec.map_or_else(String::new, |s| s.allowed()),
+            allowed: spec.map_or_else(String::new, SettingSpec::allowed),
         }
     });
     named.collect()
@@ -140,14 +140,12 @@ impl NamedLine {
 
     fn filter(&mut self) {
         let line = self.field.text();
-        self.fitting = match typed(&self.all, &line) {
-            Some((named, _)) => vec![named.clone()],
-            None => {
-                let words: Vec<String> =
-                    self.all.iter().map(|n| format!("{} {}", n.name, n.meaning)).collect();
-                let order = rank(apart(&line).0, words.iter().map(String::as_str));
-                order.into_iter().filter_map(|place| self.all.get(place).cloned()).collect()
-            }
+        self.fitting = if let Some((named, _)) = typed(&self.all, &line) {
+            vec![named.clone()]
+        } else {
+            let words: Vec<String> = self.all.iter().map(|n| format!("{} {}", n.name, n.meaning)).collect();
+            let order = rank(apart(&line).0, words.iter().map(String::as_str));
+            order.into_iter().filter_map(|place| self.all.get(place).cloned()).collect()
         };
         self.chosen = 0;
     }

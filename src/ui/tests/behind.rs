@@ -224,8 +224,8 @@ fn no_key_over_the_panes_orders_anything_but_what_lies_there_is_for() {
             for (key, event) in &all {
                 let bound =
                     |s: &Stage| s.keymap.find(s.model.overlays.last().unwrap().mode(), *event).is_some();
-                // Typing is the same, whatever runs behind it.
-                if running && tops(&stage) == there && !bound(&stage) {
+                // While it runs only those differ that would let it run or stop.
+                if running && !["Space", "Enter", "n", "s", "r", "a"].contains(&key.as_str()) {
                     continue;
                 }
                 // What is not bound is only typed, one key behind the other.

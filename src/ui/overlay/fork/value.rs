@@ -55,7 +55,7 @@ impl Value {
             Change::Sampling(asked) => Some(named::knobs(run, *asked)),
             _ => None,
         };
-        let methods: &[&str] = if change == Change::Method { &NAMES } else { &[] };
+        let methods: &[&str] = if change == Change::Method { NAMES } else { &[] };
         let field = match &change {
             Change::Thought | Change::Observation => Field::lines(&was),
             _ => Field::replaceable(&was),
