@@ -10,18 +10,21 @@ use crate::ui::model::{Focus, Model};
 use crate::ui::msg::{Msg, Request};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+/// How something is opened.
+type Open = fn(&mut Stage);
+
 /// What is open, how it is come by, and the keys that may order something there.
 struct Case {
     name: &'static str,
     fixture: fn() -> Fixture,
-    open: fn(&mut Stage),
+    open: Open,
     orders: &'static [&'static str],
 }
 
 const fn case(
     name: &'static str,
     fixture: fn() -> Fixture,
-    open: fn(&mut Stage),
+    open: Open,
     orders: &'static [&'static str],
 ) -> Case {
     Case { name, fixture, open, orders }
@@ -283,7 +286,7 @@ fn sampling_is_typed_into_its_list_in_the_words_of_set() {
         let wants = stage.press("Enter");
         let [Request::Fork(fork)] = &wants[..] else { panic!("{line}: {wants:?}") };
         let set = Command::Set { name: "actor.temperature".to_owned(), value: value.clone() };
-        assert_eq!(fork.then, [set.clone()], "{line}");
+        assert_eq!(fork.then.as_slice(), std::slice::from_ref(&set), "{line}");
         let mut stage = Stage::new(model(), 60, 16);
         keys(&mut stage, &["O", "Tab", "Tab"]);
         typed(&mut stage, line);
@@ -351,7 +354,7 @@ fn the_fork_dialog_marks_rows_beyond_and_keeps_the_title_of_the_group() {
 /// Of every list that does not fit it is seen that it goes on.
 #[test]
 fn every_list_that_does_not_fit_marks_its_rows_beyond() {
-    let cases: [(&str, fn(&mut Stage)); 6] = [
+    let cases: [(&str, Open); 6] = [
         ("palette", |s| keys(s, &[":"])),
         ("model, sampling", |s| keys(s, &["O", "Tab", "Tab"])),
         ("breaks", |s| keys(s, &["b"])),

@@ -9,6 +9,9 @@ use crate::timeline::Timeline;
 use crate::ui::fixture::{Fixture, fcrf, kitchen, planned, reflexion, summary, sweet_sour};
 use serde_json::{Value, json};
 
+/// A session that waits.
+type Make = fn() -> Fixture;
+
 /// The kitchen after a turn, with nothing asked and nothing pending.
 fn between() -> Fixture {
     let mut f = kitchen();
@@ -85,7 +88,7 @@ fn diverged() -> Fixture {
 /// After a fork by sampling, and after a pause while the world was being made, nothing said what to do.
 #[test]
 fn whatever_waits_for_a_person_has_a_row_with_the_next_keys() {
-    let cases: [(&str, fn() -> Fixture, &str); 12] = [
+    let cases: [(&str, Make, &str); 12] = [
         ("nothing has begun", before, "n goes on   Space runs"),
         ("stopped at the start", starting, "n asks the agent   Space runs"),
         ("between turns", between, "n asks the agent   Space runs"),
