@@ -15,6 +15,7 @@ mod settings;
 mod sweet_sour;
 
 pub use fcrf::{Depth, Difficulty, Fcrf};
+pub use mentor::{follow, followed, switched, unasked};
 pub use omnireflect::OmniReflect;
 pub use planning::{Planning, plan_line, plan_lines};
 pub use react::ReAct;
@@ -82,6 +83,7 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMetho
         goal: prompt::interface::goal,
         detect: Arc::new(crate::symbolic::detect),
         stops: crate::stop::rules(condition),
+        attended: true,
     })
 }
 

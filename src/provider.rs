@@ -30,6 +30,9 @@ pub struct Request {
     pub seed: u64,
     /// Texts that end the answer; they are not part of it.
     pub stop: Vec<String>,
+    /// Whether an answer that a stop at a newline has ended was cut off before it said what to do: then it is asked for
+    /// anew without that stop. None: such a stop never cuts anything off.
+    pub cut: Option<fn(&str) -> bool>,
     /// How the answer is sampled, where this question wants it otherwise than its endpoint does.
     pub wish: SamplingWish,
 }
@@ -80,6 +83,8 @@ pub enum Delta {
     Text(String),
     /// What was sent as the answer so far was reasoning: its closing tag has come, and no opening one before it.
     WasReasoning,
+    /// What was sent so far is no part of the answer, which is asked for anew.
+    Anew,
     /// A sentence for the person that is no part of the answer: a setting that the server refused, a second try.
     Notice(String),
     /// Something came in that says nothing: the server is there.
@@ -111,6 +116,10 @@ pub trait Provider: Send + Sync {
     fn unsent(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Takes in what an earlier process told with [`unsent`](Self::unsent) of the same server, so that it is not learnt again
+    /// at the price of an answer.
+    fn recall(&self, _unsent: &[String]) {}
 
     /// Every answer is kept, so that one may be asked for before it is wanted.
     fn keeps(&self) -> bool {

@@ -3,21 +3,28 @@
 
 #[path = "rig/run.rs"]
 mod run;
+#[path = "rig/stops.rs"]
+mod stops;
+#[path = "rig/tables.rs"]
+mod tables;
 
-use retrospect::domain::{Fate, Seq, ShownAs, Stage, Stop};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use retrospect::domain::{Fate, Seq, ShownAs, Stage, Stop, Usage};
 use retrospect::driver::{Driver, Fork, Handle, Launch, OpenWorld};
 use retrospect::engine::{Cause, Command, Envelope, Event, PauseReason, State};
 use retrospect::env::EnvError;
 use retrospect::env::household::{TaskId, open as open_house};
 use retrospect::journal::{Session, Use, open_branch};
 use retrospect::prompt::Templates;
-use retrospect::provider::Scripted;
+use retrospect::provider::{Delta, Provider, ProviderError, Request, Scripted};
 use retrospect::stop::rules;
 use run::{household, meta, spec, until};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tables::{LAMP, Row, TAUGHT, UNTAUGHT};
 
 fn recorded(name: &str) -> Vec<Arc<Envelope>> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples").join(name);
@@ -50,69 +57,6 @@ fn hits(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
     found
 }
 
-/// Condition, and the steps of the only episode at which it comes true.
-type Row = (&'static str, &'static [u32]);
-
-/// A mug is to be heated; the agent was taught in the middle, and wins at turn 27.
-const TAUGHT: &[Row] = &[
-    ("action ~ heat", &[12, 22, 24]),
-    ("action = heat mug 1 with stoveburner 4", &[22]),
-    ("action ~ ^go to (microwave|desk)", &[23]),
-    ("observation ~ closed", &[2, 23]),
-    ("observation ~ Nothing", &[12, 15, 22]),
-    ("observation ~ Your task is", &[0]),
-    ("thought ~ was not it", &[18]),
-    ("nothing", &[12, 15, 22]),
-    ("nothing 2", &[]),
-    ("invalid", &[12, 15, 22]),
-    ("same action 2", &[]),
-    ("mistake", &[5, 7, 12, 15, 17, 22]),
-    ("note wrong_object", &[5]),
-    ("note subgoal", &[9, 13, 24, 27]),
-    ("reward changed", &[27]),
-    ("progress changed", &[9, 13, 24, 27]),
-    ("stalled 8", &[8, 21]),
-    ("stalled 5", &[5, 18, 23]),
-    ("step 12", &[12]),
-    ("step 28", &[]),
-    ("won", &[27]),
-    ("lesson 6", &[16]),
-    ("lesson 99", &[]),
-    ("tokens > 20k", &[16]),
-    ("episode tokens > 1000", &[1]),
-    ("tokens > 1M", &[]),
-    ("end", &[27]),
-    ("end success", &[27]),
-    ("end failure", &[]),
-];
-
-/// The same task without a teacher: lost after 50 turns.
-const UNTAUGHT: &[Row] = &[
-    ("action ~ heat", &[49]),
-    ("nothing", &[46, 49]),
-    ("reward changed", &[]),
-    ("progress changed", &[45, 50]),
-    ("stalled 8", &[8, 16, 24, 32, 40]),
-    ("stalled 44", &[44]),
-    ("lesson 6", &[50]),
-    ("won", &[]),
-    ("end", &[50]),
-    ("end failure", &[50]),
-    ("end success", &[]),
-];
-
-const LAMP: &[Row] = &[
-    ("mistake", &[8, 12]),
-    ("reflection error", &[8, 12]),
-    ("reflection plan", &[]),
-    ("thought ~ .", &[1, 7, 11]),
-    ("stalled 3", &[3, 12]),
-    ("progress changed", &[5, 6, 9, 13]),
-    ("tokens > 2000", &[3]),
-    ("observation ~ nothing", &[3, 4]),
-    ("observation ~ Nothing", &[]),
-];
-
 #[test]
 fn each_condition_comes_true_where_it_should_on_shipped_sessions() {
     for (name, table) in [("hot-mug-taught", TAUGHT), ("hot-mug-untaught", UNTAUGHT), ("lamp", LAMP)] {
@@ -123,6 +67,15 @@ fn each_condition_comes_true_where_it_should_on_shipped_sessions() {
             assert_eq!(&at, steps, "{name}: {condition}: {found:?}");
             assert!(found.iter().all(|h| h.0 == 1 && !h.2.is_empty()));
         }
+    }
+}
+
+/// The same rows are played without a screen (`tests/cli/stops.rs`) and on one (`tests/pty.rs`).
+#[test]
+fn the_rows_that_are_played_with_and_without_a_screen_are_those_of_the_recordings() {
+    for (session, _, condition, turns) in stops::rows() {
+        let found: Vec<u32> = hits(&recorded(session), condition).iter().map(|h| h.1).collect();
+        assert_eq!(found, turns, "{session}: {condition}");
     }
 }
 
@@ -159,10 +112,29 @@ fn scripted(said: &'static [&'static str]) -> Scripted {
 /// Where it stood (step and stage), the events, and the state in the end.
 type Played = (Vec<(u32, String)>, Vec<Arc<Envelope>>, Arc<State>);
 
+/// An actor whose answers take a while and cost a cent each.
+struct Dear(Scripted);
+
+impl Provider for Dear {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        std::thread::sleep(Duration::from_millis(150));
+        let usage = Usage { reply_tokens: 1, cost_nano: 10_000_000, ..Usage::default() };
+        self.0.stream(request).chain(stream::iter([Ok(Delta::Usage(usage))])).boxed()
+    }
+}
+
 /// Plays with these breakpoints set, going on at every stop.
 fn played(said: &'static [&'static str], breaks: &[&str]) -> Played {
+    played_by(Arc::new(scripted(said)), breaks)
+}
+
+fn played_by(actor: Arc<dyn Provider>, breaks: &[&str]) -> Played {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread) = begun(dir.path(), said, breaks);
+    let (handle, thread) = begun_by(dir.path(), actor, breaks);
     let mut stood = Vec::new();
     let mut last = Seq(0);
     loop {
@@ -193,6 +165,10 @@ fn begun(
     said: &'static [&'static str],
     breaks: &[&str],
 ) -> (Handle, std::thread::JoinHandle<()>) {
+    begun_by(root, Arc::new(scripted(said)), breaks)
+}
+
+fn begun_by(root: &Path, actor: Arc<dyn Provider>, breaks: &[&str]) -> (Handle, std::thread::JoinHandle<()>) {
     let mut spec = spec("react", vec![household("easy/heat/23")]);
     spec.limits.steps = 16;
     let open: OpenWorld = Arc::new(|task| {
@@ -200,7 +176,7 @@ fn begun(
         Ok(Box::new(open_house(&id)?))
     });
     let mut launch = Launch::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
-    launch.actor = Arc::new(scripted(said));
+    launch.actor = actor;
     let (handle, thread, _) = Driver::start(root, meta("s", &spec), spec, Vec::new(), launch).unwrap();
     for text in breaks {
         handle.send(Command::Break { text: (*text).to_owned(), of: None });
@@ -271,6 +247,32 @@ fn a_live_run_stands_exactly_where_its_journal_says_it_should() {
         }
         assert_eq!(folded, *state, "{condition}");
         assert_eq!(folded.stops.get(1).unwrap().hits as usize, steps.len());
+    }
+}
+
+/// Costs and times were looked at on made-up journals alone.
+#[test]
+fn a_live_run_stands_where_its_cost_and_its_time_are_above_what_was_said() {
+    let rows: &[(&str, Option<&[u32]>)] = &[
+        ("cost > 0.045", Some(&[5])),
+        ("episode cost > 0.1", Some(&[11])),
+        ("cost > 9", Some(&[])),
+        ("time > 1s", None),
+    ];
+    for (condition, due) in rows {
+        let (stood, events, _) = played_by(Arc::new(Dear(scripted(STUBBORN))), &[condition]);
+        let at: Vec<u32> = stood.iter().map(|s| s.0).collect();
+        let bare: Vec<Arc<Envelope>> = events
+            .iter()
+            .filter(|e| !matches!(e.event, Event::BreakpointSet { .. } | Event::BreakpointHit { .. }))
+            .cloned()
+            .collect();
+        assert_eq!(hits(&bare, condition).iter().map(|h| h.1).collect::<Vec<_>>(), at, "{condition}");
+        match due {
+            Some(due) => assert_eq!(&at, due, "{condition}"),
+            // Sixteen answers of 150 ms are more than a second, and seven are more than that at the latest.
+            None => assert!(at.len() == 1 && at[0] <= 8, "{condition}: {at:?}"),
+        }
     }
 }
 

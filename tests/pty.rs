@@ -2,6 +2,9 @@
 #![cfg(all(feature = "tui", unix))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+#[path = "rig/stops.rs"]
+mod stops;
+
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
@@ -19,7 +22,8 @@ struct Window {
     keys: Box<dyn Write + Send>,
     terminal: Arc<Mutex<vt100::Parser>>,
     written: Arc<Mutex<usize>>,
-    _sessions: tempfile::TempDir,
+    /// Goes with the window.
+    sessions: tempfile::TempDir,
 }
 
 impl Window {
@@ -67,7 +71,7 @@ impl Window {
             }
         });
         let keys = pty.master.take_writer().unwrap();
-        Self { child, master: pty.master, keys, terminal, written, _sessions: sessions }
+        Self { child, master: pty.master, keys, terminal, written, sessions }
     }
 
     fn text(&self) -> String {
@@ -293,4 +297,94 @@ fn a_session_that_was_only_read_is_left_with_the_command_that_goes_on_with_it() 
     assert_eq!(window.end(), 0);
     window.assert_given_back();
     assert!(window.text().contains(&format!("resume {path}")), "{}", window.text());
+}
+
+/// On a screen each condition stops the session at the turn that the recording has, says so in the first row, and Space goes
+/// on to the next.
+#[test]
+fn on_a_screen_it_stops_exactly_where_the_recordings_do() {
+    for (_, task, condition, turns) in stops::rows() {
+        let mut command = CommandBuilder::new(PROGRAM);
+        command.args(["run", "--task", task, "--method", "omnireflect", "--break", condition]);
+        let mut window = Window::with(command, 120, 36, None);
+        window.wait_for(if turns.first() == Some(&1) { "STOPPED" } else { "PAUSED" });
+        for turn in &turns {
+            // It stands at its first proposal: stopped already, where the condition is true of that.
+            if *turn > 1 {
+                window.press(" ");
+            }
+            window.wait_for(&format!("turn {turn}/50   STOPPED · {condition}"));
+        }
+        // Behind the last there is no other: the run comes to its end.
+        window.press(" ");
+        let ended = Instant::now();
+        let over = |w: &Window| w.text().contains("/50   WON") || w.text().contains("/50   ENDED");
+        while !over(&window) {
+            assert!(
+                ended.elapsed() < PATIENCE,
+                "{condition}: it does not come to its end:\n{}",
+                window.text()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // The first closes the card of the result.
+        window.press("q");
+        window.wait_for("result card");
+        window.press("q");
+        window.end();
+        let session = std::fs::read_dir(window.sessions.path()).unwrap().next().unwrap().unwrap().path();
+        let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
+        let due = turns.len();
+        assert_eq!(text.matches("\"type\":\"breakpoint_hit\"").count(), due, "{task}: {condition}");
+    }
+}
+
+/// `nothing 3` never came true in the episode of the tour, and `D` in the tree had no other branch chosen.
+#[test]
+fn the_tour_is_followed_word_for_word() {
+    let page = include_str!("../docs/TOUR.md").replace("\r\n", "\n");
+    let none = tempfile::tempdir().unwrap();
+    let mut window = Window::start_screen(120, 36, none.path());
+    // What is pressed, what is waited for, and what the page says of it.
+    let steps: &[(&str, &str, &str)] = &[
+        ("", "put a hot mug in coffeemachine", "`Enter` starts it"),
+        ("\r", " 1 ▸ ", "the row with `▸`"),
+        ("n", " 2 ▸ ", "`n` (or `Enter`) does what is proposed"),
+        ("n", " 3 ▸ ", ""),
+        ("n", " 4 ▸ ", ""),
+        ("n", " 5 ▸ ", ""),
+        ("n", " 6 ▸ ", "Press it six times"),
+        ("n", "▌ 7 ▸ ", "the seventh proposal waits"),
+        ("\x1b[D\x1b[D\x1b[D", "PAST turn 4 of 7", "`PAST turn 4 of 7`"),
+        (
+            "o",
+            "This is the past (turn 4 of 7). Continue from here on a new branch?",
+            "This is the past (turn 4 of 7). Continue from here on a new branch?",
+        ),
+        ("", "After turn 4", "**After turn 4**"),
+        ("", "Turn 4 anew, from before its action", "**Turn 4 anew, from before its action**"),
+        ("", "▸ another action", "The key has chosen the row"),
+        ("\r", "of 38", "what the world accepted then"),
+        ("go to drawer 1", "▸ go to drawer 1 ", "Type `go to drawer 1`"),
+        (
+            "\r",
+            "new branch b1; trunk stays: B shows both, B u goes back",
+            "`new branch b1; trunk stays: B shows both, B u goes back`",
+        ),
+        ("", "on b1", "`on b1`"),
+        ("b", "Breakpoints and watches", "`b` opens the breakpoints"),
+        ("stalled 8", "it will stop there", "`stalled 8`"),
+        ("\r", "stops where `stalled 8` comes true", ""),
+        (" ", "STOPPED · stalled 8", "`STOPPED · stalled 8`"),
+        ("B", "Branches: 2", "`B` shows the branches"),
+        ("\x1b[A", "trunk", "`B`, `↑` to `trunk`, `D`"),
+        ("D", "Compare: ", "`D` puts the chosen branch beside"),
+        ("", "a person decided", "a person's hand"),
+        ("\r", "What they came to", "`Enter` tells all about a row"),
+    ];
+    for (keys, due, said) in steps {
+        assert!(page.contains(said), "the page does not say {said:?}");
+        window.press(keys);
+        window.wait_for(due);
+    }
 }

@@ -7,8 +7,14 @@ mod rewind;
 #[path = "rig/run.rs"]
 mod run;
 
+use retrospect::domain::{EnvInfo, Seq, Turn};
+use retrospect::driver::OpenWorld;
 use retrospect::driver::worlds::{self, WorldOptions};
+use retrospect::engine::{Command, Event};
+use retrospect::env::{EnvError, Environment};
 use rewind::{Played, worlds_here};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 const BACK: u32 = 30;
@@ -45,5 +51,97 @@ fn thirty_steps_back_and_on_with_another_action() {
         assert_eq!(step.answer.unwrap().raw, due.observation, "{env}");
         assert!(std::fs::read(played.session.trunk()).unwrap().starts_with(&before));
         played.end();
+    }
+}
+
+/// A native world that is not the same twice: once it has been reset before, its answer at one step is another.
+struct Moody {
+    world: Box<dyn Environment>,
+    /// Resets of all worlds of the session.
+    resets: Arc<AtomicU32>,
+    /// The step with another answer; 0: the first observation.
+    wrong: u32,
+    step: u32,
+}
+
+const MOOD: &str = " Somebody has been here.";
+
+impl Moody {
+    fn told(&self, mut turn: Turn) -> Turn {
+        if self.step == self.wrong && self.resets.load(Ordering::SeqCst) > 1 {
+            turn.observation.push_str(MOOD);
+        }
+        turn
+    }
+}
+
+impl Environment for Moody {
+    /// It says of itself what the world says of itself, and keeps no snapshots.
+    fn info(&self) -> EnvInfo {
+        EnvInfo { snapshots: false, ..self.world.info() }
+    }
+
+    fn reset(&mut self) -> Result<Turn, EnvError> {
+        self.resets.fetch_add(1, Ordering::SeqCst);
+        self.step = 0;
+        let turn = self.world.reset()?;
+        Ok(self.told(turn))
+    }
+
+    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+        self.step += 1;
+        let turn = self.world.step(action)?;
+        Ok(self.told(turn))
+    }
+
+    fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
+        self.world.admissible()
+    }
+}
+
+/// A world that is not the same twice is caught at the first observation that differs, both texts are kept, and a person
+/// decides: nothing is taken before that.
+#[test]
+fn a_world_that_is_not_the_same_twice_is_caught_at_the_first_difference() {
+    const PLACE: u32 = 9;
+    for (env, id) in worlds_here() {
+        for wrong in [0, 1, 5, PLACE - 1] {
+            let dir = tempfile::tempdir().unwrap();
+            let resets = Arc::new(AtomicU32::new(0));
+            let counted = resets.clone();
+            let open: OpenWorld = Arc::new(move |task| {
+                let world = worlds::open(task, &WorldOptions::default())?;
+                Ok(Box::new(Moody { world, resets: counted.clone(), wrong, step: 0 }))
+            });
+            let mut played = Played::begin_in(dir.path(), env, &id, open);
+            played.play(PLACE + 3);
+            let head = played.handle.store.head();
+            let episode = head.episode.as_ref().unwrap();
+            let first = || episode.reset.as_ref().map(|r| r.raw.clone());
+            let due =
+                episode.step(wrong).and_then(|s| s.answer.as_ref()).map(|a| a.raw.clone()).or_else(first);
+            let due = due.unwrap();
+            let trunk = std::fs::read(played.session.trunk()).unwrap();
+            let other = played.taken[0].clone();
+            played.back_to(PLACE, Some(&other));
+            let head = played.handle.store.head();
+            let found = head.divergence.clone();
+            assert_eq!(found, Some((1, wrong, due.clone(), format!("{due}{MOOD}"))), "{env}, step {wrong}");
+            // On the disk with both texts, once, and on the new branch alone.
+            let session = &played.session;
+            let branch = std::fs::read_to_string(session.branch_file(&played.handle.store.branch())).unwrap();
+            assert_eq!(branch.matches("\"type\":\"diverged\"").count(), 1, "{env}");
+            let events = played.handle.store.timeline().since(Seq(0));
+            let said = |e: &Event| matches!(e, Event::Diverged { step, recorded, now, .. } if *step == wrong && *recorded == due && now.ends_with(MOOD));
+            assert_eq!(events.iter().filter(|e| said(&e.event)).count(), 1);
+            assert!(std::fs::read(session.trunk()).unwrap().starts_with(&trunk));
+            // Nothing was taken in it: the person may go on in the world as it is, and only then the wish is done.
+            let answered = |s: &retrospect::engine::State| s.episode.as_ref().map_or(0, |e| e.answered());
+            assert_eq!(answered(&head), PLACE - 1, "{env}");
+            played.handle.send(Command::Retry);
+            run::until(&played.handle, |s| s.divergence.is_none() && answered(s) == PLACE);
+            assert!(resets.load(Ordering::SeqCst) > 1);
+            played.end();
+        }
     }
 }

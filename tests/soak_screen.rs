@@ -174,6 +174,7 @@ impl Session {
                 place: words.clone(),
                 next: words,
                 kind: None,
+                came: String::new(),
             };
             Reply::Failed { call, failure }
         } else {

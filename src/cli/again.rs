@@ -63,7 +63,8 @@ pub(super) fn plan(
     let worlds = world_options(config);
     let mut launch = launch(&spec, config, &worlds, Duration::ZERO)?;
     launch.carried = Some(Box::new(Carried { source, attempt, memory: before.memory.clone(), learnt }));
-    Ok(Plan { spec, pool, launch, worlds, warnings: Vec::new() })
+    let warnings = crate::method::unasked(&spec).into_iter().collect();
+    Ok(Plan { spec, pool, launch, worlds, warnings })
 }
 
 /// A lesson that says which task it is about, where it reaches no other: the tasks of the other episodes are not known to

@@ -14,7 +14,7 @@ mod tests;
 
 pub use entries::ENTRIES;
 pub use presets::help as preset_help;
-pub(super) use read::unknown_setting;
+pub(super) use read::{nearest, unknown_setting};
 pub use reference::{reference, sample};
 pub use show::{init, show};
 pub use value::{From, Sort};

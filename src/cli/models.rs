@@ -73,8 +73,14 @@ fn endpoint_of(
     let chosen = chosen.is_some_and(|s| s.origin == SettingOrigin::Person);
     let stays = was("profile").is_empty() || (flagged(config, "run.profile") && !chosen);
     let names = if stays { names } else { was("profile") };
+    // The shipped profile of a server on this machine knows only where such a server usually is.
+    let mut usual = false;
     for name in names.split(',').map(str::trim).filter(|n| !n.is_empty()) {
-        profile = config.profile(name)?.over(profile);
+        let next = config.profile(name)?;
+        if let Some(address) = &next.base_url {
+            usual = config.is_shipped(name) && Endpoint::new(address, "").is_loopback();
+        }
+        profile = next.over(profile);
     }
     if config.from("run.api") != &From::Default {
         profile.api = Some(config.text("run.api").to_owned());
@@ -88,14 +94,15 @@ fn endpoint_of(
     let own_address = mentor && !config.text("run.mentor_base_url").is_empty();
     let own_profile = mentor && !config.text("run.mentor_profile").is_empty();
     let name = if own_address { "run.mentor_base_url" } else { "run.base_url" };
+    let set = config.text(name);
+    let usual = usual && !set.is_empty();
     let over_profile = if chosen {
         false
     } else if own_address {
-        flagged(config, name) || !own_profile
+        flagged(config, name) || usual || !own_profile
     } else {
-        flagged(config, name) && !own_profile
+        (flagged(config, name) || usual) && !own_profile
     };
-    let set = config.text(name);
     let of_profile = profile.base_url.clone().filter(|_| !over_profile);
     let from_profile = of_profile.is_some();
     let hosted = config.text("run.key_env").is_empty();

@@ -27,10 +27,7 @@ pub(super) fn around(config: &Config, dir: &Path) -> Outside {
         edit: Arc::new(edit),
         keep: Arc::new(move |text: &str| keep(&beside, text)),
         export: Arc::new(move |store: &Store| export(&here, store)),
-        others: Arc::new(move |store: &Store| {
-            let goal = store.head().episode.as_ref().map_or_else(String::new, |e| e.task.goal.clone());
-            others(&root, &own, &store.branch(), &goal)
-        }),
+        others: Arc::new(move |store: &Store| others(&root, &own, &store.branch())),
         sessions: Arc::new(move || sessions(&listed)),
         branch: Arc::new(move |place: &Place| branch(&config, &of, place)),
         branches: Arc::new(move |()| twigs(&read)),
@@ -42,8 +39,7 @@ pub(super) fn around(config: &Config, dir: &Path) -> Outside {
 const LISTED: usize = 500;
 
 /// The other branches of this session, and the other sessions, the newest first. Their titles are what is searched.
-fn others(root: &Path, own: &Path, here: &BranchId, goal: &str) -> Result<Vec<Place>, String> {
-    let goal = goal.to_owned();
+fn others(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<Place>, String> {
     let mut places = Vec::new();
     // What came out of a report has no folder, and so no branches.
     if !own.as_os_str().is_empty() {
@@ -56,8 +52,8 @@ fn others(root: &Path, own: &Path, here: &BranchId, goal: &str) -> Result<Vec<Pl
                 branch.label.name.filter(|n| !n.is_empty()).map_or_else(String::new, |n| format!(" {n:?}"));
             let title = format!("branch {id}{name}: {}", branch.root);
             let went = format!("{}, {} steps", branch.outcome, branch.steps);
-            // A branch left this line: it has the episode that is looked at, or the one like it.
-            places.push(Place { branch: Some(id), title, went, goal: goal.clone(), ..Place::default() });
+            let (goal, tasks) = (branch.goal, branch.tasks.into());
+            places.push(Place { branch: Some(id), title, went, goal, tasks, ..Place::default() });
         }
     }
     let same = |dir: &Path| dir.canonicalize().ok() == own.canonicalize().ok();
@@ -69,8 +65,8 @@ fn others(root: &Path, own: &Path, here: &BranchId, goal: &str) -> Result<Vec<Pl
         let went = format!("{} of {} won, {} steps", summary.won, summary.episodes, summary.steps);
         let title =
             format!("{}: {}, {}, {}; {}", meta.session, meta.env, meta.method, meta.actor, summary.goal);
-        let (dir, goal) = (session.dir.display().to_string(), summary.goal);
-        places.push(Place { session: Some(dir), title, went, goal, ..Place::default() });
+        let (dir, goal, tasks) = (session.dir.display().to_string(), summary.goal, summary.tasks.into());
+        places.push(Place { session: Some(dir), title, went, goal, tasks, ..Place::default() });
     }
     Ok(places)
 }

@@ -1,5 +1,9 @@
 //! Where sessions are, and which one is meant.
 
+mod named;
+
+pub(super) use named::branch_of;
+
 use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use crate::domain::{BranchId, Seq};
@@ -93,11 +97,7 @@ impl Opened {
         if let Some(dir) = &self.dir {
             return Ok(Session::open(dir)?.headers()?.into_iter().map(|h| h.id).collect());
         }
-        let name = |file: &String| file.strip_prefix("branches/")?.strip_suffix(".jsonl").map(str::to_owned);
-        let mut ids: Vec<BranchId> = self.carried.keys().filter_map(name).map(BranchId).collect();
-        ids.retain(|id| id.0 != LABELS);
-        ids.sort_by_key(|id| (*id != BranchId::trunk(), id.0.len(), id.0.clone()));
-        Ok(ids)
+        Ok(carried_ids(&self.carried))
     }
 
     /// The branch that is looked at, with what people call it.
@@ -164,31 +164,6 @@ pub(super) fn split_branch(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('@') {
         Some((path, branch)) if !Path::new(text).exists() && !branch.contains('/') => (path, Some(branch)),
         _ => (text, None),
-    }
-}
-
-/// A branch by its id or by the name a person gave it.
-pub(super) fn branch_of(session: &Session, word: &str) -> Result<BranchId, Fault> {
-    let ids: Vec<BranchId> = session.headers()?.into_iter().map(|h| h.id).collect();
-    if let Some(id) = ids.iter().find(|id| id.0 == word) {
-        return Ok(id.clone());
-    }
-    if let Some((_, why)) = session.passed_over()?.into_iter().find(|(id, _)| id.0 == word) {
-        return Err(why.into());
-    }
-    let labels = session.labels()?;
-    let named: Vec<_> =
-        ids.iter().filter(|id| labels.get(id).is_some_and(|l| l.name.as_deref() == Some(word))).collect();
-    match named.as_slice() {
-        [one] => Ok((*one).clone()),
-        several => Err(Fault::new(
-            FaultKind::Session,
-            match several.len() {
-                0 => format!("{}: there is no branch {word:?}", session.meta.session),
-                n => format!("{}: {n} branches are called {word:?}", session.meta.session),
-            },
-            format!("its branches are {}", ids.iter().map(|id| id.0.as_str()).collect::<Vec<_>>().join(", ")),
-        )),
     }
 }
 
@@ -299,6 +274,15 @@ pub(super) fn files_of(dir: &Path) -> Result<BTreeMap<String, String>, Fault> {
     Ok(files)
 }
 
+/// The branches that a report carries, the trunk first.
+fn carried_ids(files: &BTreeMap<String, String>) -> Vec<BranchId> {
+    let name = |file: &String| file.strip_prefix("branches/")?.strip_suffix(".jsonl").map(str::to_owned);
+    let mut ids: Vec<BranchId> = files.keys().filter_map(name).map(BranchId).collect();
+    ids.retain(|id| id.0 != LABELS);
+    ids.sort_by_key(|id| (*id != BranchId::trunk(), id.0.len(), id.0.clone()));
+    ids
+}
+
 /// What people call the branches that a report carries.
 fn carried_labels(files: &BTreeMap<String, String>) -> BTreeMap<BranchId, Label> {
     let text = files.get(&format!("branches/{LABELS}.jsonl")).map_or("", String::as_str);
@@ -330,14 +314,11 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<Opened, Fault> {
         }))
     };
     let there = |id: &BranchId| id.0 != LABELS && files(id).is_some();
-    let named = |word: &str| {
-        let labels = carried_labels(&carried.files).into_iter();
-        let mut found = labels.filter(|(id, label)| label.name.as_deref() == Some(word) && there(id));
-        found.next().map(|(id, _)| id).filter(|_| found.next().is_none())
-    };
-    let id = match branch.map(|word| BranchId(word.to_owned())) {
-        Some(id) if there(&id) => id,
-        Some(word) => named(&word.0).unwrap_or(word),
+    let id = match branch {
+        Some(word) => {
+            let labels = carried_labels(&carried.files);
+            named::among(&meta.session, &carried_ids(&carried.files), &labels, word)?
+        }
         // The branch that the page shows is the one that is meant by it.
         None => carried.branch.clone().map(BranchId).filter(there).unwrap_or_else(newest),
     };

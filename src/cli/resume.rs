@@ -18,12 +18,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Takes a session up again. `typing` is the built-in actor's pause before a word; `accepted` says that other prompt
+/// Takes a session up again. `typing` is the built-in actor's pause before a word; `attended`: a person is there; `accepted` says that other prompt
 /// templates than it was begun with are meant.
 pub(super) fn take_up(
     config: &Config,
     (dir, branch): (&Path, &BranchId),
     typing: Duration,
+    attended: bool,
     accepted: bool,
 ) -> Result<Resumed, Fault> {
     let worlds = world_options(config);
@@ -31,7 +32,9 @@ pub(super) fn take_up(
     let resumed = Driver::resume_at(dir, branch, |spec| {
         let launch = same_templates(spec, config, accepted).and_then(|other| {
             changed = other;
-            launch(spec, config, &worlds, typing)
+            let mut launch = launch(spec, config, &worlds, typing)?;
+            launch.policy.attended = attended;
+            Ok(launch)
         });
         launch.map_err(|fault| {
             let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
@@ -69,8 +72,9 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     let worlds = world_options(&config);
     let alone = args.drive.headless || args.drive.json || args.drive.quiet;
     let on_screen = !alone && !args.screen.plain && terminal();
+    let attended = on_screen || (!alone && args.screen.plain);
     let typing = if on_screen { TYPING } else { Duration::ZERO };
-    let resumed = take_up(&config, (&dir, &branch), typing, args.accept_prompts)?;
+    let resumed = take_up(&config, (&dir, &branch), typing, attended, args.accept_prompts)?;
     if let Some(torn) = &resumed.torn {
         out.note(&format!("{}: {torn}", dir.display()));
     }

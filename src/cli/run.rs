@@ -176,9 +176,10 @@ pub(super) fn one(
     let about = meta(&plan.spec, salt.unwrap_or(0));
     // Who skips what cannot be played wants the tasks after it, and a session that says what was skipped.
     let playable = if policy(config) == OnError::SkipTask { Ok(()) } else { playable(plan) };
+    let mut launch = plan.launch.clone();
+    launch.policy.attended = false;
     let started = playable.and_then(|()| {
-        Driver::start(root, about, plan.spec.clone(), plan.pool.clone(), plan.launch.clone())
-            .map_err(Fault::from)
+        Driver::start(root, about, plan.spec.clone(), plan.pool.clone(), launch).map_err(Fault::from)
     });
     let (handle, thread, session) = match started {
         Ok(started) => started,

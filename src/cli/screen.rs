@@ -44,8 +44,10 @@ pub(super) fn start(
     let (handle, thread, session) = Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, launch)?;
     breaks::set(&handle, breaks);
     handle.send(Command::Step);
-    if let Some(carried) = &plan.launch.carried {
-        handle.store.signal(Signal::Said(format!("{} once more, as it began", carried.source)));
+    let again = plan.launch.carried.as_ref().map(|c| format!("{} once more, as it began", c.source));
+    let said: Vec<String> = again.into_iter().chain(plan.warnings).collect();
+    if !said.is_empty() {
+        handle.store.signal(Signal::Said(said.join("; ")));
     }
     let shown = Shown { handle: &handle, thread: Some(thread), dir: &session.dir, at: None };
     show(config, shown, look, out)

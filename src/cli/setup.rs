@@ -91,6 +91,7 @@ pub(super) fn plan_after(
             "{unbound} loaded lessons are about tasks that this run does not have, and are left out"
         ));
     }
+    warnings.extend(method::unasked(&spec));
     Ok(Plan { spec, pool: lessons, launch, worlds, warnings })
 }
 
@@ -128,6 +129,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
     }
     let reflects = if learn.is_some() { "omnireflect" } else { method.as_str() };
     let mentor = mentor(config, reflects, &settings)?;
+    method::follow(&mentor, &mut settings);
     if mentor == "none" && reflects == "omnireflect" {
         settings.set("reflect", "never", origin(config.from("run.mentor")));
     }

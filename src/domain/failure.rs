@@ -37,6 +37,8 @@ pub enum FailureKind {
     CutOff,
     /// What came is no answer of a model server.
     Odd,
+    /// The model answered, as often as it was asked, and nothing in it says what to do.
+    Unusable,
     /// The program that answers broke (a panic).
     Broken,
     /// A kind that a later version knows.
@@ -63,6 +65,7 @@ impl FailureKind {
             Self::Empty => "empty",
             Self::CutOff => "cut_off",
             Self::Odd => "odd",
+            Self::Unusable => "unusable",
             Self::Broken => "broken",
             Self::Unknown => "unknown",
         }

@@ -48,6 +48,8 @@ pub enum SettingOrigin {
     Flag,
     /// A person, while the run was going on.
     Person,
+    /// It follows from who the mentor is: a model, or a recording of one.
+    Mentor,
 }
 
 /// A named value with its origin, as the start screen and the journal list it.

@@ -171,6 +171,9 @@ pub struct Step {
     /// How many of its replies could not be used and were asked for again.
     #[serde(default)]
     pub unusable: u32,
+    /// What was learnt with its calls that the actor's server is not sent, each in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsent: Vec<String>,
     /// Lessons in the prompt.
     #[serde(default)]
     pub lessons: u32,

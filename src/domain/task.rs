@@ -1,6 +1,7 @@
 //! What is to be done.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 /// One thing to do in one environment. The goal text is what the world states; it is empty until the world was asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +28,12 @@ impl Task {
     /// What makes it the same task as another: environment, id and seed.
     pub fn key(&self) -> String {
         format!("{}\n{}\n{}", self.env, self.id, self.seed)
+    }
+
+    /// [`Task::key`] as a number, for lists of many tasks: two tasks of the same number are the same.
+    pub fn mark(&self) -> u64 {
+        let hash = Sha256::digest(self.key().as_bytes());
+        hash.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
     }
 }
 

@@ -28,11 +28,15 @@ impl Driver {
                 place: "mentor".to_owned(),
                 next: "choose a mentor with --mentor".to_owned(),
                 kind: Some(FailureKind::Setup),
+                came: String::new(),
             },
             Some(provider) => {
                 let Some(failure) = self.too_long(prompt) else {
                     let rendered = (self.launch.render)(&self.engine.state, prompt);
                     let request = request(prompt, rendered);
+                    if stand_in.is_none() {
+                        provider.recall(&self.engine.state.unsent(prompt.asked));
+                    }
                     let early = stand_in.is_none().then(|| self.take_early(&request)).flatten();
                     return self.runner.ask(provider, prompt, request, early, &self.store, inbox);
                 };
@@ -70,6 +74,7 @@ impl Driver {
             place: "prompt".to_owned(),
             next: next.to_owned(),
             kind: Some(FailureKind::TooLong),
+            came: String::new(),
         })
     }
 }

@@ -278,7 +278,11 @@ impl Driver {
             ));
         };
         match outfit(spec) {
-            Ok(launch) => Ok(launch),
+            Ok(mut launch) => {
+                // Who is there does not change with the run.
+                launch.policy.attended = self.engine.policy.attended;
+                Ok(launch)
+            }
             Err(DriverError::Refused(why, next)) => Err(Refusal::new(why, next)),
             Err(error) => Err(Refusal::new(error.to_string(), "change something else, or mend that first")),
         }

@@ -291,6 +291,10 @@ impl Driver {
                     let was = std::mem::take(&mut of.text);
                     of.reasoning.push_str(&was);
                 }
+                Delta::Anew => {
+                    of.text.clear();
+                    of.reasoning.clear();
+                }
                 Delta::Usage(_) | Delta::Notice(_) | Delta::Alive => {}
             }
         });

@@ -191,6 +191,7 @@ pub(super) fn failed(call: CallId, error: &EnvError) -> Reply {
             place: "world".to_owned(),
             next: next.to_owned(),
             kind: None,
+            came: String::new(),
         },
     }
 }

@@ -1,18 +1,20 @@
 //! What a provider is asked, made of a prompt's record.
 
 use crate::domain::{Asked, Prompt, PromptRecord};
+use crate::prompt;
 use crate::provider::{Request, SamplingWish};
 use std::sync::Arc;
 
 /// The question of a record.
-pub(super) fn request(record: &PromptRecord, prompt: Prompt) -> Request {
+pub(super) fn request(record: &PromptRecord, rendered: Prompt) -> Request {
     Request {
         call: record.call,
         asked: record.asked,
-        prompt: Arc::new(prompt),
+        prompt: Arc::new(rendered),
         seed: record.seed,
         // One line is a step; a mentor may take as many as it needs.
         stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
+        cut: (record.asked == Asked::Actor).then_some(prompt::cut_short),
         wish: wish(record),
     }
 }

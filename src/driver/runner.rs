@@ -118,7 +118,7 @@ async fn collect(
             // As if it had never been asked ahead: what had come of it is no part of the answer.
             Err(error) if ahead => {
                 ahead = false;
-                tell(Delta::WasReasoning);
+                tell(Delta::Anew);
                 tell(Delta::Notice(format!(
                     "what was asked ahead failed ({}); it is asked anew",
                     error.what
@@ -135,6 +135,10 @@ async fn collect(
             Delta::Usage(reported) => usage = Some(*reported),
             // Nothing that was only reasoned is ever taken for an answer.
             Delta::WasReasoning => reasoning.push_str(&std::mem::take(&mut text)),
+            Delta::Anew => {
+                text.clear();
+                reasoning.clear();
+            }
             Delta::Phase(_) | Delta::Notice(_) | Delta::Alive => {}
         }
         tell(delta);
@@ -161,18 +165,25 @@ fn broken(place: String) -> Failure {
         next: "retry; if it breaks again, act by hand or switch the model, and report what was asked"
             .to_owned(),
         kind: Some(FailureKind::Broken),
+        came: String::new(),
     }
 }
 
-/// What a person is told, with the end of what had come of the answer: it is no answer, but it is not lost.
+/// What a person is told, with the beginning of what had come of the answer: it is no answer, but it is not lost.
 fn failure(error: &ProviderError, place: String) -> Failure {
-    const KEPT: usize = 200;
-    let mut what = error.what.clone();
-    let letters = error.partial.chars().count();
-    if letters > 0 {
-        let more = if letters > KEPT { "..." } else { "" };
-        let last: String = error.partial.chars().skip(letters.saturating_sub(KEPT)).collect();
-        what = format!("{what}; it had said: {more}{last}");
-    }
-    Failure { what, place, next: error.next.clone(), kind: Some(error.kind) }
+    /// Characters that are told; more of them, where they are not many, stand with the prompt.
+    const TOLD: usize = 200;
+    const HEAD: usize = 80;
+    let came = error.partial.trim();
+    let letters = came.chars().count();
+    let what = match letters {
+        0 => error.what.clone(),
+        1..=TOLD => format!("{}; it had said: {came}", error.what),
+        _ => {
+            let head: String = came.chars().take(HEAD).collect();
+            format!("{}; it had said {letters} characters, beginning: {head}...", error.what)
+        }
+    };
+    let came = Failure::beginning(came);
+    Failure { what, place, next: error.next.clone(), kind: Some(error.kind), came }
 }

@@ -104,6 +104,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
                 read: std::sync::Arc::new(|_: &str| Err(crate::engine::Refusal::new("none here", ""))),
                 look: Arc::new(|_, _, _| Vec::new()),
             },
+            attended: true,
         },
         render: Arc::new(|_: &State, _: &PromptRecord| Prompt::default()),
         actor: Arc::new(Scripted::new(|_| Ok("count".to_owned()))),

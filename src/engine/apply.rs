@@ -12,7 +12,8 @@ use parts::{seen_of, touches_episode};
 use super::state::{Episode, Grant, NoteTally, Pace, State};
 use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
 use crate::domain::{
-    Asked, CallId, EpisodeRole, Executed, HandChange, Origin, PoolChange, PromptRecord, Seq, Stage, Step,
+    Asked, CallId, EpisodeRole, Executed, FailureKind, HandChange, Origin, PoolChange, PromptRecord, Seq,
+    Stage, Step,
 };
 use std::sync::Arc;
 
@@ -81,7 +82,7 @@ impl State {
                 self.grant = None;
             }
             Event::AskedAhead(told) => self.ask_ahead(told),
-            Event::SettingsUnsent { asked, what, .. } => self.learn_unsent(*asked, what),
+            Event::SettingsUnsent { call, asked, what } => self.learn_unsent(seq, *call, *asked, what),
             Event::ReplyReceived { call, usage, from, .. } => {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
                 // a mentor's answer comes to stands in the same batch.
@@ -268,6 +269,9 @@ impl State {
             Event::CallFailed { call, failure } => {
                 self.stand_ins.retain(|s| s.0 != *call);
                 if let Some(effect) = self.calls.remove(call) {
+                    if failure.kind == Some(FailureKind::Unusable) {
+                        self.edit_step(seq, |s| s.unusable += 1);
+                    }
                     self.add_trouble(effect, failure.clone());
                 }
             }

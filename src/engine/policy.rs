@@ -227,4 +227,6 @@ pub struct Policy {
     pub detect: Detect,
     /// Breakpoints and watches.
     pub stops: StopRules,
+    /// A person is there to decide on what went wrong. Without one a run may do what its method's public code does.
+    pub attended: bool,
 }

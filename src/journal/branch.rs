@@ -27,6 +27,10 @@ pub struct Branch {
     pub standing: Standing,
     /// How its last episode ended, or where its open one is, in words.
     pub outcome: String,
+    /// The goal of its open or last episode.
+    pub goal: String,
+    /// The tasks of its episodes, as its summary has them.
+    pub tasks: Vec<u64>,
     /// Ended episodes, and how many of them were won.
     pub episodes: u32,
     /// Of them, the won ones.
@@ -145,6 +149,8 @@ impl Session {
                 head,
                 standing,
                 outcome: summary.as_ref().map_or_else(|| UNREAD.to_owned(), outcome),
+                goal: summary.as_ref().map_or_else(String::new, |s| s.goal.clone()),
+                tasks: summary.as_ref().map_or_else(Vec::new, |s| s.tasks.clone()),
                 episodes: summary.as_ref().map_or(0, |s| s.episodes),
                 won: summary.as_ref().map_or(0, |s| s.won),
                 steps: summary.as_ref().map_or(0, |s| s.steps),
@@ -164,6 +170,8 @@ impl Session {
                 head: header.at_seq,
                 standing: Standing::Crashed,
                 outcome: UNREAD.to_owned(),
+                goal: String::new(),
+                tasks: Vec::new(),
                 episodes: 0,
                 won: 0,
                 steps: 0,

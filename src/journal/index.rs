@@ -7,6 +7,7 @@ use crate::domain::{BranchId, EpisodeSummary, Seq, hex};
 use crate::engine::State;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -40,6 +41,8 @@ pub struct Summary {
     pub head: Seq,
     /// The goal of the open or last episode.
     pub goal: String,
+    /// The tasks of its episodes ([`crate::domain::Task::mark`]), each once, the newest [`TASKS`] of them.
+    pub tasks: Vec<u64>,
     /// Ended episodes.
     pub episodes: u32,
     /// How many were won.
@@ -72,6 +75,7 @@ pub fn summarise(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         tail: String::new(),
         head: state.head,
         goal: episode.map(|e| e.task.goal.clone()).unwrap_or_default(),
+        tasks: tasks(state),
         episodes: state.past.len() as u32,
         won: state.past.iter().filter(|p| p.won).count() as u32,
         progress: episode.map_or(0.0, |e| e.progress),
@@ -83,6 +87,22 @@ pub fn summarise(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         closed: state.closed,
         last: state.past.last().map(|p| (**p).clone()),
     }
+}
+
+/// Tasks that a summary names at most: it stays small, however long the run is.
+const TASKS: usize = 1000;
+
+fn tasks(state: &State) -> Vec<u64> {
+    let all = state.past.iter().map(|p| &p.task).chain(state.open_episode().map(|e| &e.task));
+    let mut marks: Vec<u64> = Vec::new();
+    let mut known = HashSet::new();
+    for task in all.collect::<Vec<_>>().into_iter().rev() {
+        let mark = task.mark();
+        if marks.len() < TASKS && known.insert(mark) {
+            marks.push(mark);
+        }
+    }
+    marks
 }
 
 impl Summary {

@@ -4,6 +4,7 @@ mod calibrated;
 mod exemplars;
 mod fcrf;
 mod lift;
+mod mentor;
 mod neural;
 mod order;
 mod planning;

@@ -36,10 +36,12 @@ const GOALS: &[&str] = &["Your task is to:", "The goal is", "Your goal is"];
 /// `pickup_alias` is on, the verb of AgentBoard's prompt becomes the one its world knows (`babyai.pickup`), and of a thought
 /// in `pddl` only the word is sent (`pddl.thought`).
 ///
-/// Before all of these, under the setting `action_rule = fcrf` FCRF's public code mends what was said (methods.md 2.4), thoughts
-/// too: every `>` is deleted, and every word `in` or `on` that stands alone becomes `in/on` (`fcrf.mend`).
+/// Before all of these, under the setting `action_rule = fcrf` FCRF's public code mends an action (methods.md 2.4): every `>` is
+/// deleted, and every word `in` or `on` that stands alone becomes `in/on` (`fcrf.mend`). The code does so in thoughts too, which
+/// only garbles them; here a thought stays as it was said.
 pub fn outgoing(state: &State, action: &str) -> Outgoing {
     let mends = state.run.as_ref().is_some_and(|r| r.settings.word("action_rule", "none") == "fcrf");
+    let mends = mends && thought_of(action).is_none();
     let mended = mends.then(|| mended(action)).filter(|mended| mended != action);
     let Some(mended) = mended else { return sent(state, action) };
     let out = sent(state, &mended);

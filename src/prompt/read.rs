@@ -17,7 +17,7 @@ mod quoted;
 mod said;
 mod value;
 
-pub use actor::read;
+pub use actor::{cut_short, read};
 pub use list::items;
 pub use plan::plan;
 

@@ -113,6 +113,10 @@ impl Provider for Cached {
         self.inner.unsent()
     }
 
+    fn recall(&self, unsent: &[String]) {
+        self.inner.recall(unsent);
+    }
+
     fn keeps(&self) -> bool {
         self.mode == Cache::ReadWrite
     }
@@ -160,6 +164,10 @@ impl Provider for Cached {
                 Ok(Delta::Text(words)) => kept.text.push_str(words),
                 Ok(Delta::Reasoning(words)) => kept.reasoning.push_str(words),
                 Ok(Delta::WasReasoning) => kept.reasoning.push_str(&std::mem::take(&mut kept.text)),
+                Ok(Delta::Anew) => {
+                    kept.text.clear();
+                    kept.reasoning.clear();
+                }
                 Ok(Delta::Usage(usage)) => kept.usage = *usage,
                 Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::Alive) => {}
                 Err(_) => failed = true,

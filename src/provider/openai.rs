@@ -44,6 +44,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+/// What is told of a server whose answers take more than a line.
+const NO_LINES: &str = "stop at a newline: it cut off the action";
+
 /// A model behind a server.
 #[derive(Clone, Debug)]
 pub struct OpenAi {
@@ -94,7 +97,15 @@ impl Provider for OpenAi {
                 "roles: the prompt is sent as one message of the user, as the server wants it".to_owned(),
             );
         }
+        unsent.extend(learnt.lines.then(|| NO_LINES.to_owned()));
         unsent
+    }
+
+    fn recall(&self, unsent: &[String]) {
+        // Fields that were refused are learnt again by a refusal, which costs nothing.
+        if unsent.iter().any(|told| told == NO_LINES) {
+            self.memory.learn(|learnt| learnt.lines = true);
+        }
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
@@ -125,7 +136,7 @@ impl Driven {
     fn gather(&mut self, delta: &Delta) {
         match delta {
             Delta::Text(words) => self.said.push_str(words),
-            Delta::WasReasoning => self.said.clear(),
+            Delta::WasReasoning | Delta::Anew => self.said.clear(),
             _ => {}
         }
     }

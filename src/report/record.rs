@@ -237,7 +237,7 @@ impl EpisodeRecord {
                 format!("{why} after {}, progress {:.2}", counted(o.steps.into(), "step"), o.progress)
             }
             None => {
-                format!("open at step {}, progress {:.2}", self.episode.steps.len(), self.episode.progress)
+                format!("open at step {}, progress {:.2}", self.episode.answered(), self.episode.progress)
             }
         }
     }

@@ -312,7 +312,8 @@ proptest! {
                 "(go to|open|close|examine|use) (fridge|countertop|microwave|cabinet|garbagecan|sidetable|desklamp) [12]",
                 "(take|move|put) (apple|mug|plate) [12] (from|to|in/on) (countertop|garbagecan|fridge) [12]",
                 "(heat|cool|clean) (apple|mug) 1 with (fridge|microwave|sinkbasin|stoveburner) 1",
-                "\\PC{0,30}",
+                // A reply without a word is none.
+                "[a-z]\\PC{0,29}",
             ],
             1..30,
         ),

@@ -17,7 +17,7 @@ pub use before::{Before, Lessons, Piece, Render, SegmentPair, Told, World};
 pub use outcome::Outcome;
 pub use pair::{Pair, counterpart, pairs};
 pub use settings::Differing;
-pub use tell::Saying;
+pub use tell::{Saying, standing};
 pub use why::Reason;
 
 use crate::domain::{RunSpec, Seq};
@@ -52,6 +52,10 @@ pub struct Comparison {
     pub first: Option<usize>,
     /// What preceded it.
     pub before: Option<Before>,
+    /// What of the runs differed before the first turn: method, models, seed, sampling, settings.
+    pub beforehand: Vec<Differing>,
+    /// What of the runs differs only now: it was changed on one of the lines on the way.
+    pub meanwhile: Vec<Differing>,
     /// What the sides came to.
     pub outcomes: (Outcome, Outcome),
 }
@@ -87,6 +91,14 @@ impl Side {
         self.run.as_deref()
     }
 
+    /// The run as it was when the actor was asked for the first time; as it is now where that has not been.
+    fn run_before(&self) -> Result<Option<Arc<RunSpec>>, String> {
+        if self.episode.steps.is_empty() {
+            return Ok(self.run.clone());
+        }
+        Ok(self.state(before::moment(&self.episode, 1))?.run.clone())
+    }
+
     fn state(&self, at: Seq) -> Result<Arc<State>, String> {
         brought(&self.name, &self.states, at)
     }
@@ -112,7 +124,10 @@ impl Comparison {
         let steps = first.map(|at| (step_from(&rows, at, |r| r.a), step_from(&rows, at, |r| r.b)));
         let outcome = |e: &Episode, from: Option<Option<u32>>| Outcome::of(e, from.flatten());
         let outcomes = (outcome(&a.episode, steps.map(|s| s.0)), outcome(&b.episode, steps.map(|s| s.1)));
-        let mut comparison = Self { a, b, rows, first, before: None, outcomes };
+        let beforehand = settings::runs(a.run_before()?.as_deref(), b.run_before()?.as_deref());
+        let mut meanwhile = settings::runs(a.run(), b.run());
+        meanwhile.retain(|d| !beforehand.contains(d));
+        let mut comparison = Self { a, b, rows, first, before: None, beforehand, meanwhile, outcomes };
         if let Some(at) = first {
             comparison.before = Some(comparison.before(at, render)?);
         }
@@ -143,13 +158,18 @@ impl Comparison {
         if backwards { (0..from).rev().find(differs) } else { (from + 1..self.rows.len()).find(differs) }
     }
 
-    /// How many rows are the same, changed, only left, only right.
+    /// How many rows are the same, changed, only left, only right. Where a side waits, a row is none of these.
     pub fn counts(&self) -> [usize; 4] {
         let mut counts = [0; 4];
-        for row in &self.rows {
+        for row in self.rows.iter().filter(|r| !r.waits) {
             counts[row.kind() as usize] += 1;
         }
         counts
+    }
+
+    /// How many rows have a side that is no step yet.
+    pub fn waiting(&self) -> usize {
+        self.rows.iter().filter(|r| r.waits).count()
     }
 }
 

@@ -248,12 +248,13 @@ impl App {
                     let _ = tell.send(Answer::Admissible(handle.admissible().await)).await;
                 });
             }
-            Request::AdmissibleThen(seq) => {
+            Request::AdmissibleThen(at) => {
                 let (handle, tell) = (self.handle.clone(), tell.clone());
                 tokio::spawn(async move {
                     let store = handle.store.clone();
-                    let listed = handle.admissible_then(move || store.state_at(seq)).await;
-                    let _ = tell.send(Answer::AdmissibleThen(listed)).await;
+                    // Of another line by now, the answer is one that nobody waits for.
+                    let listed = handle.admissible_then(move || store.state_at(at.at)).await;
+                    let _ = tell.send(Answer::AdmissibleThen { at, listed }).await;
                 });
             }
             Request::Find { words, shown } => self.find(words, shown, tell.clone()),

@@ -20,8 +20,10 @@ pub struct Place {
     pub title: String,
     /// How it went, which a list always shows; one line.
     pub went: String,
-    /// The goal of its task, where that is known.
+    /// The goal of its task, of its newest one where there are several; empty: it is not known.
     pub goal: String,
+    /// The tasks of its episodes ([`crate::domain::Task::mark`]).
+    pub tasks: Arc<[u64]>,
 }
 
 /// Something large that is handed around; two are the same when they are the very same.

@@ -30,6 +30,15 @@ pub enum Msg {
     Answer(Answer),
 }
 
+/// A moment of the past: an event, and the line that it is of. Numbers of events mean others on another line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThenAt {
+    /// The line, as the store counts them.
+    pub line: u64,
+    /// The event.
+    pub at: Seq,
+}
+
 /// What the update wants from the outside.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
@@ -38,7 +47,7 @@ pub enum Request {
     /// Ask for the actions the world accepts; the answer goes to the topmost overlay.
     Admissible,
     /// Ask for the actions the world accepted after an event of the past; the answer goes to the topmost overlay.
-    AdmissibleThen(Seq),
+    AdmissibleThen(ThenAt),
     /// Look for these words in all episodes but this one; the answers go to the topmost overlay. No words: look no more.
     Find {
         /// The words.

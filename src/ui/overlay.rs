@@ -62,7 +62,7 @@ use super::find::{Hit, Progress};
 use super::keymap::{Action, Mode};
 use super::look::Look;
 use super::model::{Focus, Model};
-use super::msg::Request;
+use super::msg::{Request, ThenAt};
 use super::update::{chosen_kind, chosen_lesson};
 use crate::domain::{Asked, Autonomy, Kind, LessonId};
 use crate::driver::{Accepted, Fork};
@@ -78,7 +78,12 @@ pub enum Answer {
     /// The actions the world accepts now, in its own order.
     Admissible(Vec<String>),
     /// The actions the world accepted at a moment of the past, in its own order, or why they cannot be had.
-    AdmissibleThen(Accepted),
+    AdmissibleThen {
+        /// The moment that was asked for: another one's answer comes too late.
+        at: ThenAt,
+        /// The actions.
+        listed: Accepted,
+    },
     /// What is known of the way to the goal; none where the world cannot look for one. Said in the footer.
     Hint(Option<String>),
     /// The sessions there are, the newest first, each with a few words about it.

@@ -78,10 +78,65 @@ fn a_comparison_takes_the_name_of_a_branch() {
     let refused = told("shelf last");
     let said = r#"there is no branch \"shelf last\""#;
     assert!(
-        refused.code != 0 && refused.out.contains(said) && refused.out.contains("trunk, b1"),
+        refused.code == 2 && refused.out.contains(said) && refused.out.contains("trunk, b1"),
         "{}",
         refused.out
     );
+}
+
+/// An unknown name was answered with ids alone, and ended with 1 where the page says 2.
+#[test]
+fn an_unknown_branch_is_a_mistake_of_the_command_line_that_names_those_there_are() {
+    let home = Home::new();
+    let session = forked(&home);
+    let page = home.path("page.html").display().to_string();
+    home.run(&["export", &session, "--format", "html", "--out", &page]).ok();
+    let verbs = |place: &str| -> Vec<Vec<String>> {
+        let of = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
+        vec![
+            of(&["diff", place, &session]),
+            of(&["diff", &session, place]),
+            of(&["diff", &format!("{place}#1"), &session]),
+            of(&["open", place, "--json"]),
+            of(&["open", &format!("{place}#1.2"), "--json"]),
+            of(&["resume", place, "--headless"]),
+            of(&["verify", place]),
+            of(&["verify", place, "--json"]),
+            of(&["export", place, "--format", "text"]),
+            of(&["report", place]),
+            of(&["rerun", &format!("{place}#1"), "--headless"]),
+            of(&["lessons", "promote", place]),
+            of(&["run", "--actor", &format!("recorded:{place}"), "--headless"]),
+        ]
+    };
+    let all = ["trunk", "b1 (shelf first)"].join(", ");
+    for (word, near) in [
+        ("shelf fist", "did you mean \"shelf first\"?"),
+        ("trnk", "did you mean \"trunk\"?"),
+        ("nowhere", ""),
+    ] {
+        for of in [&session, &page] {
+            for args in verbs(&format!("{of}@{word}")) {
+                // What came out of a report is not gone on with.
+                if of == &page && args[0] == "resume" {
+                    continue;
+                }
+                let args: Vec<&str> = args.iter().map(String::as_str).collect();
+                let said = home.run(&args);
+                let words = format!("{}{}", said.out, said.err).replace("\\\"", "\"");
+                assert_eq!(said.code, 2, "{args:?}: {words}");
+                for due in [format!("there is no branch \"{word}\""), near.to_owned(), all.clone()] {
+                    assert!(words.contains(&due), "{args:?}: {due}: {words}");
+                }
+            }
+        }
+    }
+    // Of two with one name the ids are told.
+    home.says(&["resume", &session, "--plain"], "branch-name trunk shelf first\nquit\n").ok();
+    let two = home.run(&["open", &format!("{session}@shelf first"), "--json"]);
+    assert_eq!(two.code, 2, "{}", two.out);
+    let due = "name one by its id: trunk (shelf first), b1 (shelf first)";
+    assert!(two.out.contains("2 branches are called") && two.out.contains(due), "{}", two.out);
 }
 
 #[test]
@@ -168,4 +223,23 @@ fn a_broken_branch_file_is_passed_over_in_words() {
     assert_eq!((verified.code, said(&verified.out)), (1, 1), "{}", verified.out);
     let named = home.run(&["open", &format!("{session}@b7"), "--json"]);
     assert!(named.code != 0 && named.out.contains("b7.jsonl"), "{} {}", named.out, named.err);
+}
+
+/// A kept summary of before names no tasks: it is made anew, and nothing of the session changes.
+#[test]
+fn a_summary_names_the_tasks_and_one_of_before_is_made_anew() {
+    let home = Home::new();
+    let session = std::path::PathBuf::from(forked(&home));
+    home.run(&["sessions"]).ok();
+    let kept = session.join("index/summary.json");
+    let read = || serde_json::from_slice::<serde_json::Value>(&std::fs::read(&kept).unwrap()).unwrap();
+    let new = read();
+    assert_eq!(new["tasks"].as_array().map(Vec::len), Some(1), "{new}");
+    let mut old = new.clone();
+    old.as_object_mut().unwrap().remove("tasks");
+    std::fs::write(&kept, old.to_string()).unwrap();
+    let trunk = std::fs::read(session.join("branches/trunk.jsonl")).unwrap();
+    home.run(&["sessions"]).ok();
+    assert_eq!(read()["tasks"], new["tasks"]);
+    assert_eq!(std::fs::read(session.join("branches/trunk.jsonl")).unwrap(), trunk);
 }

@@ -119,7 +119,7 @@ fn branches_of_one_session_share_their_past() {
     assert_eq!((&told["a"]["branch"], &told["b"]["branch"]), (&"trunk".into(), &"b1".into()));
     assert_eq!(told["reasons"], serde_json::json!(["end"]));
     let missing = home.run(&["diff", &place("trunk"), &place("b9")]);
-    assert!(missing.code == 1 && missing.err.contains("b9"), "{}", missing.err);
+    assert!(missing.code == 2 && missing.err.contains("b9"), "{}", missing.err);
 }
 
 #[test]
@@ -142,6 +142,62 @@ fn what_cannot_be_compared_is_said() {
         let said = home.run(&["diff", &format!("{a}{place}"), &a]);
         assert!(said.code > 0 && said.err.contains(words), "{place}: {} {}", said.code, said.err);
     }
+}
+
+/// A pending proposal was a step in text and JSON, and none in the list of branches.
+#[test]
+fn a_proposal_that_waits_is_shown_as_not_taken_and_counted_nowhere() {
+    let home = Home::new();
+    let input = "step\nstep\nstep\nfork 3\nbranches\nquit\n";
+    let said = home.says(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input).ok().out;
+    let tree = said.lines().find(|l| l.contains("* b1 from trunk")).unwrap();
+    let path = home.session().display().to_string();
+    let sides = [format!("{path}@trunk"), format!("{path}@b1")];
+    let told = home.run(&["diff", &sides[0], &sides[1], "--json"]).ok().lines();
+    let (a, b) = (&told[0]["a"]["steps"], &told[0]["b"]["steps"]);
+    assert!(tree.contains(&format!(", {b} steps,")), "{tree}");
+    let page = home.run(&["export", &sides[1], "--format", "markdown"]).ok().out;
+    assert!(page.contains(&format!("open at step {b}")), "{page}");
+    let rows = told[0]["rows"].as_array().unwrap();
+    let taken = |side: &str| rows.iter().filter(|r| r[side]["taken"] == true).count();
+    assert_eq!((&taken("a").into(), &taken("b").into()), (a, b));
+    let waiting = rows.iter().filter(|r| r["a"]["taken"] == false || r["b"]["taken"] == false).count();
+    assert!(waiting > 0);
+    assert_eq!(told[0]["counts"]["waiting"], waiting);
+    assert_eq!((&told[1]["steps"]["a"], &told[1]["steps"]["b"]), (a, b));
+    for width in ["60", "120"] {
+        let text = home.run(&["diff", &sides[0], &sides[1], "--width", width]).ok().out;
+        assert!(text.contains("not taken"), "{text}");
+    }
+}
+
+/// Two runs with the same turns were "no difference", whatever was set otherwise.
+#[test]
+fn what_differs_before_the_first_turn_stands_at_the_top() {
+    let home = Home::new();
+    let run = |extra: &[&str]| {
+        let before = sessions(&home);
+        home.run(&[&["run", "--task", "easy/put/1", "--max-steps", "2", "-q"], extra].concat());
+        sessions(&home).into_iter().find(|s| !before.contains(s)).unwrap()
+    };
+    let (a, b) = (
+        run(&["--mentor", "none"]),
+        run(&["--mentor", "none", "--seed", "3", "--set", "context_tokens=9000"]),
+    );
+    let told = home.run(&["diff", &a, &b, "--json"]).ok().lines().remove(0);
+    assert_eq!(told["same"], true, "{told}");
+    let names: Vec<&str> =
+        told["beforehand"].as_array().unwrap().iter().map(|d| d["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"seed") && names.contains(&"context_tokens"), "{names:?}");
+    for width in ["60", "120"] {
+        let text = home.run(&["diff", &a, &b, "--width", width]).ok().out;
+        let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+        assert!(at("what differs before the first turn") < at("context_tokens"), "{text}");
+        assert!(at("context_tokens") < at("the settings are not (above)"), "{text}");
+        assert!(!text.contains("no difference"), "{text}");
+    }
+    let itself = home.run(&["diff", &a, &a]).ok().out;
+    assert!(!itself.contains("before the first turn") && itself.contains("no difference: all "), "{itself}");
 }
 
 /// Every field that is printed is explained, and nothing else is.

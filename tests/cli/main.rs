@@ -7,6 +7,8 @@ mod errors;
 mod lessons;
 mod play;
 mod reports;
+#[path = "../rig/stops.rs"]
+mod rows;
 mod runs;
 mod stops;
 mod verbs;

@@ -1,6 +1,7 @@
 //! What is checked before anything runs: breakpoints of flags and the configuration, and addresses of servers.
 
 use crate::Home;
+use crate::rows::rows;
 
 #[test]
 fn breakpoints_of_the_configuration_count_and_its_errors_name_file_and_line() {
@@ -103,5 +104,27 @@ fn an_address_that_cannot_be_one_is_refused_before_anything_is_written() {
                 said.err
             );
         }
+    }
+}
+
+/// Without a screen each condition ends the program at the turn that the recording has, and `resume` goes on to the next.
+#[test]
+fn without_a_screen_it_stops_exactly_where_the_recordings_do() {
+    for (_, task, condition, turns) in rows() {
+        let home = Home::new();
+        let begin = ["run", "--task", task, "--method", "omnireflect", "--headless", "--json"];
+        let mut said = home.run(&[&begin[..], &["--break", condition]].concat());
+        let mut found: Vec<u64> = Vec::new();
+        // One more than there are: it must not stop again.
+        for _ in 0..=turns.len() {
+            let stopped = said.lines().into_iter().find(|l| l["type"] == "stopped");
+            assert_eq!(said.code, if stopped.is_some() { 3 } else { 0 }, "{condition}: {}", said.err);
+            let Some(stopped) = stopped else { break };
+            assert_eq!(stopped["condition"], *condition);
+            assert!(!stopped["why"].as_str().unwrap_or_default().is_empty(), "{condition}");
+            found.push(stopped["step"].as_u64().unwrap());
+            said = home.run(&["resume", "--last", "--headless", "--json"]);
+        }
+        assert_eq!(found, turns.iter().map(|t| u64::from(*t)).collect::<Vec<_>>(), "{task}: {condition}");
     }
 }

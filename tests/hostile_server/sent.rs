@@ -2,9 +2,10 @@
 
 use crate::asking::{Answer, KEY, ask, endpoint, provider, request};
 use crate::run;
-use crate::server::{Server, ends, good, plain, reasons, says, stream};
+use crate::server::{Act, Server, ends, good, plain, reasons, says, stream};
+use retrospect::prompt::cut_short;
 use retrospect::provider::openai::{Api, Auth, Key, MaxTokensField};
-use retrospect::provider::{Cache, Cached, Phase};
+use retrospect::provider::{Cache, Cached, Phase, Provider as _, Request};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -128,6 +129,84 @@ fn the_cache_answers_the_same_question_alone() {
         }
         assert_eq!(ask(&cached(Cache::Read), request()).await.text, "six");
         assert_eq!(ask(&cached(Cache::Off), request()).await.text, "six");
+    });
+}
+
+/// A chat model that answers `Thought: ...` and `Action: ...` on two lines never acted: our stop cut it after the thought.
+#[test]
+fn an_action_behind_a_newline_is_asked_for_again_without_the_stop_which_is_remembered() {
+    const WHOLE: &str = "Thought: it is near.\nAction: look\nObservation: a desk.";
+    let cut = |text: &str| stream(format!("{}{}", says(text), ends("stop")).as_bytes());
+    let asked_by = |server: &Server| -> Vec<bool> {
+        server.asked().iter().map(|a| a.body.get("stop").is_some()).collect()
+    };
+    let actors = || Request { cut: Some(cut_short), ..request() };
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::start(vec![cut("Thought: it is near."), cut(WHOLE)]).await;
+        let inner = provider(endpoint(&server.base));
+        let identity = inner.endpoint().identity();
+        let kept = Cached::new(Arc::new(inner.clone()), identity.clone(), folder.path(), Cache::ReadWrite);
+        let first = ask(&kept, actors()).await;
+        assert_eq!((first.text.as_str(), &first.error), (WHOLE, &None));
+        assert_eq!(
+            first.notices,
+            ["the stop at a newline cut off the action; it isn't sent to this server any more"]
+        );
+        assert!(inner.unsent().last().unwrap().starts_with("stop at a newline: "), "{:?}", inner.unsent());
+        let other = Request { seed: 8, ..actors() };
+        let next = ask(&kept, other.clone()).await;
+        assert_eq!((next.text.as_str(), next.notices.len()), (WHOLE, 0));
+        assert_eq!(asked_by(&server), [true, false, false]);
+        // Both answers are paid for.
+        let (first, next) = (first.usage.unwrap(), next.usage.unwrap());
+        assert!(first.reply_tokens > next.reply_tokens && first.prompt_tokens == 2 * next.prompt_tokens);
+        // Another process that knows the journal: the same questions have the same answers, and none is asked with the stop.
+        let later = provider(endpoint(&server.base));
+        let kept = Cached::new(Arc::new(later.clone()), identity, folder.path(), Cache::ReadWrite);
+        kept.recall(&inner.unsent());
+        assert_eq!(later.unsent(), inner.unsent());
+        for asked in [actors(), other] {
+            assert_eq!(ask(&kept, asked).await.text, WHOLE);
+        }
+        assert_eq!(server.asked().len(), 3, "they were kept");
+        ask(&kept, Request { seed: 9, ..actors() }).await;
+        assert_eq!(asked_by(&server), [true, false, false, false]);
+    });
+    // Servers that know no stop are cut here, and learn the same.
+    run(async {
+        let server = Server::start(vec![cut(WHOLE)]).await;
+        let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+        assert_eq!((answer.text.as_str(), asked_by(&server)), (WHOLE, vec![true, false]));
+    });
+    // Nothing is learnt of a whole step, of a mentor, of an answer that is too long, or against a person's own stop.
+    let mine = || {
+        let mut mine = actors();
+        mine.wish.chosen = json!({"stop": ["\n"]}).as_object().unwrap().clone();
+        mine
+    };
+    type Case = (&'static str, fn(&str) -> Vec<Act>, fn() -> Request, &'static str);
+    let ended: fn(&str) -> Vec<Act> = |text| stream(format!("{}{}", says(text), ends("stop")).as_bytes());
+    let long: fn(&str) -> Vec<Act> = |text| stream(format!("{}{}", says(text), ends("length")).as_bytes());
+    let cases: [Case; 4] = [
+        ("think: it is near.", ended, || Request { cut: Some(cut_short), ..request() }, "think: it is near."),
+        ("Thought: it is near.", ended, request, "Thought: it is near."),
+        ("Thought: it is ne", long, || Request { cut: Some(cut_short), ..request() }, "Thought: it is ne"),
+        ("look\nThought: it is near.", ended, || Request { cut: Some(cut_short), ..request() }, "look"),
+    ];
+    for (text, script, asked, want) in cases {
+        run(async {
+            let server = Server::start(vec![script(text)]).await;
+            let of = provider(endpoint(&server.base));
+            assert_eq!(ask(&of, asked()).await.text, want);
+            assert_eq!((server.asked().len(), of.learnt().lines), (1, false), "{text}");
+        });
+    }
+    run(async {
+        let server = Server::start(vec![cut("Thought: it is near.")]).await;
+        let of = provider(endpoint(&server.base));
+        assert_eq!(ask(&of, mine()).await.text, "Thought: it is near.");
+        assert!(!of.learnt().lines && asked_by(&server) == [true]);
     });
 }
 

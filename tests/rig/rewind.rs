@@ -39,8 +39,11 @@ pub(crate) struct Played {
     pub(crate) taken: Vec<String>,
 }
 
-fn outfit(spec: &RunSpec) -> Launch {
-    let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
+fn opening() -> OpenWorld {
+    Arc::new(|task| worlds::open(task, &WorldOptions::default()))
+}
+
+fn outfit(spec: &RunSpec, open: OpenWorld) -> Launch {
     Launch::of(spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap()
 }
 
@@ -51,6 +54,11 @@ fn wait<T>(future: impl Future<Output = T>) -> T {
 impl Played {
     /// A run without an end that a person plays.
     pub(crate) fn begin(root: &Path, env: &str, id: &str) -> Self {
+        Self::begin_in(root, env, id, opening())
+    }
+
+    /// The same in worlds that are opened like this.
+    pub(crate) fn begin_in(root: &Path, env: &str, id: &str, open: OpenWorld) -> Self {
         let task = worlds::find(env, id, &WorldOptions::default()).unwrap();
         let spec = RunSpec {
             autonomy: Autonomy::Human,
@@ -59,7 +67,7 @@ impl Played {
             limits: Limits { steps: 1_000_000, moves: None, wall_seconds: None },
             ..run::spec("react", vec![task])
         };
-        let launch = outfit(&spec);
+        let launch = outfit(&spec, open);
         let meta = run::meta(env, &spec);
         let (handle, thread, session) = Driver::start(root, meta, spec, Vec::new(), launch).unwrap();
         handle.send(Command::Step);
@@ -112,7 +120,7 @@ impl Played {
     pub(crate) fn again(self) -> Self {
         let (session, taken) = (self.session.clone(), self.taken.clone());
         self.end();
-        let resumed = Driver::resume(&session.dir, |spec| Ok(outfit(spec))).unwrap();
+        let resumed = Driver::resume(&session.dir, |spec| Ok(outfit(spec, opening()))).unwrap();
         Self { handle: resumed.handle, thread: resumed.thread, session, taken }
     }
 

@@ -86,6 +86,10 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
             }
             Ok(Delta::Reasoning(words)) => answer.reasoning.push_str(&words),
             Ok(Delta::WasReasoning) => answer.reasoning.push_str(&std::mem::take(&mut answer.text)),
+            Ok(Delta::Anew) => {
+                answer.text.clear();
+                answer.reasoning.clear();
+            }
             Ok(Delta::Usage(usage)) => {
                 assert!(answer.usage.is_none(), "usage comes once");
                 answer.usage = Some(usage);

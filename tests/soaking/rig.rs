@@ -90,6 +90,7 @@ impl Rig {
                 place: "world".to_owned(),
                 kind: None,
                 next: "retry".to_owned(),
+                came: String::new(),
             },
         };
         let gone = || EnvError::Died { what: "no world is open".to_owned() };

@@ -19,6 +19,11 @@ impl Config {
         })
     }
 
+    /// Whether a profile is one that comes with the program and not one of the file.
+    pub fn is_shipped(&self, name: &str) -> bool {
+        !self.models.contains_key(name) && Profile::shipped(name).is_some()
+    }
+
     /// The profiles of the file, then the shipped ones.
     pub fn profile_names(&self) -> Vec<String> {
         let shipped = Profile::shipped_names().into_iter().filter(|name| !self.models.contains_key(name));

@@ -194,7 +194,7 @@ pub(crate) fn unknown_setting(name: &str) -> String {
 }
 
 /// The name most like this one, if one is alike at all.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let bare = |s: &str| s.rsplit('.').next().unwrap_or(s).to_owned();
     known
         .map(|k| (distance(name, k).min(distance(&bare(name), &bare(k))), k))

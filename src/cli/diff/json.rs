@@ -15,6 +15,13 @@ fn object(fields: &[(&str, Value)]) -> String {
 /// Two episodes, as one object.
 pub(super) fn comparison(found: &Comparison, lines: (&Line, &Line), only_differences: bool) -> String {
     let [same, changed, only_a, only_b] = found.counts();
+    let counts = json!({
+        "same": same,
+        "changed": changed,
+        "only_a": only_a,
+        "only_b": only_b,
+        "waiting": found.waiting(),
+    });
     let first = found.first.map(|at| {
         let row = found.rows[at];
         json!({ "row": at, "a": row.a, "b": row.b, "parts": parts(&row) })
@@ -28,11 +35,13 @@ pub(super) fn comparison(found: &Comparison, lines: (&Line, &Line), only_differe
         ("task", task(&found.a.episode.task)),
         ("a", side(&found.a, &found.outcomes.0, lines.0)),
         ("b", side(&found.b, &found.outcomes.1, lines.1)),
+        ("beforehand", json!(differing(&found.beforehand))),
+        ("meanwhile", json!(differing(&found.meanwhile))),
         ("same", json!(found.first.is_none())),
         ("first", json!(first)),
         ("reasons", json!(reasons)),
         ("before", found.before.as_ref().map_or(Value::Null, before)),
-        ("counts", json!({ "same": same, "changed": changed, "only_a": only_a, "only_b": only_b })),
+        ("counts", counts),
         ("rows", json!(rows)),
     ])
 }
@@ -159,6 +168,7 @@ fn start(side: &Side) -> Value {
         "step": 0,
         "thought": null,
         "action": null,
+        "taken": null,
         "by": null,
         "observation": reset.map(|r| r.seen.as_ref().unwrap_or(&r.raw)),
         "progress": reset.map(|r| r.progress),
@@ -170,6 +180,7 @@ fn step(step: &Step) -> Value {
         "step": step.number,
         "thought": step.thought,
         "action": step.action(),
+        "taken": step.executed.is_some() || step.answer.is_some(),
         "by": step.executed.as_ref().map(|e| e.by),
         "observation": step.observation(),
         "progress": step.answer.as_ref().map(|a| a.progress),

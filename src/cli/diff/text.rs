@@ -6,7 +6,7 @@ use crate::cli::fault::Fault;
 use crate::cli::out::{Out, Paint};
 use crate::domain::Step;
 use crate::text::{one_line, truncate, width, wrap_at_most};
-use crate::timeline::compare::{Comparison, Kind, Outcome, Pair, Part, Row, Saying, Side, said};
+use crate::timeline::compare::{Comparison, Kind, Outcome, Pair, Part, Row, Saying, Side, said, standing};
 
 /// Fewer columns than this hold no two of them.
 const TWO: usize = 72;
@@ -98,6 +98,7 @@ pub(super) fn comparison(voice: &Voice<'_>, found: &Comparison, out: &mut Out) -
     let task =
         |s: &Side| format!("{}, trial {}: {}", s.episode.task.id, s.episode.trial, s.episode.task.goal);
     voice.saying(&about("task", &task(&found.a), &task(&found.b)), out)?;
+    told(voice, found.runs(), out)?;
     voice.line(out, &[])?;
     let mut left_out = 0;
     for (place, row) in found.rows.iter().enumerate() {
@@ -120,10 +121,17 @@ pub(super) fn comparison(voice: &Voice<'_>, found: &Comparison, out: &mut Out) -
     let [same, changed, only_a, only_b] = found.counts();
     // The row of the first observations is no turn.
     let start = usize::from(found.rows.first().is_some_and(|r| r.kind() == Kind::Same));
-    let words = if found.first.is_none() {
-        format!("no difference: all {} are the same", counted(same - start, "turn"))
+    let waiting = match found.waiting() {
+        0 => String::new(),
+        n => format!("; {n} more where a proposal waits on one side or both"),
+    };
+    let words = if found.first.is_some() {
+        let same = same - start;
+        format!("turns: {same} the same, {changed} changed, {only_a} only in A, {only_b} only in B{waiting}")
+    } else if found.beforehand.is_empty() && found.meanwhile.is_empty() {
+        format!("no difference: all {} are the same{waiting}", counted(same - start, "turn"))
     } else {
-        format!("turns: {} the same, {changed} changed, {only_a} only in A, {only_b} only in B", same - start)
+        format!("all {} are the same, the settings are not (above){waiting}", counted(same - start, "turn"))
     };
     voice.line(out, &[(Paint::Strong, words)])
 }
@@ -150,15 +158,25 @@ fn first(voice: &Voice<'_>, found: &Comparison, place: usize, out: &mut Out) -> 
     for line in wrapped(&format!("before it: {}", reasons.join("; ")), voice.width) {
         voice.line(out, &[(Paint::Changed, line)])?;
     }
+    told(
+        voice,
+        found.before.as_ref().map(crate::timeline::compare::Before::sayings).unwrap_or_default(),
+        out,
+    )?;
+    voice.rule("", out)
+}
+
+/// What stands side by side, below what it is about.
+fn told(voice: &Voice<'_>, sayings: Vec<Saying>, out: &mut Out) -> Result<(), Fault> {
     let mut about = "";
-    for said in found.before.as_ref().map(crate::timeline::compare::Before::sayings).unwrap_or_default() {
+    for said in sayings {
         if std::mem::replace(&mut about, said.about) != said.about {
             voice.line(out, &[(Paint::Strong, said.about.to_owned())])?;
         }
         let name = format!("  {}", said.name);
         voice.saying(&Saying { name, ..said }, out)?;
     }
-    voice.rule("", out)
+    Ok(())
 }
 
 /// The lines of one row: what was done, and of what differs all.
@@ -226,7 +244,7 @@ fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
         }
     }
     if shown && (apart || row.parts.has(Part::Observation)) {
-        lines.extend(indent(step.observation().unwrap_or("(no answer yet)")));
+        lines.extend(step.observation().map(&indent).unwrap_or_default());
     }
     if shown && row.parts.has(Part::Progress) {
         let answer = step.answer.as_ref();
@@ -238,9 +256,9 @@ fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
 
 fn done(step: &Step) -> String {
     let by = if step.by_person() { "  (by a person)" } else { "" };
-    match said(step) {
-        said if said.is_empty() => "(open: nothing is proposed yet)".to_owned(),
-        said => format!("{said}{by}"),
+    match standing(step) {
+        Some(stands) => format!("{}{by} ({stands})", said(step)).trim_start().to_owned(),
+        None => format!("{}{by}", said(step)),
     }
 }
 
@@ -253,7 +271,8 @@ pub(super) fn heads(voice: &Voice<'_>, a: &Line, b: &Line, out: &mut Out) -> Res
 
 /// One pair of a list of episodes.
 pub(super) fn row(voice: &Voice<'_>, pair: &Pair, found: &Comparison, out: &mut Out) -> Result<(), Fault> {
-    if found.first.is_none() && voice.args.only_differences {
+    let alike = found.first.is_none() && found.beforehand.is_empty() && found.meanwhile.is_empty();
+    if alike && voice.args.only_differences {
         return Ok(());
     }
     let told = |o: &Outcome| {
@@ -271,7 +290,11 @@ pub(super) fn row(voice: &Voice<'_>, pair: &Pair, found: &Comparison, out: &mut 
         &[(Paint::Right, truncate(&format!("  B  {}", told(&found.outcomes.1)), voice.width, "..."))],
     )?;
     let words = match found.first.map(|at| found.rows[at]) {
-        None => "no difference".to_owned(),
+        None if found.beforehand.is_empty() && found.meanwhile.is_empty() => "no difference".to_owned(),
+        None => {
+            let names: Vec<String> = found.runs().into_iter().map(|s| s.name).collect();
+            format!("all turns are the same, these settings are not: {}", names.join(", "))
+        }
         Some(row) => {
             let turn = row.a.or(row.b).unwrap_or(0);
             let reasons: Vec<&str> =

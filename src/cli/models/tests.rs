@@ -50,6 +50,9 @@ fn a_flag_counts_more_than_a_profile_and_a_profile_more_than_what_is_set_for_all
         (&[keyed, here], &[profile, flag], Ok(("http://flag/v1", true))),
         (&[keyed, here], &[("run.profile", "local")], Ok(("http://127.0.0.1:1/v1", true))),
         (&[keyed, here], &[("run.profile", "style, paper")], Ok(("http://here/v1", true))),
+        // The address of a shipped profile of this machine is only where such a server usually is.
+        (&[keyed, here], &[("run.profile", "llamacpp")], Ok(("http://here/v1", true))),
+        (&[keyed], &[("run.profile", "llamacpp")], Ok(("http://127.0.0.1:8080/v1", true))),
         (&[keyed], &[("run.profile", "kept")], Err("the key is to be in $MY_KEY")),
         (&[keyed, ("MY_KEY", "sk-other-key")], &[("run.profile", "kept")], Ok(("http://kept/v1", false))),
         (&[keyed], &[("run.profile", "nobody")], Err("there is no profile \"nobody\"")),
@@ -83,6 +86,8 @@ fn the_mentor_may_have_a_server_of_its_own() {
         (of(Asked::Actor, &moved), of(Asked::Mentor, &moved)),
         ("http://small/v1".into(), "http://b/v1".into())
     );
+    let usual = [("run.base_url", "http://a/v1"), ("run.mentor_profile", "ollama")];
+    assert_eq!(of(Asked::Mentor, &usual), "http://127.0.0.1:11434/v1");
     let address = [("run.base_url", "http://a/v1"), ("run.mentor_base_url", "http://b/v1")];
     assert_eq!(
         (of(Asked::Actor, &address), of(Asked::Mentor, &address)),

@@ -16,8 +16,9 @@ use crate::cli::kinds::{kind_of, scope_of};
 use crate::domain::{
     Asked, Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs, knob_of,
 };
-use crate::engine::{Command, LessonWish, Pace, State, with_model};
+use crate::engine::{Command, LessonWish, Pace, State};
 use crate::journal::LabelChange;
+use crate::method::switched;
 use crate::prompt::render;
 use std::fmt::Write as _;
 
@@ -170,7 +171,7 @@ fn switch(asked: Asked, words: &str, state: &State) -> Result<Command, String> {
         return Ok(Command::SetAutonomy(Autonomy::Human));
     }
     let run = state.run.as_deref().ok_or("no run has begun")?;
-    Ok(Command::ChangeRun(Box::new(with_model(run, asked, words))))
+    Ok(Command::ChangeRun(Box::new(switched(run, asked, words))))
 }
 
 /// The same task once more, up to its first proposal.

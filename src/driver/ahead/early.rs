@@ -120,7 +120,7 @@ impl Heard {
         match piece {
             Ok(Delta::Text(words) | Delta::Reasoning(words)) => self.letters += words.chars().count() as u64,
             Ok(Delta::Usage(usage)) => self.usage = Some(*usage),
-            Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::Alive | Delta::WasReasoning) => {}
+            Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::Alive | Delta::WasReasoning | Delta::Anew) => {}
             Err(_) => self.failed = true,
         }
     }

@@ -104,8 +104,17 @@ impl State {
         });
     }
 
-    /// Takes the place of what was known before of a role's server.
-    pub(super) fn learn_unsent(&mut self, asked: Asked, what: &[String]) {
+    /// Takes the place of what was known before of a role's server. What is new stands with the step whose call taught it; of a
+    /// server that nothing was known of, nothing is.
+    pub(super) fn learn_unsent(&mut self, seq: Seq, call: CallId, asked: Asked, what: &[String]) {
+        let noted = format!("{}.unsent", asked.name());
+        let known = self.unsent.iter().any(|u| u.0 == asked)
+            || self.run.as_ref().is_some_and(|r| r.settings.0.contains_key(&noted));
+        if known && self.last_step().is_some_and(|s| s.call == Some(call)) {
+            let before = self.unsent(asked);
+            let new = what.iter().filter(|told| !before.contains(told)).cloned();
+            self.edit_step(seq, |s| s.unsent.extend(new));
+        }
         self.unsent.retain(|u| u.0 != asked);
         self.unsent.push((asked, what.to_vec()));
     }

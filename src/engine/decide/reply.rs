@@ -1,8 +1,8 @@
 //! Answers of models, worlds and timers. A call that is not in flight yields nothing.
 
-use crate::domain::{Asked, Author, EndReason, Stage, Usage};
+use crate::domain::{Asked, Author, EndReason, FailureKind, Stage, Usage};
 use crate::engine::advance::end;
-use crate::engine::{AheadNow, Cause, Effect, Engine, Event, Heard, PauseReason, Reading, Reply};
+use crate::engine::{AheadNow, Cause, Effect, Engine, Event, Failure, Heard, PauseReason, Reading, Reply};
 
 impl Engine {
     /// Why an actor's reply is asked for again, as long as the step has tries left (setting `ask_again`): nothing in it says
@@ -17,6 +17,36 @@ impl Engine {
             return Some("there was no action in the reply".to_owned());
         }
         (has < least).then(|| format!("the reply had {has} characters, fewer than {least}"))
+    }
+
+    /// An actor's reply that says nothing of what to do, as a failed call, where it is not asked for again. The public code of
+    /// ReAct and Reflexion takes an empty action then (setting `empty_action`); so does a run that nobody attends.
+    fn useless(&self, step: u32, reply: (&str, &str), reading: &Reading, place: &str) -> Option<Failure> {
+        let empty = reading.action.is_none() && reading.thought.is_none();
+        if !empty || (self.state.switch("empty_action", false) && !self.policy.attended) {
+            return None;
+        }
+        let (text, reasoning) = reply;
+        let times = match self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable) {
+            0 => String::new(),
+            n => format!(", {} times", n + 1),
+        };
+        let (what, next) = match (text.trim().is_empty(), reasoning.trim().is_empty()) {
+            (true, true) => ("the model answered nothing", "change the prompt or the model"),
+            (true, false) => (
+                "the model only reasoned and answered nothing",
+                "give it a larger max_tokens or less to reason, or change the prompt or the model",
+            ),
+            (false, _) => ("the model said nothing of what to do", "change the prompt or the model"),
+        };
+        let came = if text.trim().is_empty() { reasoning } else { text };
+        Some(Failure {
+            what: format!("{what}{times}"),
+            place: place.to_owned(),
+            next: format!("{next}, take a recorded reply, or act by hand"),
+            kind: Some(FailureKind::Unusable),
+            came: Failure::beginning(came.trim()),
+        })
     }
 
     /// What a mentor's answer comes to, as events; `before` counts those of the same batch before them.
@@ -44,16 +74,17 @@ impl Engine {
                 )];
                 if prompt.asked == Asked::Actor {
                     let reading = (self.policy.read)(text);
-                    let event = match self.unusable(prompt.step, text, &reading) {
-                        Some(why) => Event::AskedAgain { step: prompt.step, unusable: Some(why) },
-                        None => Event::Proposed {
-                            step: prompt.step,
-                            thought: reading.thought,
-                            action: reading.action,
-                            complaints: reading.complaints,
-                        },
-                    };
-                    events.push((Cause::Model, event));
+                    let step = prompt.step;
+                    let place = self.state.run.as_ref().map_or("actor", |r| r.actor.as_str());
+                    if let Some(why) = self.unusable(step, text, &reading) {
+                        events.push((Cause::Model, Event::AskedAgain { step, unusable: Some(why) }));
+                    } else if let Some(failure) = self.useless(step, (text, reasoning), &reading, place) {
+                        events.push((Cause::Model, Event::CallFailed { call: *call, failure }));
+                        events.push((Cause::Model, Event::Paused { reason: PauseReason::Failure }));
+                    } else {
+                        let Reading { thought, action, complaints } = reading;
+                        events.push((Cause::Model, Event::Proposed { step, thought, action, complaints }));
+                    }
                 } else if let Some(question) = prompt.question {
                     let read = (self.policy.read_mentor)(question, text);
                     let heard = Heard {

@@ -22,7 +22,7 @@ pub enum PauseReason {
 }
 
 /// A failed call in plain words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What happened.
     pub what: String,
@@ -33,4 +33,22 @@ pub struct Failure {
     /// Which kind of failure, where a model's provider knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
+    /// The beginning of what had come of an answer, where some had; it is no answer.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub came: String,
+}
+
+impl Failure {
+    /// Characters of `came` at most.
+    pub const CAME: usize = 2000;
+
+    /// The beginning of a text, no longer than `came` may be; a longer one says how long it was.
+    pub fn beginning(text: &str) -> String {
+        let letters = text.chars().count();
+        if letters <= Self::CAME {
+            return text.to_owned();
+        }
+        let head: String = text.chars().take(Self::CAME).collect();
+        format!("{head}... ({letters} characters)")
+    }
 }

@@ -149,6 +149,7 @@ pub(super) fn policy_of(method: Arc<dyn Method>) -> Policy {
             }]
         }),
         stops: StopRules { read: Arc::new(read_stop), look: Arc::new(look_for_stops) },
+        attended: true,
     }
 }
 
@@ -314,5 +315,5 @@ pub(super) fn names(events: &[Event]) -> Vec<String> {
 /// A call to the actor that came to nothing.
 pub(super) fn no_answer() -> crate::engine::Failure {
     let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
-    crate::engine::Failure { what, place, next, kind: None }
+    crate::engine::Failure { what, place, next, kind: None, came: String::new() }
 }

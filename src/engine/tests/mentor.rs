@@ -30,8 +30,13 @@ fn answers(bench: &mut Bench, call: CallId, text: &str) -> Vec<Event> {
 }
 
 fn fails(bench: &mut Bench, call: CallId) -> Vec<Event> {
-    let failure =
-        Failure { what: "gone".to_owned(), place: "mentor".to_owned(), next: "retry".to_owned(), kind: None };
+    let failure = Failure {
+        what: "gone".to_owned(),
+        place: "mentor".to_owned(),
+        next: "retry".to_owned(),
+        kind: None,
+        came: String::new(),
+    };
     bench.reply(Reply::Failed { call, failure })
 }
 

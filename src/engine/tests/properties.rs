@@ -87,8 +87,13 @@ pub(super) fn play(bench: &mut Bench, step: &Move) {
                 return;
             };
             let reply = if *variant == 5 {
-                let failure =
-                    Failure { what: "x".to_owned(), place: "y".to_owned(), next: "z".to_owned(), kind: None };
+                let failure = Failure {
+                    what: "x".to_owned(),
+                    place: "y".to_owned(),
+                    next: "z".to_owned(),
+                    kind: None,
+                    came: String::new(),
+                };
                 Reply::Failed { call: *call, failure }
             } else if matches!(effect, Effect::Ask { .. }) {
                 let text = ["look", "think: hm", "", "go"][usize::from(variant % 4)].to_owned();

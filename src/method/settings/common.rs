@@ -93,7 +93,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "ask_again",
-        "how often a reply without an action is asked for again before it counts as an empty action",
+        "how often a reply that does not say what to do is asked for again before its call counts as failed",
         &[],
         2,
         (0, 100),

@@ -8,11 +8,12 @@ const OMNI: &[&str] = &["omnireflect"];
 pub(super) const LIST: &[SettingSpec] = &[
     word(
         "generation",
-        "how reflections are written: by rules, by a mentor, or by a mentor that is shown what rules wrote",
+        "how reflections are written: by rules, by a mentor, or by a mentor that is shown what rules wrote; where nobody sets it, a mentor that is a model makes it neural",
         OMNI,
         "symbolic",
         &["symbolic", "neural", "neuro-symbolic"],
-        Paper,
+        // All three are the paper's; which of them is the default is our choice.
+        Ours,
     ),
     word(
         "reflect",

@@ -22,6 +22,14 @@ pub(super) const LIST: &[SettingSpec] = &[
     )
     .by_code(Fixed::Switch(true)),
     switch(
+        "empty_action",
+        "without a screen a reply that does not say what to do is in the end an empty action, and no failed call",
+        &["react", "reflexion", "fcrf"],
+        false,
+        Ours,
+    )
+    .by_code(Fixed::Switch(true)),
+    switch(
         "keep_attempts",
         "the last failed attempt at each task is kept in memory, for what shows it (`strategy`, `replan`, FCRF's pool)",
         &["reflexion", "fcrf", "planning"],

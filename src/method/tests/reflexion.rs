@@ -2,7 +2,7 @@
 
 use super::super::fixture::{House, Play, spec};
 use super::super::{PaperOrCode, defaults};
-use crate::domain::{Kind, Label, LessonStatus, Question, RunSpec, SettingOrigin, Turn};
+use crate::domain::{FailureKind, Kind, Label, LessonStatus, Question, RunSpec, SettingOrigin, Turn};
 use crate::prompt::render;
 
 fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
@@ -141,19 +141,40 @@ fn symbolic_rules_write_plans_where_they_are_the_mentor() {
     assert!(plan.text().text.contains("Go to a place before you act on it."), "{:?}", plan.text());
 }
 
+/// An empty reply ended as an empty action that was offered with "do it" and executed. That is what the public code does,
+/// and with it nobody is there who could decide otherwise.
 #[test]
-fn an_empty_reply_is_asked_again_warmer_and_then_counts_as_an_empty_action() {
-    let mut run = run(&[("a", "")], 1);
-    run.limits.steps = 1;
-    let mut play = play(run);
-    play.script(
-        &mut House::kitchen("put a hot apple in garbagecan"),
-        &["", "", "ok", "", "", "", "never asked"],
-    );
-    let rungs: Vec<u32> = play.prompts.iter().map(|(_, p)| p.rung).collect();
-    assert_eq!(rungs, [0, 1, 2, 3, 4, 5], "six tries, 0.2 warmer each");
-    let step = play.state().episode.as_ref().unwrap().step(1).unwrap();
-    assert_eq!((step.action(), step.unusable), (Some(""), 5));
+fn an_empty_reply_is_asked_again_warmer_and_then_is_a_failed_call_but_without_a_person_and_as_the_code_does()
+{
+    let readings = [
+        (PaperOrCode::Paper, true),
+        (PaperOrCode::Paper, false),
+        (PaperOrCode::Code, true),
+        (PaperOrCode::Code, false),
+    ];
+    for (reading, attended) in readings {
+        let mut run = run(&[("a", "")], 1);
+        run.settings = defaults("reflexion", reading).1;
+        run.limits.steps = 1;
+        let mut play = play(run);
+        play.engine.policy.attended = attended;
+        play.script(
+            &mut House::kitchen("put a hot apple in garbagecan"),
+            &["", "", "ok", "", "", "", "never asked"],
+        );
+        let rungs: Vec<u32> =
+            play.prompts.iter().filter(|(_, p)| p.question.is_none()).map(|(_, p)| p.rung).collect();
+        assert_eq!(rungs, [0, 1, 2, 3, 4, 5], "six tries, 0.2 warmer each");
+        let state = play.state();
+        let step = state.episode.as_ref().unwrap().step(1).unwrap();
+        if (reading, attended) == (PaperOrCode::Code, false) {
+            assert_eq!((step.action(), step.unusable, state.trouble.is_none()), (Some(""), 5, true));
+            continue;
+        }
+        let (_, failure) = state.trouble.as_ref().unwrap();
+        assert_eq!(failure.what, "the model answered nothing, 6 times");
+        assert_eq!((step.action(), step.unusable, failure.kind), (None, 6, Some(FailureKind::Unusable)));
+    }
 }
 
 #[test]

@@ -16,6 +16,22 @@ pub fn read(reply: &str) -> Reading {
     }
 }
 
+/// Whether a reply that ends with its line was cut off before it said what to do: it opens a form that goes on below (`Thought:`
+/// before `Action:`, an `Action:` alone, a repeated observation, a fence, JSON) and has no action. `think:` is a whole step,
+/// and so is a thought without a label.
+pub fn cut_short(reply: &str) -> bool {
+    let said = understand(reply).0;
+    let text = Remarks::new(reply).after_reasoning().trim();
+    if said.action.is_some() || text.is_empty() {
+        return false;
+    }
+    match rows(text).first().map(|row| row.mark) {
+        Some(Mark::Thought | Mark::Action | Mark::Observation) | None => true,
+        Some(Mark::Think) => false,
+        Some(Mark::None) => text.starts_with(['{', '[']) && !text.ends_with(['}', ']']),
+    }
+}
+
 /// What a reply says, and what of it was not used.
 pub(super) fn understand(reply: &str) -> (Said, Vec<Complaint>) {
     let mut remarks = Remarks::new(reply);

@@ -121,3 +121,50 @@ fn what_is_said_beside_a_lesson_is_kept_with_it() {
     assert!(!items("[]").unusable(), "an empty list is an answer");
     assert!(items("[\"Look fir").unusable());
 }
+
+/// A stop at a newline cut the action off a reply whose thought has a label, and it was taken for a step that only thinks.
+#[test]
+fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_is_not() {
+    let cut = [
+        "Thought: it is near.",
+        "Thought 3: it is near.",
+        "**Thought:** it is near.",
+        "> Thoughts: hm",
+        "Reasoning: it is near.",
+        "THOUGHT:",
+        "<thought>it is near</thought>",
+        "Action:",
+        "**Action 2:**",
+        "Observation: a desk.",
+        "```",
+        "```json",
+        "{",
+        "{\"thought\": \"it is near\",",
+        "<think>hm</think>Thought: it is near.",
+    ];
+    let whole = [
+        "",
+        " ",
+        "go to desk 1",
+        "> go to desk 1",
+        // ReAct's own format: a line that thinks is a step.
+        "think: it is near.",
+        "> think: it is near.",
+        "Think: it is near.",
+        "I should look.",
+        "Thought: it is near. Action: look",
+        "Action: look",
+        "{\"thought\": \"it is near\", \"action\": \"look\"}",
+        "```look around```",
+        "{\"action\": {\"name\": \"look\"}}",
+        "thoughts come and go",
+        "<think>hm",
+    ];
+    for reply in cut {
+        assert!(cut_short(reply), "{reply:?}");
+        assert_eq!(read(reply).action, None, "{reply:?}");
+    }
+    for reply in whole {
+        assert!(!cut_short(reply), "{reply:?}");
+    }
+}

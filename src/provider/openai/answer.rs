@@ -335,7 +335,7 @@ impl<'a> Answer<'a> {
     }
 
     fn endless(&self) -> ProviderError {
-        let what = format!("{} sends without an end ({} MB so far)", self.host(), self.read >> 20);
+        let what = format!("{} sends without an end ({} so far)", self.host(), size(self.read));
         let next = "set max_tokens and stop in the endpoint's profile, or choose another server";
         ProviderError::new(what, next).of_kind(FailureKind::Odd)
     }
@@ -356,6 +356,22 @@ impl<'a> Answer<'a> {
         error.what = format!("{} broke off with an error: {words}", self.host());
         error
     }
+}
+
+/// A number of bytes in a unit that leaves something before its dot.
+fn size(bytes: usize) -> String {
+    match bytes {
+        0..1000 => format!("{bytes} bytes"),
+        1000..1_000_000 => format!("{} kB", bytes / 1000),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+#[test]
+fn a_size_has_a_unit_that_fits_it() {
+    let sizes = [0, 999, 1000, 82_300, 999_999, 1_000_000, 64 << 20].map(size);
+    assert_eq!(sizes, ["0 bytes", "999 bytes", "1 kB", "82 kB", "999 kB", "1.0 MB", "67.1 MB"]);
 }
 
 fn cut(text: &str) -> String {

@@ -61,14 +61,20 @@ impl Call {
     async fn tries(&self) -> Result<Whole, ProviderError> {
         let policy = self.endpoint.retry;
         let (mut attempt, mut waited, mut changes) = (0, Duration::ZERO, 0);
+        let mut before = Usage::default();
         loop {
             let failed = match self.once().await {
-                Ok(whole) => match self.misled(&whole) {
+                Ok(whole) => match self.misled(&whole).or_else(|| self.cut(&whole)) {
                     Some(change) if changes < CHANGES => {
+                        before = both(before, self.usage(&whole));
+                        // What it reasoned before a stop text ended that is reasoning still.
+                        if change == Change::Lines {
+                            let _ = self.tell.send(Delta::Anew);
+                        }
                         Failed { change: Some(change), ..cut_by_stop().into() }
                     }
                     _ => {
-                        self.finish(&whole);
+                        self.finish(&whole, before);
                         return Ok(whole);
                     }
                 },
@@ -83,7 +89,7 @@ impl Call {
                 continue;
             }
             if failed.error.kind == FailureKind::Empty {
-                return self.without_stream(failed.error).await;
+                return self.without_stream(failed.error, before).await;
             }
             attempt += 1;
             let most = if failed.error.status == Some(500) { policy.after_500 } else { policy.times };
@@ -133,7 +139,7 @@ impl Call {
             .of_kind(FailureKind::Odd)
             .into());
         }
-        let stops = request::stops(endpoint, &self.request);
+        let stops = request::stops(endpoint, learnt, &self.request);
         let most = request::max_tokens(endpoint, &self.request);
         let counted_by_proxy = response.headers().keys().any(|name| name.as_str().starts_with("x-litellm-"));
         let mut answer =
@@ -152,7 +158,7 @@ impl Call {
     }
 
     /// A server that says nothing in a stream may say why outside of one, or even answer there.
-    async fn without_stream(&self, empty: ProviderError) -> Result<Whole, ProviderError> {
+    async fn without_stream(&self, empty: ProviderError, before: Usage) -> Result<Whole, ProviderError> {
         let learnt = self.memory.learnt();
         let mut body = request::body(&self.endpoint, &learnt, &self.request);
         body.insert("stream".to_owned(), Value::Bool(false));
@@ -169,7 +175,7 @@ impl Call {
                     "{} says nothing in a stream; it was asked without one",
                     self.endpoint.host()
                 ));
-                self.finish(&whole);
+                self.finish(&whole, before);
                 Ok(whole)
             }
             Err(failed) if failed.error.status.is_some() => Err(failed.error),
@@ -202,6 +208,8 @@ impl Call {
             let place = redactor.clean(place.split(['?', '#']).next().unwrap_or(place));
             error.what = format!("{} sends elsewhere ({status}): {place}", self.endpoint.host());
         }
+        // Its words are out of their JSON now, and a secret in them may have been escaped there.
+        error.what = redactor.clean(&error.what);
         Failed {
             again: retry::may(status, &header)
                 && !matches!(error.kind, FailureKind::Credit | FailureKind::TooLong),
@@ -214,17 +222,28 @@ impl Call {
     /// A stop text that was meant for the answer has ended its reasoning: the server must not get it.
     fn misled(&self, whole: &Whole) -> Option<Change> {
         let stop = || Change::Drop("stop".to_owned());
-        let sent = !request::stops(&self.endpoint, &self.request).is_empty()
+        let learnt = self.memory.learnt();
+        let sent = !request::stops(&self.endpoint, &learnt, &self.request).is_empty()
             && !self.endpoint.omit.contains("stop")
-            && !self.memory.learnt().dropped.contains("stop");
+            && !learnt.dropped.contains("stop");
         let thought = whole.inside || whole.reasoned > 0;
         let ended = whole.finish.as_deref() == Some("stop") && !whole.stopped;
         (sent && thought && ended && whole.text.trim().is_empty()).then(stop)
     }
 
-    /// Tells what a good answer has to say beside its words.
-    fn finish(&self, whole: &Whole) {
-        self.usage(whole);
+    /// A stop at a newline, the server's or ours, has ended an answer before it said what to do. What a person chose as stops
+    /// is theirs to change.
+    fn cut(&self, whole: &Whole) -> Option<Change> {
+        let cut = self.request.cut.filter(|_| self.request.wish.field("stop").is_none())?;
+        let stops = request::stops(&self.endpoint, &self.memory.learnt(), &self.request);
+        let ended = whole.stopped || whole.finish.as_deref() == Some("stop");
+        let by_line = ended && !whole.inside && stops.iter().any(|stop| request::is_newline(stop));
+        (by_line && cut(&whole.text)).then_some(Change::Lines)
+    }
+
+    /// Tells what a good answer has to say beside its words, and what it cost with the answers `before` it that were of no use.
+    fn finish(&self, whole: &Whole, before: Usage) {
+        let _ = self.tell.send(Delta::Usage(both(before, self.usage(whole))));
         if whole.unopened && self.memory.learn(|l| l.opened = true) {
             self.notice(format!(
                 "{} answers from inside of its reasoning, without an opening mark; from now on that is expected",
@@ -248,8 +267,8 @@ impl Call {
         }
     }
 
-    /// Whose count it is, and what it costs.
-    fn usage(&self, whole: &Whole) {
+    /// What it cost, and whose count that is.
+    fn usage(&self, whole: &Whole) -> Usage {
         let estimate = self.estimate();
         let usage = if let Some(counts) = whole.counts {
             let proxy = whole.by_proxy || self.endpoint.proxy;
@@ -274,7 +293,7 @@ impl Call {
             }
         };
         let cost = self.endpoint.prices.map_or(0, |p| p.nano(usage.prompt_tokens, usage.reply_tokens));
-        let _ = self.tell.send(Delta::Usage(Usage { cost_nano: cost, ..usage }));
+        Usage { cost_nano: cost, ..usage }
     }
 
     /// Estimated tokens of the prompt: a quarter of its characters.
@@ -290,6 +309,19 @@ impl Call {
 
 fn clean(redactor: &Redactor, body: &[u8]) -> Vec<u8> {
     redactor.clean(&String::from_utf8_lossy(body)).into_bytes()
+}
+
+/// What two answers cost together; where one was estimated, so is their sum.
+fn both(a: Usage, b: Usage) -> Usage {
+    Usage {
+        prompt_tokens: a.prompt_tokens.saturating_add(b.prompt_tokens),
+        reply_tokens: a.reply_tokens.saturating_add(b.reply_tokens),
+        reasoning_tokens: a.reasoning_tokens.saturating_add(b.reasoning_tokens),
+        cost_nano: a.cost_nano.saturating_add(b.cost_nano),
+        estimated: a.estimated || b.estimated,
+        proxy: a.proxy || b.proxy,
+        ..b
+    }
 }
 
 /// A failure after so many repetitions.

@@ -127,7 +127,8 @@ impl Redactor {
     /// The text up to a byte without any of them, and how far that is: a secret that goes beyond it is left for later.
     fn cleaned(&self, text: &str, most: usize) -> (String, usize) {
         let (mut clean, mut shown) = (String::new(), 0);
-        while let Some((from, to)) = self.next(text, shown) {
+        let escaped = Unescaped::of(text);
+        while let Some((from, to)) = self.next(text, escaped.as_ref(), shown) {
             if to > most {
                 // What stands before it is free of secrets, as far as may be looked.
                 let free = from.min(most);
@@ -143,10 +144,11 @@ impl Redactor {
     }
 
     /// The next stretch of secrets that lie over each other, from here on.
-    fn next(&self, text: &str, here: usize) -> Option<(usize, usize)> {
+    fn next(&self, text: &str, escaped: Option<&Unescaped>, here: usize) -> Option<(usize, usize)> {
         let found = |from: usize| {
-            let all =
-                self.secrets.iter().filter_map(move |s| Some((from + text[from..].find(&s.0)?, s.0.len())));
+            let plain = |s: &Hidden| Some((from + text[from..].find(&s.0)?, s.0.len()));
+            let escaped = |s: &Hidden| escaped.and_then(|e| e.find(&s.0, from));
+            let all = self.secrets.iter().flat_map(|s| [plain(s), escaped(s)]).flatten();
             all.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
         };
         let (from, length) = found(here)?;
@@ -162,7 +164,65 @@ impl Redactor {
 
     /// How much of the end of a text could be the beginning of a secret.
     fn open_end(&self, text: &str) -> usize {
-        beginning_of(text, self.secrets.iter().map(|s| s.0.as_str()))
+        let plain = beginning_of(text, self.secrets.iter().map(|s| s.0.as_str()));
+        let escaped = Unescaped::of(text)
+            .map_or(0, |e| self.secrets.iter().map(|s| e.open_end(&s.0)).max().unwrap_or(0));
+        plain.max(escaped)
+    }
+}
+
+/// A text as it is with its percent signs resolved, wholly or in part and in either case, as in addresses and forms.
+struct Unescaped {
+    bytes: Vec<u8>,
+    /// Where each of them begins in the text, and then the text's end.
+    at: Vec<usize>,
+    /// Bytes at the end of the text that may be the beginning of an escape.
+    begun: usize,
+}
+
+impl Unescaped {
+    /// None where there is nothing to resolve.
+    fn of(text: &str) -> Option<Self> {
+        text.contains('%').then(|| {
+            let raw = text.as_bytes();
+            let digit = |n: usize| raw.get(n).and_then(|b| char::from(*b).to_digit(16));
+            let (mut bytes, mut at, mut here) = (Vec::with_capacity(raw.len()), Vec::new(), 0);
+            while here < raw.len() {
+                let begun = raw[here] == b'%'
+                    && (here + 1 == raw.len() || (here + 2 == raw.len() && digit(here + 1).is_some()));
+                if begun {
+                    break;
+                }
+                at.push(here);
+                match (raw[here], digit(here + 1), digit(here + 2)) {
+                    (b'%', Some(high), Some(low)) => {
+                        bytes.push((high * 16 + low) as u8);
+                        here += 3;
+                    }
+                    (byte, ..) => {
+                        bytes.push(byte);
+                        here += 1;
+                    }
+                }
+            }
+            at.push(here);
+            Self { bytes, at, begun: raw.len() - here }
+        })
+    }
+
+    /// The first place of a word from this byte of the text on, and its length there.
+    fn find(&self, word: &str, from: usize) -> Option<(usize, usize)> {
+        let (word, first) = (word.as_bytes(), self.at.partition_point(|at| *at < from));
+        let rest = self.bytes.get(first..)?;
+        let place = first + rest.windows(word.len()).position(|w| w == word)?;
+        Some((self.at[place], self.at[place + word.len()] - self.at[place]))
+    }
+
+    /// How many bytes of the text's end could be the beginning of a word, or of the escape of its first letter.
+    fn open_end(&self, word: &str) -> usize {
+        let most = self.bytes.len().min(word.len().saturating_sub(1));
+        let found = (1..=most).rev().find(|n| self.bytes.ends_with(&word.as_bytes()[..*n]));
+        self.begun + found.map_or(0, |n| self.at[self.bytes.len()] - self.at[self.bytes.len() - n])
     }
 }
 
@@ -249,6 +309,34 @@ mod tests {
             let mut veil = Veil::new(redactor.clone());
             let pieces: String = text.split_inclusive(|_| true).map(|p| veil.push(p)).collect();
             assert_eq!((redactor.clean(text), pieces + &veil.end()), (hidden.to_owned(), hidden.to_owned()));
+        }
+    }
+
+    /// A server that said the key back as it stands in an address was believed.
+    #[test]
+    fn a_secret_is_hidden_however_its_letters_are_escaped() {
+        let keys = ["sk/a+b=é9", "c29tZW9uZTpodW50ZXIyMg=="].map(Key::new);
+        let redactor = Redactor::new(keys.iter().map(|key| ("key", key)));
+        for (text, hidden) in [
+            ("?key=sk%2Fa%2Bb%3D%C3%A99&x=1", "?key=[hidden]&x=1"),
+            ("?key=sk%2fa%2bb%3d%c3%A99", "?key=[hidden]"),
+            ("sk/a%2Bb=é9 100% of it", "[hidden] 100% of it"),
+            ("%73%6b%2F%61%2B%62%3D%C3%A9%39", "[hidden]"),
+            ("Basic c29tZW9uZTpodW50ZXIyMg%3D%3D.", "Basic [hidden]."),
+            ("50%, 5%4 and %zz sk%2F", "50%, 5%4 and %zz sk%2F"),
+            ("%", "%"),
+            ("sk%2Fa%2", "sk%2Fa%2"),
+            // What stands before its `=` is a secret of its own.
+            ("sk%2Fa%2Bb%3D%C3%A", "[hidden]%3D%C3%A"),
+        ] {
+            assert_eq!(redactor.clean(text), hidden, "{text}");
+            for size in 1..=text.len() {
+                let mut veil = Veil::new(redactor.clone());
+                let letters: Vec<char> = text.chars().collect();
+                let pieces = letters.chunks(size).map(|p| veil.push(&p.iter().collect::<String>()));
+                let seen = pieces.collect::<String>();
+                assert_eq!(seen + &veil.end(), hidden, "{text} in pieces of {size}");
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What is known of an endpoint.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a server")]
 pub struct Learnt {
     /// Fields it refused; they are not sent any more.
     pub dropped: BTreeSet<String>,
@@ -16,6 +17,8 @@ pub struct Learnt {
     pub one_message: bool,
     /// Its answers begin inside of reasoning, without an opening mark.
     pub opened: bool,
+    /// A stop at a newline cuts its answers off before they say what to do: none is sent, and none is kept here.
+    pub lines: bool,
     /// Tokens it counted for each one that we had estimated, over the prompts so far.
     pub ratio: Option<f64>,
 }

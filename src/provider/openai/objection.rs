@@ -15,6 +15,8 @@ pub(super) enum Change {
     OtherMaxField,
     /// Put all into one message of the user.
     OneMessage,
+    /// Do not stop at a newline.
+    Lines,
 }
 
 impl Change {
@@ -71,6 +73,7 @@ impl Change {
             }
             Self::OtherMaxField => learnt.other_max_field = true,
             Self::OneMessage => learnt.one_message = true,
+            Self::Lines => learnt.lines = true,
         }
     }
 
@@ -91,6 +94,9 @@ impl Change {
                 format!(
                     "{host} does not take these roles; the prompt is sent there as one message of the user ({why})"
                 )
+            }
+            Self::Lines => {
+                "the stop at a newline cut off the action; it isn't sent to this server any more".to_owned()
             }
         }
     }

@@ -47,15 +47,20 @@ fn knob(name: &str) -> &str {
 
 const BOUNDS: [&str; 2] = [MaxTokensField::MaxTokens.name(), MaxTokensField::MaxCompletionTokens.name()];
 
-/// The texts that end the answer: a person's, else the endpoint's, else the question's.
-pub(super) fn stops(endpoint: &Endpoint, request: &Request) -> Vec<String> {
-    match request.wish.field("stop") {
-        Some(chosen) => {
-            let texts = chosen.and_then(Value::as_array).into_iter().flatten();
-            texts.filter_map(|t| t.as_str().map(str::to_owned)).collect()
-        }
-        None => endpoint.sampling.stop.as_ref().unwrap_or(&request.stop).clone(),
+/// The texts that end the answer: a person's, else the endpoint's, else the question's; of these none that is only a newline,
+/// where the server's answers take more than a line.
+pub(super) fn stops(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> Vec<String> {
+    if let Some(chosen) = request.wish.field("stop") {
+        let texts = chosen.and_then(Value::as_array).into_iter().flatten();
+        return texts.filter_map(|t| t.as_str().map(str::to_owned)).collect();
     }
+    let own = endpoint.sampling.stop.as_ref().unwrap_or(&request.stop);
+    own.iter().filter(|stop| !learnt.lines || !is_newline(stop)).cloned().collect()
+}
+
+/// A stop that ends an answer with its line.
+pub(super) fn is_newline(stop: &str) -> bool {
+    stop.contains('\n') && stop.trim().is_empty()
 }
 
 /// The body of a streamed request.
@@ -73,7 +78,7 @@ pub(super) fn body(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> M
         }
     };
     let chosen = |name: &str, own: Option<Value>| wish.field(name).map_or(own, Option::<&Value>::cloned);
-    let stops = stops(endpoint, request);
+    let stops = stops(endpoint, learnt, request);
     let warm = wish.temperature.map(Value::from);
     put("temperature", warm.or_else(|| chosen("temperature", sampling.temperature.map(Value::from))));
     // Under the name that the profile has for it; a server that knows that one does not heed the other.

@@ -85,6 +85,8 @@ pub struct Row {
     pub b: Option<u32>,
     /// What of the two differs, where there are two.
     pub parts: Parts,
+    /// A side of it is no step yet: its action is only proposed, or the world has not answered.
+    pub waits: bool,
 }
 
 impl Row {
@@ -101,7 +103,7 @@ impl Row {
     /// The same row with its sides changed over.
     #[must_use]
     pub fn mirrored(self) -> Self {
-        Self { a: self.b, b: self.a, parts: self.parts }
+        Self { a: self.b, b: self.a, ..self }
     }
 }
 
@@ -113,7 +115,7 @@ pub fn align(a: &Episode, b: &Episode) -> Vec<Row> {
     // Of several alignments that are as good, both directions choose the same one.
     let turned = mine > other;
     let pairs = if turned { pairs(&other, &mine) } else { pairs(&mine, &other) };
-    let mut rows = vec![Row { a: Some(0), b: Some(0), parts: beginnings(a, b) }];
+    let mut rows = vec![Row { a: Some(0), b: Some(0), parts: beginnings(a, b), waits: false }];
     rows.extend(pairs.into_iter().map(|(x, y)| {
         let (x, y) = if turned { (y, x) } else { (x, y) };
         let number = |place: usize| place as u32 + 1;
@@ -125,7 +127,9 @@ pub fn align(a: &Episode, b: &Episode) -> Vec<Row> {
             },
             _ => Parts::default(),
         };
-        Row { a: x, b: y, parts }
+        let waits =
+            |e: &Episode, n: Option<u32>| n.and_then(|n| e.step(n)).is_some_and(|s| s.answer.is_none());
+        Row { a: x, b: y, parts, waits: waits(a, x) || waits(b, y) }
     }));
     rows
 }

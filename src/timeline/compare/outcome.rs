@@ -11,7 +11,7 @@ pub struct Outcome {
     pub reason: Option<EndReason>,
     /// The goal held at its end, or holds now.
     pub won: bool,
-    /// Steps.
+    /// Steps: actions that were taken and answered. A proposal that waits is none.
     pub steps: u32,
     /// World actions.
     pub moves: u32,
@@ -42,7 +42,7 @@ impl Outcome {
                 || episode.last().and_then(|s| s.answer.as_ref()).is_some_and(|a| a.won),
                 |o| o.won,
             ),
-            steps: episode.steps.len() as u32,
+            steps: episode.answered(),
             moves: episode.moves,
             progress: episode.progress,
             calls: episode.calls,
@@ -56,7 +56,7 @@ impl Outcome {
         let mut best = episode.reset.as_ref().map_or(0.0, |r| r.progress);
         for step in &episode.steps {
             let after = from.is_some_and(|from| step.number >= from);
-            outcome.steps_after += u32::from(after);
+            outcome.steps_after += u32::from(after && step.answer.is_some());
             for note in step.notes.iter().filter(|n| n.kind == NoteKind::Mistake) {
                 *outcome.mistakes.entry(note.detector.clone()).or_default() += 1;
                 outcome.mistakes_after += u32::from(after);

@@ -79,7 +79,28 @@ fn words(lesson: &Told) -> String {
     }
 }
 
+/// What stands beside the action of a turn that is no step: nothing came of it yet. None for one that was taken and answered.
+pub fn standing(step: &Step) -> Option<&'static str> {
+    match (&step.executed, &step.answer) {
+        (_, Some(_)) => None,
+        (None, None) if said(step).is_empty() => Some("nothing is proposed yet"),
+        (None, None) => Some("proposed, not taken"),
+        (Some(_), None) => Some("taken, not answered yet"),
+    }
+}
+
 impl Comparison {
+    /// What of the runs differs and no row shows, side by side: what differed before the first turn, and what was changed on
+    /// the way.
+    pub fn runs(&self) -> Vec<Saying> {
+        let told = |about, list: &[super::Differing]| {
+            list.iter().map(|d| saying(about, d.name.clone(), d.a.clone(), d.b.clone())).collect::<Vec<_>>()
+        };
+        let mut all = told("what differs before the first turn", &self.beforehand);
+        all.extend(told("what was changed on the way", &self.meanwhile));
+        all
+    }
+
     /// What the sides did at a row, or next where one has no step in it, and who decided, side by side.
     pub fn turning(&self, row: usize) -> Vec<Saying> {
         let numbers = self.steps(row);
@@ -90,12 +111,15 @@ impl Comparison {
             let of = |s: &Option<Arc<Step>>| s.as_deref().and_then(of);
             saying("turn", name, of(&left), of(&right))
         };
-        let number = |n: Option<u32>| match n {
-            Some(0) => "the first observation".to_owned(),
-            Some(n) => format!("turn {n}"),
-            None => "no further turn".to_owned(),
+        let number = |n: Option<u32>, step: &Option<Arc<Step>>| match (n, step.as_deref().and_then(standing))
+        {
+            (Some(0), _) => "the first observation".to_owned(),
+            (Some(n), None) => format!("turn {n}"),
+            (Some(n), Some(stands)) => format!("turn {n}: {stands}"),
+            (None, _) => "no further turn".to_owned(),
         };
-        let mut all = vec![saying("turn", "turn", Some(number(numbers.0)), Some(number(numbers.1)))];
+        let mut all =
+            vec![saying("turn", "turn", Some(number(numbers.0, &left)), Some(number(numbers.1, &right)))];
         if numbers == (Some(0), Some(0)) {
             let seen = |s: &Side| s.episode.reset.as_ref().map(|r| r.seen.as_ref().unwrap_or(&r.raw).clone());
             all.push(saying("turn", "saw", seen(&self.a), seen(&self.b)));

@@ -212,6 +212,58 @@ fn a_step_that_only_waits_is_not_another_answer() {
     assert_eq!(compare(&a, &b).reasons().last(), Some(&Reason::End));
 }
 
+/// A proposal that waited was counted as a step, and the tree did not count it.
+#[test]
+fn a_proposal_that_was_not_answered_is_no_step() {
+    let mut a = Line::of(&["go 1", "look", "take x"]);
+    a.propose("go 9");
+    for (proposed, first) in [("take x", None), ("take y", Some(3))] {
+        let mut b = Line::of(&["go 1", "look"]);
+        b.propose(proposed);
+        for (found, steps) in [(compare(&a, &b), [3, 2]), (compare(&b, &a), [2, 3])] {
+            assert_eq!([found.outcomes.0.steps, found.outcomes.1.steps], steps, "{proposed}");
+            // Shown they are, in rows that count as neither the same nor another.
+            assert_eq!((found.counts().iter().sum::<usize>(), found.waiting()), (3, 2), "{:?}", found.rows);
+            assert_eq!(found.rows.len(), 5);
+            let waits: Vec<bool> = found.rows.iter().map(|r| r.waits).collect();
+            assert_eq!(waits, [false, false, false, true, true]);
+            assert_eq!(found.first, first.or(Some(4)), "{proposed}: {:?}", found.rows);
+            let turn = &found.turning(3)[0];
+            let told = [turn.a.as_deref().unwrap(), turn.b.as_deref().unwrap()];
+            assert!(told.contains(&"turn 3") && told.contains(&"turn 3: proposed, not taken"), "{told:?}");
+        }
+        let from = compare(&a, &b).outcomes;
+        assert_eq!((from.0.steps_after, from.1.steps_after), (u32::from(first.is_some()), 0), "{proposed}");
+    }
+}
+
+/// Two lines with the same turns were said to have no difference, though another model played one of them.
+#[test]
+fn what_differs_before_the_first_turn_is_told_though_every_turn_is_the_same() {
+    let names = |found: &[super::Differing]| found.iter().map(|d| d.name.clone()).collect::<Vec<_>>();
+    let mut a = Line::of(&["go 1", "look"]);
+    let mut b = Line::new("openai:m", 7);
+    b.act("go 1").act("look");
+    let found = compare(&a, &b);
+    assert_eq!((found.first, names(&found.beforehand)), (None, vec!["actor".to_owned(), "seed".to_owned()]));
+    assert!(found.meanwhile.is_empty());
+    // What was changed on the way is told apart from it, by its name too.
+    a.set("actor.temperature", 0.7.into());
+    b.set("r_freq", 3.into());
+    let found = compare(&a, &b);
+    assert_eq!((found.first, names(&found.beforehand).len()), (None, 2));
+    assert_eq!(names(&found.meanwhile), ["actor.temperature", "r_freq"]);
+    let abouts: Vec<&str> = found.runs().iter().map(|s| s.about).collect();
+    assert_eq!(abouts[0], "what differs before the first turn");
+    assert_eq!(abouts[2..], ["what was changed on the way"; 2]);
+    // A line beside itself says nothing of it, and where a setting was changed back neither.
+    assert!(compare(&a, &a.clone()).runs().is_empty());
+    let (mut x, y) = (Line::of(&["go 1"]), Line::of(&["go 1"]));
+    x.set("r_freq", 3.into());
+    x.set("r_freq", serde_json::Value::Null);
+    assert!(compare(&x, &y).meanwhile.is_empty(), "{:?}", compare(&x, &y).meanwhile);
+}
+
 /// Found by a new user: what the agent did stood in a row of its own before what a person did instead.
 #[test]
 fn what_a_person_did_instead_is_the_reason_though_it_stands_in_the_next_row() {

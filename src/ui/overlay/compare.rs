@@ -141,9 +141,18 @@ impl Shown {
         let found = &self.found.0;
         let only = if self.rows.only() { ", only what differs" } else { "" };
         let [_, changed, only_a, only_b] = found.counts();
-        match found.first.map(|at| found.rows[at]) {
-            None => "Compare: no difference".to_owned(),
-            Some(_) => format!("Compare: {changed} changed, {only_a} only left, {only_b} only right{only}"),
+        let waiting = match found.waiting() {
+            0 => String::new(),
+            n => format!(", {n} waiting"),
+        };
+        match found.first {
+            None if found.beforehand.is_empty() && found.meanwhile.is_empty() => {
+                format!("Compare: no difference{waiting}")
+            }
+            None => format!("Compare: all turns are the same, the settings are not{waiting}"),
+            Some(_) => {
+                format!("Compare: {changed} changed, {only_a} only left, {only_b} only right{waiting}{only}")
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::engine::{Command, Refusal};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
-use crate::ui::msg::Request;
+use crate::ui::msg::{Request, ThenAt};
 use crossterm::event::{KeyEvent, MouseEvent};
 use entries::{Entry, entries};
 use ratatui::layout::Rect;
@@ -209,8 +209,9 @@ impl ForkBox {
             | Change::Setting => {
                 let step = if change == Change::Observation { self.answered } else { turn };
                 // What the world accepted then fills the line.
-                let then = self.anew.filter(|_| change == Change::Act).map(Anew::seq);
-                self.stage = Stage::Typing(Box::new(Value::of(look, change, step)));
+                let line = look.store.line();
+                let then = self.anew.filter(|_| change == Change::Act).map(|a| ThenAt { line, at: a.seq() });
+                self.stage = Stage::Typing(Box::new(Value::of(look, change, step, then)));
                 then.map_or_else(Reaction::default, |at| Reaction::want(Request::AdmissibleThen(at)))
             }
         }
@@ -294,8 +295,8 @@ impl Overlay for ForkBox {
     }
 
     fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
-        if let (Answer::AdmissibleThen(listed), Stage::Typing(value)) = (answer, &mut self.stage) {
-            value.learn(&listed);
+        if let (Answer::AdmissibleThen { at, listed }, Stage::Typing(value)) = (answer, &mut self.stage) {
+            value.learn(at, &listed);
         }
         Reaction::default()
     }

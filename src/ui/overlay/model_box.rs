@@ -8,7 +8,8 @@ use super::named;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
 use super::{Answer, Overlay, Reaction, moved};
 use crate::domain::{Asked, Autonomy, KNOBS, Knob, RunSpec};
-use crate::engine::{Command, with_model};
+use crate::engine::Command;
+use crate::method::{switched, unasked};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
@@ -202,8 +203,10 @@ impl ModelBox {
             return Reaction::done(Request::Send(Command::SetAutonomy(Autonomy::Human)));
         }
         let Some(run) = look.moment.head.run.as_deref() else { return Reaction::close() };
-        let other = Command::ChangeRun(Box::new(with_model(run, asked, what)));
-        let mut requests = vec![Request::Send(other)];
+        let other = switched(run, asked, what);
+        let vain = unasked(&other).filter(|_| asked == Asked::Mentor);
+        let mut requests = vec![Request::Send(Command::ChangeRun(Box::new(other)))];
+        requests.extend(vain.map(Request::Say));
         if look.moment.head.troubled(asked) {
             let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
             requests.push(Request::Say(format!("{key} tries the failed call again with {what}")));

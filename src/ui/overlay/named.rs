@@ -5,7 +5,7 @@ use super::field::Field;
 use super::fuzzy::rank;
 use super::moved;
 use super::window::{Line, Pointed, Scroll, put_line};
-use crate::domain::{Asked, KNOBS, Knob, RunSpec, knob_of};
+use crate::domain::{Asked, KNOBS, Knob, RunSpec, SettingOrigin, knob_of};
 use crate::method::{SETTINGS, SettingSpec};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::Action;
@@ -22,8 +22,8 @@ pub(super) struct Named {
     pub(super) name: String,
     /// The value, as it is typed; empty where nobody knows it.
     now: String,
-    /// A person chose it.
-    chosen: bool,
+    /// Whose it is, where that is to be said.
+    whose: &'static str,
     /// What it means.
     meaning: &'static str,
     /// What it may be.
@@ -33,10 +33,10 @@ pub(super) struct Named {
 impl Named {
     /// What stands behind the name in the list.
     pub(super) fn about(&self) -> String {
-        let now = match (self.now.as_str(), self.chosen) {
+        let now = match (self.now.as_str(), self.whose) {
             ("", _) => String::new(),
-            (now, true) => format!("{now} (a person's); "),
-            (now, false) => format!("{now}; "),
+            (now, "") => format!("{now}; "),
+            (now, whose) => format!("{now} ({whose}); "),
         };
         format!("{now}{}", self.meaning)
     }
@@ -60,7 +60,7 @@ pub(super) fn knobs(run: Option<&RunSpec>, asked: Asked) -> Vec<Named> {
         Named {
             name: knob.setting(asked),
             now: now.as_ref().map_or_else(String::new, Knob::words),
-            chosen,
+            whose: if chosen { "a person's" } else { "" },
             meaning: knob.meaning,
             allowed: knob.allowed.to_owned(),
         }
@@ -78,7 +78,7 @@ pub(super) fn settings(run: Option<&RunSpec>) -> Vec<Named> {
         Named {
             name: name.clone(),
             now: word(&setting.value),
-            chosen: false,
+            whose: if setting.origin == SettingOrigin::Mentor { "because the mentor is a model" } else { "" },
             meaning: spec.map_or("", |s| s.meaning),
             allowed: spec.map_or_else(String::new, SettingSpec::allowed),
         }

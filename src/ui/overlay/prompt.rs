@@ -128,7 +128,8 @@ impl PromptView {
             // never change.
             let (spent, before_hash) = (&state.spent, before.map_or("", |b| b.sha256.as_str()));
             let unsent = state.unsent.len();
-            let key = format!("{}/{before_hash}/{spent:?}/{unsent}", now.sha256);
+            let failed = state.troubles().map(|(_, failure)| failure.what.as_str()).collect::<String>();
+            let key = format!("{}/{before_hash}/{spent:?}/{unsent}/{failed}", now.sha256);
             let key = (key, columns, self.difference);
             let mut kept = self.made.borrow_mut();
             if let Some(made) = kept.as_ref().filter(|m| m.key == key && !now.sha256.is_empty()) {

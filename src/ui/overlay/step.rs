@@ -3,8 +3,8 @@
 use super::made::Made;
 use super::window::{Line, Page, Scroll, paragraph};
 use super::{Overlay, Reaction, scrolled};
-use crate::domain::{NoteKind, Seq, Step, Usage, price};
-use crate::engine::Event;
+use crate::domain::{FailureKind, NoteKind, PromptRecord, Seq, Step, Usage, price};
+use crate::engine::{Effect, Event};
 use crate::report::source_words;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
@@ -30,7 +30,9 @@ impl StepView {
         let Some(episode) = look.episode() else { return Vec::new() };
         let Some(step) = look.step(self.number) else {
             let text = episode.reset.as_ref().map_or("", |r| r.raw.as_str());
-            return paragraph((Role::Dim, ""), Role::Observation, text, columns);
+            let mut lines = paragraph((Role::Dim, ""), Role::Observation, text, columns);
+            lines.extend(failures(self.number, look, columns));
+            return lines;
         };
         step_lines(step, look, columns)
     }
@@ -41,8 +43,8 @@ const BY_PERSON: &str = "edited by a person";
 
 fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
     let mut lines = Vec::new();
-    let mut say = |label: &str, role: Role, text: &str| {
-        lines.extend(paragraph((Role::Dim, &format!("{label:<12}")), role, text, columns));
+    let mut say = |name: &str, role: Role, text: &str| {
+        lines.extend(paragraph((Role::Dim, &label(name)), role, text, columns));
     };
     for (proposal, reason) in &step.rejections {
         say("rejected", Role::Dim, proposal);
@@ -115,7 +117,36 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
     if let Some(from) = &step.from {
         say("from", Role::Person, &source_words(from));
     }
-    say("cost", Role::Dim, &cost(&step.usage));
+    for told in &step.unsent {
+        say("unsent", Role::Warn, told);
+    }
+    lines.extend(failures(step.number, look, columns));
+    lines.extend(paragraph((Role::Dim, &label("cost")), Role::Dim, &cost(&step.usage), columns));
+    lines
+}
+
+fn label(word: &str) -> String {
+    format!("{word:<12}")
+}
+
+/// The failed calls that wait at a turn, with what had come of their answers.
+fn failures(number: u32, look: &Look<'_>, columns: u16) -> Vec<Line> {
+    let state = look.shown();
+    let here = |prompt: &PromptRecord| {
+        prompt.step == number && state.open_episode().is_some_and(|open| open.number == prompt.episode)
+    };
+    let mut lines = Vec::new();
+    for (effect, failure) in state.troubles() {
+        if !matches!(effect, Effect::Ask { prompt, .. } if here(prompt)) {
+            continue;
+        }
+        let of = effect.question().map_or_else(String::new, |q| format!(" ({})", q.name()));
+        let words = format!("{}{of}: {}", failure.place, failure.what);
+        lines.extend(paragraph((Role::Dim, &label("failed")), Role::Bad, &words, columns));
+        if !failure.came.is_empty() {
+            lines.extend(paragraph((Role::Dim, &label("had come")), Role::Text, &failure.came, columns));
+        }
+    }
     lines
 }
 
@@ -164,6 +195,11 @@ fn told(step: &Step, look: &Look<'_>) -> Vec<(String, Option<String>)> {
             Event::AskedAgain { unusable: Some(why), .. } => {
                 if let Some(last) = replies.last_mut() {
                     last.1 = Some(why.clone());
+                }
+            }
+            Event::CallFailed { call, failure } if failure.kind == Some(FailureKind::Unusable) => {
+                if let Some(last) = replies.last_mut().filter(|_| actors.contains(call)) {
+                    last.1 = Some(failure.what.clone());
                 }
             }
             _ => {}

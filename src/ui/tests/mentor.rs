@@ -26,7 +26,7 @@ pub(super) fn asked() -> (Fixture, Vec<crate::domain::CallId>) {
 
 pub(super) fn failure(what: &str) -> Failure {
     let (place, next) = ("mentor", "start the server, then try again");
-    Failure { what: what.to_owned(), place: place.to_owned(), next: next.to_owned(), kind: None }
+    Failure { what: what.to_owned(), place: place.to_owned(), next: next.to_owned(), ..Failure::default() }
 }
 
 #[test]

@@ -24,9 +24,59 @@ fn failed(kind: FailureKind) -> Fixture {
     f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
     let call = f.ask();
     let (what, next) = ("h refused it (401): wrong key".to_owned(), "set the key, then retry".to_owned());
-    let failure = Failure { what, place: "small at h".to_owned(), next, kind: Some(kind) };
+    let failure =
+        Failure { what, place: "small at h".to_owned(), next, kind: Some(kind), came: String::new() };
     f.write(Cause::Model, Event::CallFailed { call, failure });
     f
+}
+
+/// A reply of 1 MB filled the story, and neither the prompt view nor the turn's own showed that its call had failed.
+#[test]
+fn the_prompt_and_the_turn_of_a_failed_call_show_the_failure_and_what_had_come() {
+    let mut f = failed(FailureKind::Busy);
+    let call = f.state.trouble.as_ref().map_or(CallId(0), |t| t.0.call());
+    f.write(Cause::Person, Event::Retried { call: Some(call), from: None });
+    let failure = Failure {
+        what:
+            "h sends without an end (85 kB so far); it had said 81900 characters, beginning: lorem ipsum..."
+                .to_owned(),
+        place: "small at h".to_owned(),
+        next: "set max_tokens".to_owned(),
+        kind: Some(FailureKind::Odd),
+        came: Failure::beginning(&"lorem ipsum dolor ".repeat(4550)),
+    };
+    assert_eq!(failure.came.chars().count(), Failure::CAME + "... (81900 characters)".len());
+    f.write(Cause::Model, Event::CallFailed { call, failure });
+    let mut stage = Stage::new(f, 120, 36);
+    let story = screen(&stage.draw());
+    assert!(story.contains("85 kB so far") && story.matches("lorem").count() < 4, "{story}");
+    for key in ["p", "i"] {
+        stage.press(key);
+        let text = screen(&stage.draw());
+        let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("had come") && text.contains("85 kB so far"), "{key}: {text}");
+        let (least, most) = if key == "p" { (20, 30) } else { (80, 120) };
+        assert!((least..most).contains(&words.matches("lorem ipsum").count()), "{key}: {text}");
+        stage.press("Esc");
+    }
+}
+
+/// A stop that is no longer sent was told for seconds, and stood nowhere in the story.
+#[test]
+fn what_a_call_taught_of_its_server_stands_with_its_turn() {
+    let mut f = failed(FailureKind::Busy);
+    let call = f.state.trouble.as_ref().map_or(CallId(0), |t| t.0.call());
+    f.write(Cause::Person, Event::Retried { call: Some(call), from: None });
+    let what = ["top_k 50: not part of this endpoint's profile", "stop at a newline: it cut off"];
+    let what = what.map(str::to_owned).to_vec();
+    f.write(Cause::Model, Event::SettingsUnsent { call, asked: Asked::Actor, what });
+    let step = f.state.last_step().unwrap();
+    assert_eq!(step.unsent, ["stop at a newline: it cut off"], "what was known already is not told again");
+    let mut stage = Stage::new(f, 120, 36);
+    let text = screen(&stage.draw());
+    assert!(text.contains("from here on not sent to the server: stop at a newline"), "{text}");
+    stage.press("i");
+    assert!(screen(&stage.draw()).contains("unsent      stop at a newline"));
 }
 
 #[test]

@@ -116,6 +116,7 @@ fn one_word_tells_the_mode() {
                 place: "actor".to_owned(),
                 kind: None,
                 next: "start the server, then try again".to_owned(),
+                came: String::new(),
             };
             f.write(Cause::Model, Event::CallFailed { call, failure });
         }),

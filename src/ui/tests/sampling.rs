@@ -5,7 +5,7 @@ use super::{Stage, screen};
 use crate::domain::{By, SettingOrigin};
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, kitchen};
-use crate::ui::msg::{Msg, Request};
+use crate::ui::msg::{Msg, Request, ThenAt};
 use crate::ui::overlay::Answer;
 use serde_json::json;
 
@@ -115,10 +115,10 @@ fn another_action_of_the_past_is_completed_from_what_the_world_accepted_then() {
     let wants = stage.press("Enter");
     let [Request::AdmissibleThen(at)] = wants.as_slice() else { panic!("{wants:?}") };
     let turn = stage.moment().chosen();
-    assert_eq!(stage.fixture.store.state_at(*at).awaiting().map(|s| s.number), Some(turn));
+    assert_eq!(stage.fixture.store.state_at(at.at).awaiting().map(|s| s.number), Some(turn));
     assert!(screen(&stage.draw()).contains("taken again"));
     let listed = ["close fridge 1", "go to cabinet 1", "look"].map(str::to_owned);
-    stage.tell(Msg::Answer(Answer::AdmissibleThen(Ok(listed.to_vec()))));
+    stage.tell(Msg::Answer(Answer::AdmissibleThen { at: *at, listed: Ok(listed.to_vec()) }));
     let shown = screen(&stage.draw());
     assert!(shown.contains("3 of 3") && shown.contains("close fridge 1"), "{shown}");
     typed(&mut stage, "cab");
@@ -130,9 +130,51 @@ fn another_action_of_the_past_is_completed_from_what_the_world_accepted_then() {
     // Where it cannot be had, that is said, and an action can be typed.
     let mut stage = past(kitchen(), 80, 24);
     choose(&mut stage, "another action");
-    stage.press("Enter");
-    stage.tell(Msg::Answer(Answer::AdmissibleThen(Err("the world of now answers otherwise".to_owned()))));
+    let wants = stage.press("Enter");
+    let [Request::AdmissibleThen(at)] = wants.as_slice() else { panic!("{wants:?}") };
+    let listed = Err("the world of now answers otherwise".to_owned());
+    stage.tell(Msg::Answer(Answer::AdmissibleThen { at: *at, listed }));
     assert!(screen(&stage.draw()).contains("no list: the world of now answers otherwise"));
+}
+
+/// An answer carried no moment: one that came late was offered at the wrong one.
+#[test]
+fn what_the_world_accepted_at_another_moment_is_dropped() {
+    let mut stage = past(kitchen(), 80, 24);
+    let asked = |stage: &mut Stage| {
+        choose(stage, "another action");
+        let wants = stage.press("Enter");
+        let [Request::AdmissibleThen(at)] = wants.as_slice() else { panic!("{wants:?}") };
+        *at
+    };
+    let answer = |at: ThenAt, action: &str| {
+        Msg::Answer(Answer::AdmissibleThen { at, listed: Ok(vec![action.to_owned()]) })
+    };
+    let first = asked(&mut stage);
+    // Put away, and asked for another moment, before the first answer is there.
+    stage.press("Esc");
+    stage.press("Esc");
+    stage.press("Left");
+    stage.press("F");
+    let second = asked(&mut stage);
+    assert_ne!(first, second);
+    let elsewhere = ThenAt { line: second.line + 1, ..second };
+    for late in [first, elsewhere] {
+        for listed in
+            [Ok(vec!["close fridge 1".to_owned()]), Err("the world of now answers otherwise".to_owned())]
+        {
+            stage.tell(Msg::Answer(Answer::AdmissibleThen { at: late, listed }));
+            let shown = screen(&stage.draw());
+            assert!(shown.contains("taken again"), "it still waits for its own: {shown}");
+            assert!(!shown.contains("close fridge 1") && !shown.contains("answers otherwise"), "{shown}");
+        }
+    }
+    stage.tell(answer(second, "go to cabinet 9"));
+    assert!(screen(&stage.draw()).contains("go to cabinet 9"));
+    // And after its own, too.
+    stage.tell(answer(first, "close fridge 1"));
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("go to cabinet 9") && !shown.contains("close fridge 1"), "{shown}");
 }
 
 /// "of N" grew under the eyes of whoever read it.
@@ -196,13 +238,15 @@ fn what_is_wrong_with_a_condition_is_wrapped() {
 fn the_same_task_stands_first_among_what_can_be_compared_and_its_outcome_is_seen() {
     use crate::ui::compare::Place;
     let mut stage = Stage::new(kitchen(), 60, 16);
-    let goal = stage.moment().head.episode.as_ref().unwrap().task.goal.clone();
+    let task = stage.moment().head.episode.as_ref().unwrap().task.clone();
+    let (goal, mark) = (task.goal.clone(), task.mark());
     stage.press("D");
     let place = |name: &str, goal: &str| Place {
         session: Some(name.to_owned()),
         title: format!("{name}-household-of-a-long-name-that-nothing-has-room-for: {goal}"),
         went: "1 of 2 won, 31 steps".to_owned(),
         goal: goal.to_owned(),
+        tasks: if goal == "cool a mug" { [7].into() } else { [mark, 7].into() },
         ..Place::default()
     };
     let others = vec![place("s3", "cool a mug"), place("s2", &goal), place("s1", "cool a mug")];
@@ -213,4 +257,42 @@ fn the_same_task_stands_first_among_what_can_be_compared_and_its_outcome_is_seen
     assert_eq!(order, ["s2", "s3", "s1"], "{shown}");
     assert!(rows.iter().all(|r| r.contains("1 of 2 won, 31 steps │")), "{shown}");
     assert!(rows[1].contains("cool a mug"), "the middle of a name is left out: {shown}");
+}
+
+/// The same task was whatever has the same words for a goal.
+#[test]
+fn the_same_task_is_its_world_id_and_seed_and_the_same_goal_comes_behind_it() {
+    use crate::ui::compare::Place;
+    let mut stage = Stage::new(kitchen(), 120, 36);
+    let task = stage.moment().head.episode.as_ref().unwrap().task.clone();
+    let seeded = crate::domain::Task { seed: task.seed + 1, ..task.clone() };
+    let elsewhere = crate::domain::Task { env: "alfworld".to_owned(), ..task.clone() };
+    assert_ne!(task.mark(), seeded.mark());
+    let place = |name: &str, goal: &str, tasks: &[u64]| Place {
+        session: Some(name.to_owned()),
+        title: format!("{name}: {goal}"),
+        went: "1 of 2 won".to_owned(),
+        goal: goal.to_owned(),
+        tasks: tasks.into(),
+        ..Place::default()
+    };
+    stage.press("D");
+    let others = vec![
+        place("other", "cool a mug", &[1]),
+        place("seeded", &task.goal, &[seeded.mark()]),
+        place("elsewhere", &task.goal, &[elsewhere.mark()]),
+        // Its newest task is another one; the same stands among them.
+        place("several", "cool a mug", &[1, task.mark()]),
+        place("same", &task.goal, &[task.mark()]),
+    ];
+    stage.tell(Msg::Answer(Answer::Others(Ok(others))));
+    let shown = screen(&stage.draw());
+    let rows: Vec<&str> = shown.lines().filter(|l| l.contains("1 of 2 won")).collect();
+    let names = ["several", "same", "seeded", "elsewhere", "other"];
+    let said =
+        ["same task: 1", "same task: 1", "same goal, other task: 1", "same goal, other task: 1", "  1 of 2"];
+    assert_eq!(rows.len(), names.len(), "{shown}");
+    for ((row, name), said) in rows.iter().zip(names).zip(said) {
+        assert!(row.contains(&format!("{name}: ")) && row.contains(said), "{row}\n{shown}");
+    }
 }

@@ -199,9 +199,13 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     }
     if step.unusable > 0 {
         let words = match step.unusable {
-            1 => "a reply could not be used; it was asked again".to_owned(),
-            n => format!("{n} replies could not be used; it was asked again each time"),
+            1 => "a reply could not be used".to_owned(),
+            n => format!("{n} replies could not be used"),
         };
+        w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, &words);
+    }
+    for told in &step.unsent {
+        let words = format!("from here on not sent to the server: {told}");
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, &words);
     }
     let proposed = step.stage == Stage::Decision && step.executed.is_none();

@@ -159,6 +159,13 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
     if state.divergence.is_some() {
         return (format!("PAUSED {dot} the world differs"), Role::Bad);
     }
+    if let Some(hit) = &state.stops.standing
+        && state.calls.is_empty()
+        && state.pace == Pace::Paused
+    {
+        let condition = truncate(&hit.stop.condition, 28, look.glyphs.more);
+        return (format!("STOPPED {dot} {condition}"), Role::ModeStopped);
+    }
     if let Some(outcome) = state.episode.as_ref().and_then(|e| e.outcome.as_ref())
         && state.calls.is_empty()
     {
@@ -166,13 +173,6 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
             (true, _) => ("WON".to_owned(), Role::Good),
             (_, reason) => (format!("ENDED {dot} {}", reason.words()), Role::Warn),
         };
-    }
-    if let Some(hit) = &state.stops.standing
-        && state.calls.is_empty()
-        && state.pace == Pace::Paused
-    {
-        let condition = truncate(&hit.stop.condition, 28, look.glyphs.more);
-        return (format!("STOPPED {dot} {condition}"), Role::ModeStopped);
     }
     if look.thinking() {
         let since = look.moment.live.calls.iter().map(|c| c.since).min();

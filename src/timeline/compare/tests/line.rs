@@ -156,6 +156,11 @@ impl Line {
         self
     }
 
+    /// A person changes a setting.
+    pub(super) fn set(&mut self, name: &str, value: serde_json::Value) {
+        self.write(Event::SettingChanged { name: name.to_owned(), value });
+    }
+
     /// A person edits what a step saw.
     pub(super) fn edit_seen(&mut self, step: u32, text: &str) {
         let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.answer.as_ref()?.seen.clone());

@@ -15,11 +15,39 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use unicode_segmentation::UnicodeSegmentation as _;
 
+/// How near a place is to the episode that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Near {
+    /// It has an episode of the same task: world, task id and seed.
+    Task,
+    /// A goal in the same words, of another task.
+    Goal,
+    Not,
+}
+
+impl Near {
+    fn of(place: &Place, task: Option<&Task>) -> Self {
+        match task {
+            Some(task) if place.tasks.contains(&task.mark()) => Self::Task,
+            Some(task) if !task.goal.is_empty() && place.goal == task.goal => Self::Goal,
+            _ => Self::Not,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Task => "same task: ",
+            Self::Goal => "same goal, other task: ",
+            Self::Not => "",
+        }
+    }
+}
+
 /// Rows and the words typed for them.
 pub(super) struct Chooser {
     field: Field,
-    /// The goal of the episode that is compared; what shares it stands first.
-    goal: String,
+    /// The task of the episode that is compared; what has it stands first.
+    task: Option<Task>,
     all: Vec<Place>,
     /// Places of the rows that fit.
     fitting: Vec<usize>,
@@ -35,30 +63,46 @@ impl Chooser {
         let head = &look.moment.head;
         let task = look.episode().map(|e| &e.task);
         let same = |t: &Task| task.is_some_and(|of| of.key() == t.key());
-        let mut own: Vec<(bool, Place)> = head
+        let mut own: Vec<Place> = head
             .past
             .iter()
             .filter(|p| Some(p.number) != left)
-            .map(|p| (same(&p.task), episode(p.number, same(&p.task), &p.task, p.trial, &ended(p))))
+            .map(|p| episode(p.number, same(&p.task), &p.task, p.trial, &ended(p)))
             .collect();
         if let Some(e) = head.open_episode().filter(|e| Some(e.number) != left) {
-            let words = format!("open at turn {}, progress {:.2}", e.steps.len(), e.progress);
-            own.push((same(&e.task), episode(e.number, same(&e.task), &e.task, e.trial, &words)));
+            let words = format!("open after turn {}, progress {:.2}", e.answered(), e.progress);
+            own.push(episode(e.number, same(&e.task), &e.task, e.trial, &words));
         }
         // The newest first, among them the trials of this task.
         own.reverse();
-        own.sort_by_key(|(same, _)| !same);
         let mut chooser = Self {
             field: Field::line(""),
-            goal: look.episode().map_or_else(String::new, |e| e.task.goal.clone()),
-            all: own.into_iter().map(|o| o.1).collect(),
+            task: task.cloned(),
+            all: Vec::new(),
             fitting: Vec::new(),
             chosen: 0,
             scroll: Scroll::default(),
             others: Ok(true),
         };
+        chooser.take_in(own);
         chooser.filter();
         chooser
+    }
+
+    /// Adds places: the same task first, then the same words of a goal. Among those, and among the others, episodes of here,
+    /// branches, then sessions, each the newest first. What they have in common is said with how they went; an episode's name
+    /// says it already.
+    fn take_in(&mut self, places: Vec<Place>) {
+        let task = self.task.as_ref();
+        let told = places.into_iter().map(|mut place| {
+            let near = Near::of(&place, task);
+            if place.episode.is_none() || near == Near::Goal {
+                place.went = format!("{}{}", near.words(), place.went);
+            }
+            place
+        });
+        self.all.extend(told);
+        self.all.sort_by_key(|place| Near::of(place, task));
     }
 
     /// Takes the other branches and sessions in.
@@ -66,11 +110,7 @@ impl Chooser {
         let chosen = self.chosen();
         match others {
             Ok(places) => {
-                self.all.extend(places);
-                // The same task first; among those, and among the others, episodes of here, branches, then sessions, each
-                // the newest first.
-                let same = |p: &Place| !self.goal.is_empty() && p.goal == self.goal;
-                self.all.sort_by_key(|p| !same(p));
+                self.take_in(places);
                 self.others = Ok(false);
             }
             Err(why) => self.others = Err(why),
@@ -182,6 +222,7 @@ fn episode(number: u32, same: bool, task: &Task, trial: u32, words: &str) -> Pla
         title: format!("episode {number}: {of}, trial {trial}"),
         went: words.to_owned(),
         goal: task.goal.clone(),
+        tasks: [task.mark()].into(),
         ..Place::default()
     }
 }

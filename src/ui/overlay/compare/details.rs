@@ -43,7 +43,18 @@ pub(super) fn all(
     glyphs: &Glyphs,
 ) -> Vec<Line> {
     let columns = columns(shape);
+    let heading = |words: &str| vec![(Role::Title, words.to_owned())];
     let mut lines = Vec::new();
+    let mut about = "";
+    for said in &found.runs() {
+        if std::mem::replace(&mut about, said.about) != said.about {
+            lines.push(heading(said.about));
+        }
+        lines.extend(side_by_side(said, shape, ALL, glyphs));
+    }
+    if !lines.is_empty() {
+        lines.push(Line::new());
+    }
     if found.first == Some(row) {
         lines.extend(reasons(found, shape));
     }
@@ -51,7 +62,6 @@ pub(super) fn all(
         lines.extend(side_by_side(&said, shape, ALL, glyphs));
     }
     lines.push(Line::new());
-    let heading = |words: &str| vec![(Role::Title, words.to_owned())];
     match before {
         None => lines.push(vec![(Role::Dim, "what preceded it is being looked up ...".to_owned())]),
         Some(Err(why)) => lines.extend(paragraph((Role::Bad, ""), Role::Bad, why, columns)),

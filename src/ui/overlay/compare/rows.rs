@@ -2,7 +2,7 @@
 
 use super::super::window::{Line, Scroll};
 use crate::text::{truncate, width};
-use crate::timeline::compare::{Comparison, Kind, Outcome, Part, Row, Side, said};
+use crate::timeline::compare::{Comparison, Differing, Kind, Outcome, Part, Row, Side, said, standing};
 use crate::ui::canvas::Canvas;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
@@ -165,17 +165,33 @@ pub(super) fn heads(found: &Comparison, shape: Shape, glyphs: &Glyphs) -> Vec<Li
     };
     let a = told(&found.a, &found.outcomes.0);
     let b = told(&found.b, &found.outcomes.1);
-    if shape.two {
-        return vec![vec![
+    let mut lines = if shape.two {
+        vec![vec![
             (Role::Removed, fitted(&a, shape.side, glyphs)),
             (Role::FrameOverlay, " | ".replace('|', glyphs.joints[1 | 4])),
             (Role::Added, truncate(&b, shape.side, glyphs.more)),
-        ]];
-    }
-    let one = |mark: &str, role, words: &str| {
-        vec![(role, mark.to_owned()), (role, truncate(words, shape.side, glyphs.more))]
+        ]]
+    } else {
+        let one = |mark: &str, role, words: &str| {
+            vec![(role, mark.to_owned()), (role, truncate(words, shape.side, glyphs.more))]
+        };
+        vec![one("- ", Role::Removed, &a), one("+ ", Role::Added, &b)]
     };
-    vec![one("- ", Role::Removed, &a), one("+ ", Role::Added, &b)]
+    lines.extend(runs(found, shape, glyphs));
+    lines
+}
+
+/// What of the runs differs, in a line each for before the first turn and for on the way; `Enter` tells it in full.
+fn runs(found: &Comparison, shape: Shape, glyphs: &Glyphs) -> Vec<Line> {
+    let columns = if shape.two { shape.side * 2 + 3 } else { shape.side + 2 };
+    let line = |head: &str, list: &[Differing]| {
+        let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+        let each = list.iter().map(|d| format!("{} {} | {}", d.name, side(&d.a), side(&d.b)));
+        let words = format!("{head}: {}", each.collect::<Vec<_>>().join("; "));
+        vec![(Role::Warn, truncate(&words, columns, glyphs.more))]
+    };
+    let both = [("before the first turn", &found.beforehand), ("changed on the way", &found.meanwhile)];
+    both.into_iter().filter(|(_, list)| !list.is_empty()).map(|(head, list)| line(head, list)).collect()
 }
 
 /// A text in exactly so many columns.
@@ -232,9 +248,12 @@ fn told(side: &Side, number: u32, row: &Row) -> String {
     let done = said(step);
     let text = match done.strip_prefix("think:") {
         Some(thought) => format!("{number:>3} think {}", thought.trim()),
-        None if done.is_empty() => format!("{number:>3} > (nothing is proposed yet)"),
+        None if done.is_empty() => format!("{number:>3} >"),
         None => format!("{number:>3} > {done}"),
     };
+    if let Some(stands) = standing(step) {
+        return format!("{text} ({stands})");
+    }
     let hidden: Vec<&str> = row.parts.iter().filter(|p| *p != Part::Action).map(Part::name).collect();
     if hidden.is_empty() || row.parts.has(Part::Action) {
         return text;

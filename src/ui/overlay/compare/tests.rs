@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::{By, EndReason, Kind, LessonOrigin, LessonText};
+use crate::engine::{Cause, Event};
 use crate::ui::compare::{before, compare};
 use crate::ui::fixture::{Fixture, kitchen};
 use crate::ui::msg::Msg;
@@ -166,6 +167,38 @@ fn two_known_places_need_no_choice() {
     let copied = stage.press("y");
     let [Request::Copy(text)] = copied.as_slice() else { panic!("{copied:?}") };
     assert!(text.contains("- go to fridge 1") && text.contains("+ go to countertop 2"), "{text}");
+}
+
+/// The settings of a second trial that went as the first were told nowhere.
+#[test]
+fn what_differs_before_the_first_turn_stands_above_the_rows() {
+    for (w, h) in SIZES {
+        let mut f = Fixture::new();
+        f.begin();
+        f.act("look", "A kitchen.", 0.0, Value::Null);
+        f.end(false, EndReason::StepLimit);
+        let mut spec = f.state().run.as_deref().cloned().unwrap();
+        "openai:small".clone_into(&mut spec.actor);
+        f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+        f.begin();
+        f.act("look", "A kitchen.", 0.0, Value::Null);
+        f.propose(None, Some("dance"));
+        let mut stage = Stage::new(f, w, h);
+        press(&mut stage, "D");
+        press(&mut stage, "Enter");
+        let rows = screen(&stage.draw());
+        // A narrow frame cuts its title.
+        let waits = if w < 80 { "" } else { ", 1 waiting" };
+        let due =
+            ["before the first turn: actor openai:small | rules", "2 > dance (proposed, not taken)", waits];
+        for words in due {
+            assert!(rows.contains(words), "{words} at {w}x{h}: {rows}");
+        }
+        assert!(!rows.contains("2 steps"), "{rows}");
+        press(&mut stage, "Enter");
+        let page = screen(&stage.draw());
+        assert!(page.contains("what differs before the first turn"), "{page}");
+    }
 }
 
 #[test]

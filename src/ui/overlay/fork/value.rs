@@ -8,12 +8,13 @@ use super::super::window::{Line, Pointed, Scroll, paragraph, put_line};
 use super::Change;
 use crate::domain::{Asked, Fate, Knob, RunSpec, ShownAs, knob_of};
 use crate::driver::Accepted;
-use crate::engine::{Command, State, with_model};
-use crate::method::{NAMES, PaperOrCode, SETTINGS, defaults};
+use crate::engine::{Command, State};
+use crate::method::{NAMES, PaperOrCode, SETTINGS, defaults, follow, switched};
 use crate::text::{one_line, truncate};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
+use crate::ui::msg::ThenAt;
 use crate::ui::overlay::{SHOWN_AS, THOUGHT};
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -34,10 +35,12 @@ pub(super) struct Value {
     methods: &'static [&'static str],
     chosen: usize,
     scroll: Scroll,
+    /// The moment whose actions were asked for.
+    asked: Option<ThenAt>,
 }
 
 impl Value {
-    pub(super) fn of(look: &Look<'_>, change: Change, step: u32) -> Self {
+    pub(super) fn of(look: &Look<'_>, change: Change, step: u32, asked: Option<ThenAt>) -> Self {
         let at = look.episode().and_then(|e| e.step(step));
         let run = look.shown().run.as_deref();
         let was = match &change {
@@ -62,13 +65,13 @@ impl Value {
         };
         let chosen = methods.iter().position(|name| *name == was).unwrap_or(0);
         let line = (change == Change::Act).then(|| ActionLine::new(&was));
-        let named = named.map(NamedLine::new);
-        Self { change, step, was, field, line, named, methods, chosen, scroll: Scroll::default() }
+        let (named, scroll) = (named.map(NamedLine::new), Scroll::default());
+        Self { change, step, was, field, line, named, methods, chosen, scroll, asked }
     }
 
-    /// What the world accepted then has come in.
-    pub(super) fn learn(&mut self, listed: &Accepted) {
-        if let Some(line) = &mut self.line {
+    /// What the world accepted then has come in. That of another moment, which was asked for before, is dropped.
+    pub(super) fn learn(&mut self, at: ThenAt, listed: &Accepted) {
+        if let Some(line) = self.line.as_mut().filter(|_| self.asked == Some(at)) {
             line.learn(listed.as_deref().map_err(String::clone));
         }
     }
@@ -251,11 +254,11 @@ impl Value {
             }
             Change::Reject => self.told("rejected", vec![Command::Reject(line)]),
             Change::Actor => {
-                let spec = with_model(&spec(look)?, Asked::Actor, &line);
+                let spec = switched(&spec(look)?, Asked::Actor, &line);
                 self.told(&format!("actor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             Change::Mentor => {
-                let spec = with_model(&spec(look)?, Asked::Mentor, &line);
+                let spec = switched(&spec(look)?, Asked::Mentor, &line);
                 self.told(&format!("mentor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             _ => return Err("there is nothing to be typed here".to_owned()),
@@ -333,6 +336,7 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
     });
     let old: Vec<_> = old.collect();
     settings.0.extend(old);
+    follow(&spec.mentor, &mut settings);
     RunSpec { method: method.to_owned(), settings, loop_detector, ..spec }
 }
 

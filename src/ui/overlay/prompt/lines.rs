@@ -1,7 +1,7 @@
 //! A prompt as rows: whole, segment by segment, or what changed since the one before.
 
 use crate::domain::{Label, Origin, Prompt, PromptRecord, Purpose, Speaker};
-use crate::engine::State;
+use crate::engine::{Effect, State};
 use crate::method::plan_line;
 use crate::prompt::render;
 use crate::text::truncate;
@@ -49,7 +49,8 @@ pub(super) fn source(state: &State, origin: &Origin) -> String {
 /// The rows of a prompt, and for each segment with words its place among all and its first row.
 pub(super) fn whole(state: &State, record: &PromptRecord, columns: u16) -> (Vec<Line>, Vec<(usize, usize)>) {
     let prompt = render(state, record);
-    let mut lines = summary(state, record, columns);
+    let mut lines = failed(state, record, columns);
+    lines.extend(summary(state, record, columns));
     let (mut speaker, mut starts) = (None, Vec::new());
     for (place, segment) in prompt.segments.iter().enumerate() {
         if speaker != Some(segment.speaker) {
@@ -76,6 +77,23 @@ pub(super) fn whole(state: &State, record: &PromptRecord, columns: u16) -> (Vec<
         lines.extend(paragraph((Role::Dim, &lead), role, segment.text.trim_matches('\n'), columns));
     }
     (lines, starts)
+}
+
+/// Columns of what had come of an answer.
+const CAME: usize = 400;
+
+/// Why its call has failed, where it has, and what had come of an answer.
+fn failed(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
+    let of = |effect: &Effect| matches!(effect, Effect::Ask { call, .. } if *call == record.call);
+    let Some((_, failure)) = state.troubles().find(|(effect, _)| of(effect)) else { return Vec::new() };
+    let words = format!("its call failed: {}: {}", failure.place, failure.what);
+    let mut lines = paragraph((Role::Bad, ""), Role::Bad, &words, columns);
+    if !failure.came.is_empty() {
+        // The prompt itself is what this view is for; the turn's own shows more.
+        let head = truncate(&failure.came, CAME, "…");
+        lines.extend(paragraph((Role::Dim, "what had come  "), Role::Text, &head, columns));
+    }
+    lines
 }
 
 /// Tokens by label, and what was left out.

@@ -101,7 +101,7 @@ impl Columns {
             task: &episode.task,
             trial: episode.trial,
             end: (Role::Warn, "goes on".to_owned()),
-            steps: episode.steps.len() as u32,
+            steps: episode.answered(),
             progress: episode.progress,
             last: episode.progress_step,
             calls: episode.calls,

@@ -2,6 +2,7 @@
 
 use super::{Chooser, Part};
 use crate::domain::SettingOrigin;
+use crate::method::followed;
 use crate::ui::start::Variant;
 
 /// The setting that chooses a row of a paper's table, or settings of the configuration.
@@ -10,6 +11,8 @@ const PRESET: &str = "run.preset";
 const METHOD: &str = "run.method";
 /// The setting that chooses between paper and code.
 const READING: &str = "run.as";
+/// The setting that follows from who the mentor is.
+const GENERATION: &str = "generation";
 /// Who is a model, and how its server is spoken to.
 const ROLES: [(&str, &str); 2] = [("run.actor", "run.profile"), ("run.mentor", "run.mentor_profile")];
 
@@ -20,6 +23,19 @@ impl Chooser {
             self.follow_method(turned);
         }
         self.follow_model(turned);
+        self.follow_mentor();
+    }
+
+    /// What follows from who the mentor is, where the person has not set it.
+    fn follow_mentor(&mut self) {
+        let value = |name: &str| self.model.knobs.iter().find(|k| k.name == name).map(|k| k.value.clone());
+        let mentor = value(ROLES[1].0).unwrap_or_default();
+        let mine = self.changed.iter().any(|name| name == GENERATION);
+        let Some(knob) = self.model.knobs.iter_mut().find(|k| k.name == GENERATION && !mine) else { return };
+        // Here only a preset's value is called the paper's.
+        if let Some((value, origin)) = followed(&mentor, knob.origin, true) {
+            (knob.value, knob.origin) = (value.to_owned(), origin);
+        }
     }
 
     /// The settings of the chosen preset, method and reading, with what the person changed where they have it. A preset brings

@@ -112,3 +112,50 @@ fn up_and_down_walk_through_the_rows_of_settings() {
     assert_eq!(walked, ["run.method", "run.actor", "run.trials", "run.trials", "run.actor"]);
     assert_eq!(values(&chooser), ["none", "react", "paper", "rules", "", "1"], "nothing was changed by that");
 }
+
+/// The start screen showed `symbolic`, and the model that was chosen as mentor was never asked.
+#[test]
+fn a_model_that_is_chosen_as_mentor_makes_generation_neural() {
+    let text = |offered: &[&str]| Answers::Text {
+        none: "none",
+        offered: offered.iter().map(|w| (*w).to_owned()).collect(),
+        what: "a name",
+    };
+    let mut of_omni = variant("none", "omnireflect", "1");
+    of_omni.knobs[1].answers = words(&["react", "omnireflect"]);
+    of_omni.knobs.push(knob("run.mentor", "symbolic", text(&["symbolic", "none", "openai:tiny"])));
+    let mut of_react = of_omni.clone();
+    of_react.method = "react".to_owned();
+    of_react.knobs[1].value = "react".to_owned();
+    of_omni.knobs.push(knob("generation", "symbolic", words(&["symbolic", "neural"])));
+    let start = StartModel { knobs: of_omni.knobs.clone(), variants: vec![of_omni, of_react], ..model() };
+    let mut chooser = Chooser::new(start);
+    let generation = |chooser: &Chooser| {
+        let found = chooser.model.knobs.iter().find(|k| k.name == "generation");
+        found.map(|k| (k.value.clone(), k.origin))
+    };
+    to(&mut chooser, "run.mentor");
+    press(&mut chooser, KeyCode::Left);
+    assert_eq!(generation(&chooser), Some(("neural".to_owned(), SettingOrigin::Mentor)));
+    to(&mut chooser, "generation");
+    let about = picture(&chooser, 120, 36);
+    assert!(about.contains("because the mentor is a model"), "{about}");
+    // It is nothing that the person changed: the run is put together with what follows.
+    assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/heat/7", &[("run.mentor", "openai:tiny")]));
+    // Another method and back, and another mentor and back.
+    to(&mut chooser, "run.method");
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(generation(&chooser), None);
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(generation(&chooser), Some(("neural".to_owned(), SettingOrigin::Mentor)));
+    to(&mut chooser, "run.mentor");
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(generation(&chooser), Some(("symbolic".to_owned(), SettingOrigin::Ours)));
+    // What the person says stays.
+    to(&mut chooser, "generation");
+    press(&mut chooser, KeyCode::Right);
+    press(&mut chooser, KeyCode::Right);
+    to(&mut chooser, "run.mentor");
+    press(&mut chooser, KeyCode::Left);
+    assert_eq!(generation(&chooser), Some(("symbolic".to_owned(), SettingOrigin::Person)));
+}

@@ -27,6 +27,7 @@ fn origin(origin: SettingOrigin) -> &'static str {
         SettingOrigin::Config => "config",
         SettingOrigin::Flag => "flag",
         SettingOrigin::Person => "you",
+        SettingOrigin::Mentor => "mentor",
     }
 }
 
@@ -99,6 +100,7 @@ pub(super) fn about(chooser: &Chooser) -> Option<String> {
             None => format!("a whole number from {from} to {to}"),
         },
     };
+    let because = if knob.origin == SettingOrigin::Mentor { " (because the mentor is a model)" } else { "" };
     let about = if knob.about.is_empty() { String::new() } else { format!("{}; ", knob.about) };
-    Some(format!("{}: {about}{may}", knob.label))
+    Some(format!("{}{because}: {about}{may}", knob.label))
 }

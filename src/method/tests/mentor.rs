@@ -1,0 +1,113 @@
+//! What follows from who the mentor is, and when it is never asked.
+
+use super::super::fixture::spec;
+use super::super::{follow, switched, unasked};
+use crate::domain::{Asked, RunSpec, SettingOrigin};
+use serde_json::json;
+
+fn generation(run: &RunSpec) -> (&str, SettingOrigin) {
+    (run.settings.word("generation", ""), run.settings.0["generation"].origin)
+}
+
+/// A model that was named as mentor was never asked unless `generation` was set too, and nothing said so.
+#[test]
+fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it() {
+    use SettingOrigin::{Config, Flag, Mentor, Ours, Paper, Person};
+    // Mentor; what generation was before and where from (none: the default); a preset; what it is then.
+    type Case = (&'static str, Option<(&'static str, SettingOrigin)>, bool, (&'static str, SettingOrigin));
+    let cases: [Case; 12] = [
+        ("symbolic", None, false, ("symbolic", Ours)),
+        ("none", None, false, ("symbolic", Ours)),
+        ("openai:m", None, false, ("neural", Mentor)),
+        ("recorded:s", None, false, ("neural", Mentor)),
+        ("openai:m", None, true, ("neural", Mentor)),
+        ("openai:m", Some(("symbolic", Flag)), false, ("symbolic", Flag)),
+        ("openai:m", Some(("symbolic", Config)), true, ("symbolic", Config)),
+        ("openai:m", Some(("symbolic", Person)), false, ("symbolic", Person)),
+        ("openai:m", Some(("neuro-symbolic", Flag)), false, ("neuro-symbolic", Flag)),
+        // A row of a paper's table says it; a session of version 0.1 called the default so too.
+        ("openai:m", Some(("symbolic", Paper)), true, ("symbolic", Paper)),
+        ("openai:m", Some(("symbolic", Paper)), false, ("neural", Mentor)),
+        ("symbolic", Some(("neural", Mentor)), false, ("symbolic", Ours)),
+    ];
+    for (mentor, before, preset, want) in cases {
+        let mut run = spec("omnireflect", &[("a", "")]);
+        if let Some((value, origin)) = before {
+            run.settings.set("generation", value, origin);
+        }
+        if preset {
+            run.settings.set("preset", "some", Flag);
+        }
+        follow(mentor, &mut run.settings);
+        assert_eq!(generation(&run), want, "{mentor} {before:?} {preset}");
+    }
+    // A fork, the model box and `--plain` switch a mentor there and back.
+    let run = spec("omnireflect", &[("a", "")]);
+    let other = switched(&run, Asked::Mentor, "openai:m");
+    assert_eq!(generation(&other), ("neural", Mentor));
+    assert_eq!(json!(other.settings.0["generation"]), json!({"value": "neural", "origin": "mentor"}));
+    assert_eq!(switched(&other, Asked::Mentor, "symbolic").settings, run.settings);
+    // A method without the setting gets none.
+    assert_eq!(switched(&spec("fcrf", &[]), Asked::Mentor, "openai:m").settings, spec("fcrf", &[]).settings);
+}
+
+/// Other settings, too, left a named model unasked without a word.
+#[test]
+fn a_mentor_that_no_setting_lets_be_asked_is_told_with_the_setting_that_changes_it() {
+    // Method; trials; settings; a word of the reason and of what changes it (none: it is asked).
+    type Case = (&'static str, u32, &'static [(&'static str, &'static str)], &'static [&'static str]);
+    let cases: &[Case] = &[
+        ("react", 1, &[], &["ReAct", "--calibrate"]),
+        ("react", 1, &[("calibration", "1"), ("generation", "neural")], &[]),
+        ("react", 1, &[("calibration", "1"), ("generation", "symbolic")], &["rules", "generation=neural"]),
+        ("omnireflect", 1, &[], &["rules", "generation=neural"]),
+        ("omnireflect", 1, &[("generation", "neural")], &[]),
+        (
+            "omnireflect",
+            1,
+            &[("generation", "neural"), ("reflect", "never")],
+            &["no reflections", "reflect=periodic"],
+        ),
+        ("omnireflect", 1, &[("generation", "neural"), ("reflect", "never"), ("s_freq", "2")], &[]),
+        ("omnireflect", 1, &[("generation", "neural"), ("kind_error", "false")], &[]),
+        (
+            "omnireflect",
+            1,
+            &[
+                ("generation", "neural"),
+                ("kind_error", "false"),
+                ("kind_abstract", "false"),
+                ("kind_progress", "false"),
+            ],
+            &["no reflections", "kind_abstract"],
+        ),
+        ("reflexion", 2, &[], &[]),
+        ("reflexion", 2, &[("strategy", "both")], &[]),
+        ("reflexion", 2, &[("strategy", "none")], &["writes no plans", "strategy=reflexion"]),
+        ("reflexion", 2, &[("strategy", "last-attempt")], &["writes no plans", "strategy=reflexion"]),
+        ("reflexion", 1, &[], &["one trial", "--trials 2"]),
+        ("reflexion", 1, &[("reflect_after_last", "true")], &[]),
+        ("fcrf", 2, &[], &[]),
+        ("fcrf", 1, &[], &["one trial", "reflect_after_last=true"]),
+        ("fcrf", 1, &[("lesson_pool", "summary")], &[]),
+        ("sweet_sour", 1, &[("positive", "false")], &[]),
+        ("sweet_sour", 1, &[("positive", "false"), ("negative", "false")], &["off", "negative=true"]),
+        ("planning", 1, &[], &[]),
+    ];
+    for (method, trials, settings, want) in cases {
+        let mut run = spec(method, &[("a", ""), ("b", "")]);
+        run.trials = *trials;
+        for (name, value) in *settings {
+            let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+            run.settings.set(name, value, SettingOrigin::Flag);
+        }
+        assert_eq!(unasked(&run), None, "{method}: the rules answer themselves");
+        run.mentor = "openai:m".to_owned();
+        let told = unasked(&run);
+        assert_eq!(told.is_some(), !want.is_empty(), "{method} {settings:?}: {told:?}");
+        if let Some(told) = told {
+            assert!(told.starts_with("the mentor openai:m will not be asked: "), "{told}");
+            assert!(want.iter().all(|word| told.contains(word)), "{method} {settings:?}: {told}");
+        }
+    }
+}

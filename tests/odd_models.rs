@@ -1,0 +1,192 @@
+//! Whole runs of the real program with models that answer oddly: in two parts, nothing at all, without an end. And with a
+//! mentor that some setting keeps from being asked.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
+
+#[path = "serving/server.rs"]
+mod server;
+
+use server::{Act, Server, chunked, ends, good, plain, reasons, says};
+use std::process::Command;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// A server of this runtime, a home, and what the program says there.
+struct Place {
+    runtime: Runtime,
+    home: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        Self { runtime: runtime.unwrap(), home: tempfile::tempdir().unwrap() }
+    }
+
+    fn server(&self, scripts: Vec<Vec<Act>>) -> Server {
+        self.runtime.block_on(Server::start(scripts))
+    }
+
+    /// Exit and all that was said, standard error behind.
+    fn says(&self, args: &[&str]) -> (i32, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+        command.args(args).current_dir(self.home.path()).env_clear().env("HOME", self.home.path());
+        let done = command.env("RETROSPECT_SESSIONS", self.home.path().join("sessions")).output().unwrap();
+        let said = [done.stdout, done.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+        (done.status.code().unwrap_or(-1), said)
+    }
+
+    /// A run of one task without a screen, with more arguments.
+    fn run(&self, server: &Server, more: &[&str]) -> (i32, String) {
+        let mut args = vec!["run", "--task", "easy/put/1", "--base-url", &server.base, "--headless"];
+        args.extend(more);
+        self.says(&args)
+    }
+
+    /// The journal of the only session.
+    fn journal(&self) -> String {
+        let session = std::fs::read_dir(self.home.path().join("sessions")).unwrap().next().unwrap().unwrap();
+        std::fs::read_to_string(session.path().join("branches/trunk.jsonl")).unwrap()
+    }
+}
+
+const REACT: [&str; 4] = ["--method", "react", "--actor", "openai:tiny"];
+
+/// The default stop cut every reply after its thought: no action was ever taken, and nothing complained.
+#[test]
+fn a_chat_model_that_answers_thought_and_action_acts_and_the_stop_is_not_sent_any_more() {
+    let place = Place::new();
+    let whole = good("Thought: the mug may be anywhere.\nAction: look\nObservation: made up.");
+    let server = place.server(vec![
+        good("Thought: the mug may be anywhere."),
+        whole.clone(),
+        plain(401, "", r#"{"detail":"wrong key"}"#),
+        whole,
+    ]);
+    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "3"]].concat());
+    assert_eq!(code, 3, "{said}");
+    assert!(
+        said.contains("the stop at a newline cut off the action; it isn't sent to this server any more"),
+        "{said}"
+    );
+    assert!(
+        said.contains("  1 > look") && said.contains("one more line after the action was not used"),
+        "{said}"
+    );
+    let journal = place.journal();
+    assert!(
+        journal.contains(r#""type":"settings_unsent""#) && journal.contains("stop at a newline: "),
+        "{journal}"
+    );
+    // Another process knows it of the journal.
+    let (code, said) = place.says(&["resume", "--last", "--headless"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("  3 > look") && !said.contains("cut off the action;"), "{said}");
+    let stops: Vec<bool> = server.asked().iter().map(|a| a.body.get("stop").is_some()).collect();
+    assert_eq!(stops, [true, false, false, false, false]);
+}
+
+/// An empty reply became an empty action, which the world was sent.
+#[test]
+fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
+    let reasoning = format!("{}{}", reasons("reasoning", "hm hm"), ends("length"));
+    let empty = good("");
+    let cases = [
+        (empty.clone(), &REACT[..], "the model answered nothing, 3 times"),
+        (
+            chunked(&[reasoning.as_bytes()], true),
+            &REACT[..],
+            "the model only reasoned and answered nothing, 3 times",
+        ),
+        (
+            good("{\"action\": {\"name\": \"look\"}}"),
+            &REACT[..],
+            "the model said nothing of what to do, 3 times",
+        ),
+        (
+            empty.clone(),
+            &["--method", "reflexion", "--actor", "openai:tiny"],
+            "the model answered nothing, 6 times",
+        ),
+    ];
+    for (script, who, words) in cases {
+        let place = Place::new();
+        let server = place.server(vec![script]);
+        let (code, said) = place.run(&server, &[who, &["--max-steps", "2", "--trials", "1"]].concat());
+        assert_eq!(code, 3, "{said}");
+        assert!(said.contains(words) && said.contains("act by hand"), "{words}: {said}");
+        let journal = place.journal();
+        assert!(journal.contains(r#""kind":"unusable""#) && !journal.contains("action_taken"), "{journal}");
+        let replies = journal.matches(r#""type":"reply_received""#).count();
+        assert!(words.contains(&format!("{replies} times")), "no reply is lost: {words}, {replies}");
+    }
+    // It goes on where it was as soon as somebody answers.
+    let place = Place::new();
+    let server = place.server(vec![empty.clone(), empty.clone(), empty.clone(), good("look")]);
+    assert_eq!(place.run(&server, &[&REACT[..], &["--max-steps", "2"]].concat()).0, 3);
+    let (code, said) = place.says(&["resume", "--last", "--headless"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("2 steps"), "{said}");
+    // The public code takes the empty action; without a person so does a run that follows it.
+    for method in ["react", "reflexion"] {
+        let place = Place::new();
+        let server = place.server(vec![empty.clone()]);
+        let who = ["--method", method, "--actor", "openai:tiny", "--mentor", "symbolic", "--as", "code"];
+        let (code, said) = place.run(&server, &[&who[..], &["--max-steps", "1", "--trials", "1"]].concat());
+        assert_eq!(code, 0, "{said}");
+        assert!(place.journal().contains("action_taken"), "{said}");
+    }
+}
+
+/// The error said "0 MB so far" and held the end of the text.
+#[test]
+fn a_reply_without_an_end_is_told_with_its_length_and_its_beginning() {
+    let place = Place::new();
+    let mut script = chunked(&[says("Thought: where to begin? ").as_bytes()], false);
+    let event = says(&"lorem ipsum dolor ".repeat(100));
+    let piece = format!("{:x}\r\n{event}\r\n", event.len()).into_bytes();
+    script.push(Act::Forever(piece, Duration::ZERO));
+    let server = place.server(vec![script]);
+    let mentor = ["--method", "planning", "--actor", "rules", "--mentor", "openai:tiny"];
+    let (code, said) = place.run(&server, &mentor);
+    assert_eq!(code, 3, "{said}");
+    let told =
+        said.lines().find(|l| l.contains("sends without an end (")).unwrap_or_else(|| panic!("{said}"));
+    assert!(
+        told.contains(" kB so far); it had said 1")
+            && told.contains(" characters, beginning: Thought: where to begin?"),
+        "{told}"
+    );
+    assert!(told.len() < 600 && !said.contains("0 MB"), "{told}");
+    let journal = place.journal();
+    let failed = journal.lines().find(|l| l.contains("call_failed")).unwrap();
+    assert!(failed.contains(r#""came":"Thought: where"#) && failed.len() < 4000, "{failed}");
+}
+
+/// `--mentor openai:M` alone never asked the mentor, and nothing said so.
+#[test]
+fn a_named_mentor_is_asked_or_it_is_said_why_not() {
+    let omni = ["--method", "omnireflect", "--mentor", "openai:tiny", "--max-steps", "2"];
+    let place = Place::new();
+    let server = place.server(vec![good("['Look first.']")]);
+    let (code, said) = place.run(&server, &omni);
+    assert_eq!((code, server.asked().len()), (0, 3), "{said}");
+    assert!(place.journal().contains(r#""generation":{"value":"neural","origin":"mentor"}"#));
+    assert!(!said.contains("will not be asked"), "{said}");
+    let told: [(&[&str], &str); 2] = [
+        (
+            &["--set", "generation=symbolic"],
+            "generation is symbolic, so rules write the reflections; --set generation=neural",
+        ),
+        (&["--method", "react"], "ReAct reflects on nothing; another --method, or --calibrate, has it asked"),
+    ];
+    for (more, words) in told {
+        let place = Place::new();
+        let rest: &[&str] = if more.contains(&"--method") { &omni[2..] } else { &omni };
+        let (code, said) = place.run(&server, &[rest, more].concat());
+        assert_eq!((code, server.asked().len()), (0, 3), "{said}");
+        let line = format!("warning: the mentor openai:tiny will not be asked: {words}");
+        assert_eq!(said.matches(&line).count(), 1, "{said}");
+    }
+}
