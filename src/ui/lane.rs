@@ -40,32 +40,20 @@ const ERROR: Lane = plain("Error", &[Kind::Error]);
 const PROGRESS: Lane = plain("Progress", &[Kind::Progress]);
 const MEMORY: Lane = Lane { title: "Memory", kinds: &[Kind::Positive, Kind::Negative], form: Form::Tuples };
 
-const OF_REFLEXION: &[Lane] = &[
-    plain("Plans", &[Kind::Plan]),
-    rest(&[
-        Kind::Abstract,
-        Kind::Error,
-        Kind::Progress,
-        Kind::Experience,
-        Kind::Lesson,
-        Kind::Positive,
-        Kind::Negative,
-        Kind::Advice,
-    ]),
-];
-const OF_PLANNING: &[Lane] = &[
-    Lane { title: "Plan", kinds: &[Kind::Plan], form: Form::Actions },
-    rest(&[
-        Kind::Abstract,
-        Kind::Error,
-        Kind::Progress,
-        Kind::Experience,
-        Kind::Lesson,
-        Kind::Positive,
-        Kind::Negative,
-        Kind::Advice,
-    ]),
-];
+/// What has no lane where plans alone have one.
+const BUT_PLANS: Lane = rest(&[
+    Kind::Abstract,
+    Kind::Error,
+    Kind::Progress,
+    Kind::Experience,
+    Kind::Lesson,
+    Kind::Positive,
+    Kind::Negative,
+    Kind::Advice,
+]);
+
+const OF_REFLEXION: &[Lane] = &[plain("Plans", &[Kind::Plan]), BUT_PLANS];
+const OF_PLANNING: &[Lane] = &[Lane { title: "Plan", kinds: &[Kind::Plan], form: Form::Actions }, BUT_PLANS];
 const OF_FCRF: &[Lane] = &[
     plain("Experience", &[Kind::Experience]),
     plain("Lessons", &[Kind::Lesson]),

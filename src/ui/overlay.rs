@@ -21,6 +21,7 @@ mod line_box;
 mod made;
 mod marks;
 mod model_box;
+mod named;
 mod palette;
 mod preview;
 mod prompt;
@@ -200,17 +201,27 @@ impl Reaction {
     }
 }
 
+/// How many rows a key moves in a list of which a page has so many; none: it means something else. `isize::MIN` and
+/// `isize::MAX` are its ends.
+pub(crate) fn moved(action: Action, page: isize) -> Option<isize> {
+    match action {
+        Action::Down | Action::NextField => Some(1),
+        Action::Up | Action::PreviousField => Some(-1),
+        Action::PageDown => Some(page),
+        Action::PageUp => Some(-page),
+        Action::First => Some(isize::MIN),
+        Action::Live => Some(isize::MAX),
+        _ => None,
+    }
+}
+
 /// Keys that move in rows and close; the rest is nothing.
 pub(crate) fn scrolled(scroll: &window::Scroll, action: Action) -> Reaction {
     match action {
         Action::Close => return Reaction::close(),
-        Action::Down => scroll.by(1),
-        Action::Up => scroll.by(-1),
-        Action::PageDown => scroll.pages(1),
-        Action::PageUp => scroll.pages(-1),
-        Action::First => scroll.to(0),
+        // What was not drawn yet has an end, too.
         Action::Live => scroll.to(usize::MAX),
-        _ => {}
+        other => scroll.by(moved(other, scroll.page()).unwrap_or(0)),
     }
     Reaction::default()
 }

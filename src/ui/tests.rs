@@ -167,8 +167,10 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
 }
 
 mod ahead;
+mod behind;
 mod boxes;
 mod breaks;
+mod ended;
 mod everywhere;
 mod forks;
 mod found;
@@ -186,6 +188,7 @@ mod sampling;
 mod told;
 mod tree;
 mod turns;
+mod waits;
 
 /// Writes frames as escape sequences below `target/pictures`, to be looked at in a terminal:
 /// `cargo test --lib ui::tests::pictures -- --ignored`.

@@ -4,6 +4,7 @@ mod copy;
 mod cursor;
 mod fork;
 mod hits;
+mod key;
 mod lesson;
 mod mouse;
 mod news;
@@ -17,7 +18,7 @@ pub(crate) use news::ended;
 
 use self::news::{hear, obey};
 use self::refusal::{acts_on_the_present, only_read, wants_a_driver};
-use super::keymap::{Action, Mode};
+use super::keymap::Action;
 use super::look::Look;
 use super::model::{Cursor, Focus, Model, Tone};
 use super::msg::{Msg, Request};
@@ -25,7 +26,7 @@ use super::overlay::{self, Reaction};
 use super::view::Scratch;
 use crate::domain::{Autonomy, EndReason};
 use crate::engine::{Command, Pace};
-use crossterm::event::{KeyEvent, KeyEventKind};
+use crossterm::event::KeyEventKind;
 use std::time::Duration;
 
 /// Two presses of Ctrl-C within this time quit.
@@ -35,9 +36,11 @@ const TWICE: Duration = Duration::from_secs(2);
 pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -> Vec<Request> {
     model.expire(look.now);
     // What has nothing left to show takes no key either.
+    let there = model.overlays.len();
     model.overlays.retain(|o| !o.stale(look));
+    let gone = model.overlays.len() < there;
     let requests = match msg {
-        Msg::Key(key) if key.kind == KeyEventKind::Press => key_pressed(model, look, scratch, key),
+        Msg::Key(key) if key.kind == KeyEventKind::Press => key::pressed(model, look, scratch, key, gone),
         Msg::Key(_) => Vec::new(),
         Msg::Paste(text) => over(model, |top| top.paste(&text, look)),
         Msg::Mouse(event) => mouse::update(model, look, scratch, event),
@@ -143,39 +146,15 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
     rest
 }
 
-fn key_pressed(model: &mut Model, look: &Look<'_>, scratch: &Scratch, key: KeyEvent) -> Vec<Request> {
-    let panes = if model.focus == Focus::Lanes { Mode::Lanes } else { Mode::Main };
-    let mode = model.overlays.last().map_or(panes, |o| o.mode());
-    let action = look.keymap.find(mode, key);
-    // News has been read when the next key does something.
-    if (action.is_some() || !model.overlays.is_empty())
-        && model.notice.as_ref().is_some_and(|n| n.tone != Tone::Alarm)
-    {
-        model.notice = None;
-    }
-    if !matches!(action, Some(Action::Step | Action::Open | Action::NextTask)) {
-        model.owed = 0;
-    }
-    let ending = std::mem::take(&mut model.ending);
-    match action {
-        Some(Action::EndEpisode) if ending => vec![Request::Send(Command::EndEpisode(EndReason::Person))],
-        Some(Action::Cancel) => cancel(model, look),
-        // Whatever lies on top: the pace is always at hand.
-        Some(Action::PauseRun) => act(model, look, scratch, Action::PauseRun),
-        Some(Action::Suspend) => vec![Request::Suspend],
-        Some(Action::Redraw) => vec![Request::Redraw],
-        Some(action) if !model.overlays.is_empty() => over(model, |top| top.act(action, look)),
-        Some(action) => act(model, look, scratch, action),
-        None => over(model, |top| top.key(key, look)),
-    }
-}
-
 /// Lets the topmost overlay react, and takes it away when it is done.
 fn over(model: &mut Model, react: impl FnOnce(&mut Box<dyn overlay::Overlay>) -> Reaction) -> Vec<Request> {
     let Some(top) = model.overlays.last_mut() else { return Vec::new() };
     let Reaction { requests, close } = react(top);
     if close {
-        model.overlays.pop();
+        let gone = model.overlays.pop();
+        if requests.iter().any(|r| matches!(r, Request::Fork(_))) {
+            model.asked_a_branch = gone;
+        }
     }
     requests
 }

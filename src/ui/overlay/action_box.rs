@@ -4,7 +4,7 @@ use super::action_line::ActionLine;
 use super::choice::Choice;
 use super::field::Field;
 use super::window::{Line, Place, Scroll, Window};
-use super::{Answer, Overlay, Reaction};
+use super::{Answer, Overlay, Reaction, moved};
 use crate::domain::{Fate, ShownAs, Step};
 use crate::engine::{Command, State};
 use crate::text::one_line;
@@ -238,13 +238,9 @@ impl Overlay for ActionBox {
             }
             Stage::Words(words) if action == Action::NewLine => words.new_line(),
             Stage::Words(_) => {}
-            Stage::Shown(choice) | Stage::Thought(choice) => choice.by(match action {
-                Action::Down | Action::NextField => 1,
-                Action::Up | Action::PreviousField => -1,
-                Action::PageDown => 8,
-                Action::PageUp => -8,
-                _ => 0,
-            }),
+            Stage::Shown(choice) | Stage::Thought(choice) => {
+                choice.by(moved(action, 1).map_or(0, isize::signum));
+            }
         }
         Reaction::default()
     }

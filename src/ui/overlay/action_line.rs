@@ -3,6 +3,7 @@
 
 use super::field::Field;
 use super::fuzzy::rank;
+use super::moved;
 use super::window::{Line, Pointed, Scroll, put_line};
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
@@ -81,11 +82,11 @@ impl ActionLine {
                     self.filter(&row);
                 }
             }
-            Action::Down => self.choose(1),
-            Action::Up | Action::PreviousField => self.choose(-1),
-            Action::PageDown => self.choose(8),
-            Action::PageUp => self.choose(-8),
-            _ => {}
+            other => {
+                if let Some(by) = moved(other, 8) {
+                    self.choose(by);
+                }
+            }
         }
     }
 

@@ -4,7 +4,7 @@ mod row;
 
 use super::field::Field;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction};
+use super::{Answer, Overlay, Reaction, moved};
 use crate::domain::BranchId;
 use crate::ui::branches::{Hung, Limb, Relabel, Twig, hung};
 use crate::ui::canvas::Canvas;
@@ -168,12 +168,6 @@ impl Overlay for Branches {
                 };
                 return Self::switch(look, &to);
             }
-            Action::Down | Action::NextField => self.by(1),
-            Action::Up | Action::PreviousField => self.by(-1),
-            Action::PageDown => self.by(page),
-            Action::PageUp => self.by(-page),
-            Action::First => self.by(isize::MIN),
-            Action::Live => self.by(isize::MAX),
             Action::RenameBranch => {
                 self.typing = self.twig().map(|t| Typing::Name(Field::replaceable(&t.name)));
             }
@@ -211,7 +205,7 @@ impl Overlay for Branches {
                 self.by(0);
             }
             Action::Help | Action::Palette => return Reaction::want(Request::Do(action)),
-            _ => {}
+            other => self.by(moved(other, page).unwrap_or(0)),
         }
         Reaction::default()
     }

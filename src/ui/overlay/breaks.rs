@@ -3,7 +3,7 @@
 use super::field::Field;
 use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction};
+use super::{Answer, Overlay, Reaction, moved};
 use crate::engine::{Breakpoint, Command, State};
 use crate::method::condition;
 use crate::stop::{Known, Offer, offers};
@@ -266,12 +266,6 @@ impl Overlay for Breaks {
         self.chosen = self.chosen.min(all.saturating_sub(1));
         match action {
             Action::Close => return Reaction::close(),
-            Action::Down => self.walk(1, all),
-            Action::Up => self.walk(-1, all),
-            Action::PageDown => self.walk(8, all),
-            Action::PageUp => self.walk(-8, all),
-            Action::First if !self.typing => self.chosen = 0,
-            Action::Live if !self.typing => self.chosen = all.saturating_sub(1),
             Action::AddBreak => self.line("", None),
             Action::NextField if self.typing => {
                 if let Some(offer) = self.fitting.get(self.offer.unwrap_or(0)) {
@@ -282,8 +276,12 @@ impl Overlay for Breaks {
             }
             Action::NextField | Action::PreviousField => self.typing = true,
             Action::Accept | Action::Open if self.typing => return self.accept(),
+            Action::First => self.chosen = 0,
+            Action::Live => self.chosen = all.saturating_sub(1),
             other => {
-                if let Some(row) = stops.all.get(self.chosen).filter(|_| !self.typing) {
+                if let Some(by) = moved(other, 8) {
+                    self.walk(by, all);
+                } else if let Some(row) = stops.all.get(self.chosen).filter(|_| !self.typing) {
                     return self.on_row(other, row);
                 }
             }

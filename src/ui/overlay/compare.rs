@@ -5,7 +5,7 @@ mod details;
 mod rows;
 
 use super::window::{Place as Where, Pointed, Scroll, Window, put_line};
-use super::{Answer, Overlay, Reaction};
+use super::{Answer, Overlay, Reaction, moved};
 use crate::timeline::compare::{Before, Comparison};
 use crate::ui::canvas::Canvas;
 use crate::ui::compare::{Place, Shared};
@@ -117,12 +117,6 @@ impl Shown {
         let page = self.scroll.page();
         match action {
             Action::Close => return Reaction::close(),
-            Action::Down => self.walk(1),
-            Action::Up => self.walk(-1),
-            Action::PageDown => self.walk(page),
-            Action::PageUp => self.walk(-page),
-            Action::First => self.walk(isize::MIN),
-            Action::Live => self.walk(isize::MAX),
             Action::NextMatch => return self.jump(false),
             Action::PreviousMatch => return self.jump(true),
             Action::Difference => {
@@ -131,7 +125,7 @@ impl Shown {
             }
             Action::Open => return self.open(),
             Action::Copy => return Reaction::want(Request::Copy(details::text(&self.found.0, self.chosen))),
-            _ => {}
+            other => self.walk(moved(other, page).unwrap_or(0)),
         }
         Reaction::default()
     }

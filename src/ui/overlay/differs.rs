@@ -3,7 +3,7 @@
 use super::choice::Choice;
 use super::made::Made;
 use super::window::{Line, Place, Scroll, Window, paragraph};
-use super::{Overlay, Reaction};
+use super::{Overlay, Reaction, moved};
 use crate::domain::BranchId;
 use crate::engine::Command;
 use crate::ui::canvas::Canvas;
@@ -71,11 +71,9 @@ impl Overlay for Differs {
                     _ => Reaction::close(),
                 };
             }
-            Action::Down | Action::NextField => self.choice.by(1),
-            Action::Up | Action::PreviousField => self.choice.by(-1),
             Action::PageDown => self.texts.pages(1),
             Action::PageUp => self.texts.pages(-1),
-            _ => {}
+            other => self.choice.by(moved(other, 1).map_or(0, isize::signum)),
         }
         Reaction::default()
     }

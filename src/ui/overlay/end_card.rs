@@ -1,32 +1,29 @@
 //! How the episode ended, and what to do now.
 
-use super::window::{Line, Place, Pointed, Scroll, Window, paragraph};
-use super::{Overlay, Reaction};
-use crate::domain::{Counted, EndReason, EpisodeRole, EpisodeSummary, Step, Task};
+mod facts;
+
+use super::window::{Line, Place, Pointed, Scroll, Window};
+use super::{Overlay, Reaction, moved};
+use crate::domain::{EpisodeRole, EpisodeSummary, RunSpec, Task};
 use crate::engine::{Episode, State};
-use crate::report::counted;
-use crate::symbolic::{Goal, Rung, Treatment};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
-use crossterm::event::MouseEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
+use facts::facts;
 use ratatui::layout::Rect;
-use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
 
 /// Columns it would like inside.
 const COLUMNS: u16 = 76;
-/// Steps that are named one by one.
-const NAMED: usize = 8;
-
+/// What Enter takes at first only goes on with what is due, or looks back: whoever holds the key down begins nothing anew.
 const CHOICES: [(Action, &str); 5] = [
-    (Action::Again, "play this task again"),
     (Action::NextTask, "go on with the next task"),
     (Action::LastProgress, "go to the last turn that made progress"),
     (Action::AddLesson, "teach a lesson"),
     (Action::Export, "write a report"),
+    (Action::Again, "play this task again"),
 ];
 
 /// The card of the last episode.
@@ -39,178 +36,24 @@ pub struct EndCard {
     list: Scroll,
 }
 
-/// Why an episode ended, as a sentence.
-fn why(outcome: &EpisodeSummary, limit: u32) -> String {
-    let (why, turns) = (outcome.reason.words(), outcome.steps);
-    let how = if outcome.won { "Won" } else { "Not won" };
-    match outcome.reason {
-        EndReason::Won => format!("Won: the goal was reached in {turns} turns."),
-        EndReason::StepLimit => format!("{how}: {why}, all {limit} are used up."),
-        EndReason::Loop => format!("{how}: {why}, the same action twice in a row."),
-        EndReason::Error => format!("{how}: {why}, and the task was given up."),
-        EndReason::Done
-        | EndReason::MoveLimit
-        | EndReason::TimeLimit
-        | EndReason::PlanEnd
-        | EndReason::Person => format!("{how}: {why} after {turns} turns."),
-    }
+fn same(a: &Task, b: &Task) -> bool {
+    a.id == b.id && a.env == b.env && a.seed == b.seed
 }
 
-fn numbers(all: &[u32]) -> String {
-    let named: Vec<String> = all.iter().take(NAMED).map(u32::to_string).collect();
-    let more = if all.len() > NAMED { ", ..." } else { "" };
-    format!("{}{more}", named.join(", "))
-}
-
-/// The first rung of the ladder to the goal that was not reached.
-fn missing(episode: &Episode) -> Option<String> {
-    let goal = Goal::read(&episode.task.goal)?;
-    let last = episode.noted.get("subgoal").and_then(|t| t.last.parts.get("reached"));
-    let reached: usize = last.and_then(|n| n.parse().ok()).unwrap_or(0);
-    // Progress that no detector explains says that this ladder is not the world's.
-    if reached == 0 && episode.progress > 0.0 {
-        return None;
+/// Which trial it is to play the task again, in words.
+fn again(state: &State, episode: &Episode) -> String {
+    let next = episode.trial + 1;
+    let listed = |run: &RunSpec| run.tasks.iter().filter(|t| same(t, &episode.task)).count() as u32;
+    let trials = state.run.as_deref().map_or(1, |run| run.trials.max(listed(run)));
+    if next > trials {
+        return format!("play this task again: a trial beyond the run's {trials}");
     }
-    let object = goal.object();
-    let words = match goal.ladder().get(reached)? {
-        Rung::Seen => format!("no {object} was found"),
-        Rung::Taken => format!("the {object} was not taken"),
-        Rung::Treated(how) => {
-            let done = match how {
-                Treatment::Heat => "heated",
-                Treatment::Cool => "cooled",
-                Treatment::Clean => "cleaned",
-            };
-            format!("the {object} was not {done} ({})", how.appliance())
-        }
-        Rung::Placed => {
-            format!("the {object} was not put where it belongs ({})", goal.target().unwrap_or("?"))
-        }
-        Rung::LampSeen => format!("no {} was found", goal.lamp().unwrap_or("lamp")),
-        Rung::LampUsed => format!("the {} was not used", goal.lamp().unwrap_or("lamp")),
-    };
-    Some(words)
-}
-
-/// Something came of a step before the next change of place: progress was made.
-fn came_to_something(episode: &Episode, step: &Step, before: f64) -> bool {
-    let after = (step.number + 1..=episode.steps.len() as u32).filter_map(|n| episode.step(n));
-    after
-        .filter(|s| !s.only_thinks())
-        .take_while(|s| !s.action().is_some_and(goes))
-        .any(|s| s.answer.as_ref().is_some_and(|a| a.progress > before))
-}
-
-/// The action only changes the place, for what is to be done there.
-fn goes(action: &str) -> bool {
-    action.trim_start().starts_with("go ")
-}
-
-/// Actions that were taken again and changed nothing, with the steps of the repeats, the most frequent first. A repeat is
-/// for nothing where the world did not accept it, or answered as it did the last time and no progress was made since; and
-/// a place was not returned to for nothing where progress was made there.
-fn repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
-    let mut last: HashMap<&str, (&str, f64)> = HashMap::new();
-    let mut vain: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-    for step in episode.steps.iter().filter(|s| !s.only_thinks()) {
-        let (Some(done), Some(answer)) = (&step.executed, &step.answer) else { continue };
-        let before = last.insert(&done.action, (&answer.raw, answer.progress));
-        let same = |(raw, progress): (&str, f64)| raw == answer.raw && answer.progress <= progress;
-        let needed = || goes(&done.action) && came_to_something(episode, step, answer.progress);
-        if before.is_some_and(|b| !answer.valid || (same(b) && !needed())) {
-            vain.entry(&done.action).or_default().push(step.number);
-        }
-    }
-    let mut vain: Vec<_> = vain.into_iter().collect();
-    vain.sort_by_key(|(_, at)| std::cmp::Reverse(at.len()));
-    vain
-}
-
-fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: u16) -> Vec<Line> {
-    let limit = look.moment.head.run.as_ref().map_or(0, |r| r.limits.steps);
-    let role = if outcome.won { Role::Good } else { Role::Bad };
-    let mut lines = paragraph((role, ""), role, &why(outcome, limit), columns);
-    let mut say = |label: &str, role: Role, text: &str| {
-        lines.extend(paragraph((Role::Dim, &format!("{label:<17}")), role, text, columns));
-    };
-    say("goal", Role::Text, &episode.task.goal);
-    let last = match episode.step(episode.progress_step).and_then(|s| s.action()) {
-        Some(action) => {
-            format!("{:.0} %, last at turn {} ({action})", outcome.progress * 100.0, episode.progress_step)
-        }
-        None => format!("{:.0} %, no turn made progress", outcome.progress * 100.0),
-    };
-    say("progress", Role::Text, &last);
-    if !outcome.won
-        && let Some(missing) = missing(episode)
-    {
-        say("missing", Role::Warn, &missing);
-    }
-    let invalid: Vec<u32> = episode
-        .steps
-        .iter()
-        .filter(|s| !s.only_thinks() && s.answer.as_ref().is_some_and(|a| !a.valid))
-        .map(|s| s.number)
-        .collect();
-    if !invalid.is_empty() {
-        let words = match invalid[..] {
-            [only] => format!("once, at turn {only}"),
-            _ => format!("{} times: turns {}", invalid.len(), numbers(&invalid)),
-        };
-        say("nothing happened", Role::Text, &words);
-    }
-    let repeats = repeats(episode);
-    if !repeats.is_empty() {
-        let named: Vec<String> = repeats
-            .iter()
-            .take(3)
-            .map(|(action, at)| match at[..] {
-                [only] => format!("{action}, again at turn {only}"),
-                _ => format!("{action}, again at turns {}", numbers(at)),
-            })
-            .collect();
-        say("repeated", Role::Text, &format!("{} (nothing changed)", named.join("; ")));
-    }
-    let hand = if outcome.assisted { "; with your help" } else { "" };
-    say(
-        "cost",
-        Role::Dim,
-        &format!(
-            "{}, {} tokens{}, {}{hand}",
-            counted(u64::from(outcome.calls), "call"),
-            outcome.tokens,
-            apart(&outcome.hindsight.counted),
-            counted(u64::from(outcome.moves), "move")
-        ),
-    );
-    let spent = &look.moment.head.spent;
-    if spent.mentor_calls > 0 || look.moment.head.past.len() > 1 {
-        say("of the run", Role::Dim, &spent.words());
-    }
-    if let Some(words) = look.moment.head.asked_ahead().words() {
-        say("asked ahead", Role::Dim, &words);
-    }
-    lines
-}
-
-/// Who counted the tokens where it was not all one server, and what they cost.
-fn apart(counted: &Counted) -> String {
-    let all = counted.tokens();
-    let mut words = String::new();
-    if all > 0 && counted.reported < all {
-        let own = if counted.estimated == all { "estimated".to_owned() } else { counted.words() };
-        words = format!(" ({own})");
-    }
-    if let Some(cost) = counted.cost() {
-        let _ = write!(words, ", cost {cost}");
-    }
-    words
+    format!("play this task again: trial {next} of {trials}")
 }
 
 /// The run has not ended, and one of its tasks is still to be played, as the agenda of the methods has it.
 pub(crate) fn task_left(state: &State) -> bool {
     let Some(run) = state.run.as_deref().filter(|_| !state.over) else { return false };
-    let same = |a: &Task, b: &Task| a.id == b.id && a.env == b.env && a.seed == b.seed;
     run.tasks.iter().any(|task| {
         let played = || state.past.iter().filter(|p| p.role == EpisodeRole::Test && same(&p.task, task));
         if run.trials > 1 {
@@ -218,6 +61,59 @@ pub(crate) fn task_left(state: &State) -> bool {
         }
         played().count() < run.tasks.iter().filter(|other| same(other, task)).count()
     })
+}
+
+/// What becomes of an action that is none of the card's choices: it only looks, or why it cannot be.
+fn through(action: Action, look: &Look<'_>) -> Reaction {
+    use Action as A;
+    let say = |words: String| Reaction::want(Request::Say(words));
+    match action {
+        // To be read and left again, with the card still there.
+        A::Help
+        | A::Prompt
+        | A::Preview
+        | A::Tasks
+        | A::Breaks
+        | A::Branches
+        | A::Compare
+        | A::Marks
+        | A::Inspect
+        | A::Remark
+        | A::EditLesson
+        | A::LessonFromOverride
+        | A::Model
+        | A::Summary
+        | A::Fork
+        | A::Theme
+        | A::Mouse
+        | A::Copy => Reaction::want(Request::Do(action)),
+        // What lies under the card is to be seen.
+        A::Palette
+        | A::Search
+        | A::Back
+        | A::Forward
+        | A::PreviousMark
+        | A::NextMark
+        | A::PreviousEpisode
+        | A::NextEpisode
+        | A::NextPane
+        | A::PreviousPane
+        | A::Pane(_)
+        | A::Zoom
+        | A::Arrange
+        | A::Truth
+        | A::Reasoning => Reaction::done(Request::Do(action)),
+        // The session is only looked at: the screen says how it goes on.
+        A::Again | A::NextTask | A::AddLesson if look.reading() => Reaction::want(Request::Do(action)),
+        A::NextTask | A::Step if look.moment.head.over => say("the run is over: no task is left".to_owned()),
+        A::NextTask | A::Step => say("no task of the run is left".to_owned()),
+        A::LastProgress => say("no turn of this episode made progress".to_owned()),
+        A::EndCard => Reaction::default(),
+        _ => {
+            let key = look.keymap.label_in(Mode::End, A::Close).unwrap_or_default();
+            say(format!("`{}` is not done from this card; {key} closes it", action.name()))
+        }
+    }
 }
 
 impl EndCard {
@@ -247,7 +143,12 @@ impl EndCard {
         let here = place == self.chosen;
         let (mark, role) = if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
         let key = look.keymap.label_in(Mode::End, action).unwrap_or_default();
-        vec![(Role::Proposal, format!("{mark} ")), (Role::Key, format!("{key:<3}")), (role, words.to_owned())]
+        let head = &look.moment.head;
+        let words = match head.episode.as_deref().filter(|_| action == Action::Again) {
+            Some(episode) => again(head, episode),
+            None => words.to_owned(),
+        };
+        vec![(Role::Proposal, format!("{mark} ")), (Role::Key, format!("{key:<3}")), (role, words)]
     }
 
     /// The rows it would like.
@@ -268,25 +169,28 @@ impl Overlay for EndCard {
 
     fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
         let choices = Self::choices(look);
-        let last = choices.len().saturating_sub(1);
         match action {
             Action::Close => return Reaction::close(),
-            Action::Down | Action::NextField => self.chosen = (self.chosen + 1).min(last),
-            Action::Up | Action::PreviousField => self.chosen = self.chosen.saturating_sub(1),
             Action::PageDown => self.scroll.pages(1),
             Action::PageUp => self.scroll.pages(-1),
             Action::Open | Action::Accept => {
                 let chosen = choices.get(self.chosen);
                 return chosen.map_or_else(Reaction::close, |(a, _)| Reaction::done(Request::Do(*a)));
             }
-            // To be read and left again, with the card still there.
-            Action::Help | Action::Prompt => return Reaction::want(Request::Do(action)),
-            // What lies under the card is to be seen.
-            Action::Palette | Action::Back | Action::Forward => return Reaction::done(Request::Do(action)),
             _ if choices.iter().any(|(a, _)| *a == action) => return Reaction::done(Request::Do(action)),
-            _ => {}
+            other => match moved(other, 1) {
+                Some(by) => {
+                    self.chosen = self.chosen.saturating_add_signed(by).min(choices.len().saturating_sub(1));
+                }
+                None => return through(other, look),
+            },
         }
         Reaction::default()
+    }
+
+    /// A key that means something on the main screen alone.
+    fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> Reaction {
+        look.keymap.find(Mode::Main, key).map_or_else(Reaction::default, |action| through(action, look))
     }
 
     fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {

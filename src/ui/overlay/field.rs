@@ -28,6 +28,17 @@ impl Field {
         field
     }
 
+    /// One line, filled beforehand; typing replaces what lies behind so many characters.
+    pub(crate) fn replaceable_from(text: &str, from: usize) -> Self {
+        let mut field = Self::line(text);
+        if text.chars().count() > from {
+            field.area.move_cursor(CursorMove::Jump(0, u16::try_from(from).unwrap_or(u16::MAX)));
+            field.area.start_selection();
+            field.area.move_cursor(CursorMove::End);
+        }
+        field
+    }
+
     /// One line.
     pub(crate) fn line(text: &str) -> Self {
         let mut field =

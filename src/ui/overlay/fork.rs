@@ -1,13 +1,14 @@
 //! Going on from the past: what is to be another there, and from where a new branch begins.
 
 mod at;
+mod draw;
 mod entries;
 mod value;
 
 pub(crate) use at::before;
 
-use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction};
+use super::window::{Pointed, Scroll};
+use super::{Answer, Overlay, Reaction, moved};
 use crate::domain::{Asked, BranchId, LessonId, Seq};
 use crate::driver::{Anew, Fork};
 use crate::engine::{Command, Refusal};
@@ -15,8 +16,6 @@ use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::{Request, ThenAt};
-use crate::ui::theme::Role;
-use crate::ui::view::behind;
 use crossterm::event::{KeyEvent, MouseEvent};
 use entries::{Entry, entries};
 use ratatui::layout::Rect;
@@ -239,60 +238,6 @@ impl ForkBox {
             }
         }
     }
-
-    /// What is asked, as rows.
-    fn question(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
-        let turn = self.turn;
-        let words = match &self.refused {
-            Some(why) => {
-                format!("Too late: {why}. Continue from before it on a new branch? The old line stays.")
-            }
-            None if self.present => {
-                format!(
-                    "This is the present, turn {turn}. Continue from here on a new branch? The old line stays."
-                )
-            }
-            None => {
-                let of = match behind(look) {
-                    Some((at, word)) => format!("turn {turn}; live: turn {at}, {word}"),
-                    None => format!("turn {turn} of {}", look.episode().map_or(0, |e| e.steps.len())),
-                };
-                format!("This is the past ({of}). Continue from here on a new branch? The old line stays.")
-            }
-        };
-        paragraph((Role::Past, ""), Role::Past, &words, columns)
-    }
-
-    fn title(&self) -> String {
-        match &self.stage {
-            Stage::Choosing => "Continue on a new branch".to_owned(),
-            Stage::Typing(value) => format!("New branch: {}", value.title(self.turn)),
-        }
-    }
-
-    fn rows(&self, look: &Look<'_>, columns: u16) -> u16 {
-        match &self.stage {
-            Stage::Choosing => (self.question(look, columns).len() + self.entries.len()) as u16 + 1,
-            Stage::Typing(value) => value.rows(),
-        }
-    }
-
-    fn list(&self, look: &Look<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
-        let asked = self.question(look, inside.width);
-        let mut y = inside.y;
-        for line in asked.iter().take(usize::from(inside.height)) {
-            put_line(line, Rect { y, height: 1, ..inside }, canvas);
-            y += 1;
-        }
-        // Where there is room, a blank row sets the choices apart.
-        let left = inside.bottom().saturating_sub(y);
-        let gap = u16::from(usize::from(left) > self.entries.len());
-        let list = Rect { y: y + gap, height: left - gap, ..inside };
-        let wide = self.entries.iter().map(Entry::columns).max().unwrap_or(0);
-        self.scroll.list(self.chosen, self.entries.len(), list, canvas, |place| {
-            self.entries.get(place).map_or_else(Line::new, |e| e.line(place == self.chosen, wide, look))
-        });
-    }
 }
 
 impl Overlay for ForkBox {
@@ -311,8 +256,9 @@ impl Overlay for ForkBox {
         self.note = None;
         if let Stage::Typing(value) = &mut self.stage {
             match action {
-                // One level back: the choices.
-                Action::Close => self.stage = Stage::Choosing,
+                // One level back: from a name that is filled in to all of them, then to the choices.
+                Action::Close if !value.cleared() => self.stage = Stage::Choosing,
+                Action::Close => {}
                 Action::Accept | Action::Open => return self.typed(look),
                 other => value.act(other),
             }
@@ -321,11 +267,7 @@ impl Overlay for ForkBox {
         match action {
             Action::Close => return Reaction::close(),
             Action::Accept | Action::Open => return self.take(look),
-            Action::Down | Action::NextField => self.by(1),
-            Action::Up | Action::PreviousField => self.by(-1),
-            Action::PageDown | Action::Live => self.by(isize::MAX),
-            Action::PageUp | Action::First => self.by(isize::MIN),
-            _ => {}
+            other => self.by(moved(other, self.scroll.page()).unwrap_or(0)),
         }
         Reaction::default()
     }
@@ -376,20 +318,6 @@ impl Overlay for ForkBox {
     }
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        const COLUMNS: u16 = 78;
-        let columns = COLUMNS.min(screen.width.saturating_sub(4));
-        let title = self.title();
-        let window = Window {
-            title: &title,
-            place: Place::Middle,
-            rows: self.rows(look, columns),
-            columns: COLUMNS,
-            mode: self.mode(),
-        };
-        let inside = window.draw(look, screen, canvas);
-        match &self.stage {
-            Stage::Choosing => self.list(look, inside, canvas),
-            Stage::Typing(value) => value.draw(look, self.note.as_deref(), inside, canvas),
-        }
+        self.drawn(look, screen, canvas);
     }
 }

@@ -1,7 +1,7 @@
 //! At which marks `<` and `>` stop.
 
 use super::window::{Line, Place, Pointed, Scroll, Window};
-use super::{Overlay, Reaction};
+use super::{Overlay, Reaction, moved};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
@@ -55,11 +55,7 @@ impl Overlay for MarkList {
                 self.marks.only(self.kind());
                 return Reaction::want(Request::Marks(self.marks));
             }
-            Action::Down | Action::NextField => self.by(1),
-            Action::Up | Action::PreviousField => self.by(-1),
-            Action::First => self.chosen = 0,
-            Action::Live => self.by(isize::MAX),
-            _ => {}
+            other => self.by(moved(other, self.scroll.page()).unwrap_or(0)),
         }
         Reaction::default()
     }

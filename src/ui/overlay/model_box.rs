@@ -4,8 +4,9 @@
 use super::choice::around;
 use super::field::Field;
 use super::fuzzy::rank;
+use super::named;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction};
+use super::{Answer, Overlay, Reaction, moved};
 use crate::domain::{Asked, Autonomy, KNOBS, Knob, RunSpec};
 use crate::engine::Command;
 use crate::method::{switched, unasked};
@@ -95,13 +96,8 @@ impl ModelBox {
                 }
             }
             Purpose::Sampling(asked) => {
-                for knob in &KNOBS {
-                    let now = match run.map(|r| r.sampled(asked, knob)) {
-                        Some((Some(value), true)) => format!("{} (a person's); ", Knob::words(&value)),
-                        Some((Some(value), false)) => format!("{}; ", Knob::words(&value)),
-                        _ => String::new(),
-                    };
-                    add(knob.name, &format!("{now}{}", knob.meaning));
+                for named in named::knobs(run, asked) {
+                    add(&named.name, &named.about());
                 }
             }
             Purpose::Model(asked) => {
@@ -129,16 +125,18 @@ impl ModelBox {
     }
 
     fn filter(&mut self, look: &Look<'_>) {
-        let all = self.all(look.moment.head.run.as_deref());
+        let run = look.moment.head.run.as_deref();
+        let all = self.all(run);
         let words: Vec<String> = all.iter().map(|(what, about)| format!("{what} {about}")).collect();
         let order = rank(&self.field.text(), words.iter().map(String::as_str));
         self.fitting = order.into_iter().filter_map(|place| all.get(place).cloned()).collect();
         self.note = None;
         self.chosen = 0;
         let typed = self.field.text();
-        if let Some((knob, value)) = self.set() {
-            let words = if value.is_empty() { knob.meaning } else { "as typed" };
-            self.fitting = vec![(typed, format!("{words}: {}", knob.allowed))];
+        if let Purpose::Sampling(asked) = self.purpose
+            && let Some((named, value)) = named::typed(&named::knobs(run, asked), &typed)
+        {
+            self.fitting = vec![(named.name.clone(), named.told(!value.is_empty()))];
             return;
         }
         let whole = typed.starts_with("openai:") || typed.starts_with("recorded:") || self.fitting.is_empty();
@@ -147,33 +145,21 @@ impl ModelBox {
         }
     }
 
-    /// The knob that what is typed begins with, and the value behind it.
-    fn set(&self) -> Option<(&'static Knob, String)> {
-        if !matches!(self.purpose, Purpose::Sampling(_)) {
-            return None;
-        }
-        let typed = self.field.text();
-        let (name, value) = typed.split_once([' ', '=']).unwrap_or((typed.as_str(), ""));
-        let knob = KNOBS.iter().find(|k| k.name == name)?;
-        Some((knob, value.trim_start_matches([' ', '=']).to_owned()))
-    }
-
     /// Sets what is typed, or puts the chosen name into the line.
     fn sample(&mut self, asked: Asked, look: &Look<'_>) -> Reaction {
         let Some(run) = look.moment.head.run.as_deref() else { return Reaction::close() };
-        let Some((knob, value)) = self.set().filter(|(_, value)| !value.is_empty()) else {
-            if let Some((name, _)) = self.fitting.get(self.chosen) {
-                // Behind the name and a blank the value is typed.
-                let name = name.split(' ').next().unwrap_or_default();
-                self.field.replace(&format!("{name} "));
+        let all = named::knobs(Some(run), asked);
+        let typed = named::typed(&all, &self.field.text()).filter(|(_, value)| !value.is_empty());
+        let Some((name, value)) = typed.map(|(named, value)| (named.name.clone(), value)) else {
+            let chosen = self.fitting.get(self.chosen);
+            if let Some(named) = chosen.and_then(|(name, _)| all.iter().find(|n| n.name == *name)) {
+                self.field = named.field();
                 self.filter(look);
             }
             return Reaction::default();
         };
-        let meant = knob.read(&value).and_then(|value| run.heeds(asked, knob, &value).map(|()| value));
-        match meant {
+        match named::read(run, &name, &value) {
             Ok(value) => {
-                let name = knob.setting(asked);
                 let mut said = format!("{name} = {} from the next request on", Knob::words(&value));
                 if look.moment.head.asking(asked) || look.moment.head.awaiting().is_some() {
                     let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
@@ -263,7 +249,7 @@ impl ModelBox {
                 let run = look.moment.head.run.as_deref();
                 match run.map(|r| (r.heeds(asked, &KNOBS[0], &false.into()), r)) {
                     Some((Err(why), _)) => format!("{}: {why}.", self.now(look)),
-                    _ => format!("{}: NAME VALUE, such as temperature 0.7.", self.now(look)),
+                    _ => format!("{}: NAME VALUE, such as {} 0.7.", self.now(look), KNOBS[0].setting(asked)),
                 }
             }
         }
@@ -302,10 +288,6 @@ impl Overlay for ModelBox {
         match action {
             Action::Close => return Reaction::close(),
             Action::Accept | Action::Open => return self.accept(look),
-            Action::Down => self.choose(1),
-            Action::Up => self.choose(-1),
-            Action::PageDown => self.choose(self.scroll.page()),
-            Action::PageUp => self.choose(-self.scroll.page()),
             Action::NextField | Action::PreviousField => {
                 const ROUND: [Purpose; 4] = [
                     Purpose::Model(Asked::Actor),
@@ -324,7 +306,7 @@ impl Overlay for ModelBox {
                     self.filter(look);
                 }
             }
-            _ => {}
+            other => self.choose(moved(other, self.scroll.page()).unwrap_or(0)),
         }
         Reaction::default()
     }

@@ -3,7 +3,7 @@
 use super::field::Field;
 use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, put_line};
-use super::{Overlay, Reaction, place};
+use super::{Overlay, Reaction, moved, place};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
@@ -80,11 +80,7 @@ impl Overlay for Palette {
         match action {
             Action::Close => return Reaction::close(),
             Action::Accept | Action::Open => return self.run(look),
-            Action::Down => self.choose(1),
-            Action::Up => self.choose(-1),
-            Action::PageDown => self.choose(10),
-            Action::PageUp => self.choose(-10),
-            _ => {}
+            other => self.choose(moved(other, 10).unwrap_or(0)),
         }
         Reaction::default()
     }

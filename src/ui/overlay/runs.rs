@@ -7,7 +7,7 @@ mod row;
 mod tests;
 
 use super::window::{Place, Pointed, Scroll, Window, put_line};
-use super::{Overlay, Reaction};
+use super::{Overlay, Reaction, moved};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
@@ -143,19 +143,17 @@ impl Overlay for Runs {
         let page = self.scroll.page();
         match action {
             Action::Close => return Reaction::close(),
-            Action::Down => self.walk(look, 1),
-            Action::Up => self.walk(look, -1),
-            Action::PageDown => self.walk(look, page),
-            Action::PageUp => self.walk(look, -page),
-            Action::First => self.walk(look, isize::MIN),
-            Action::Live => self.walk(look, isize::MAX),
             Action::OnlyFailed => return self.change(look, |w| w.failed = !w.failed),
             Action::SortRows => return self.change(look, |w| w.sort = w.sort.next()),
             Action::GroupCauses => return self.change(look, |w| w.grouped = !w.grouped),
             Action::Open | Action::Accept => return self.go(look),
             Action::Rerun => return self.rerun(look),
             Action::Help => return Reaction::want(Request::Do(action)),
-            _ => {}
+            other => {
+                if let Some(by) = moved(other, page) {
+                    self.walk(look, by);
+                }
+            }
         }
         Reaction::default()
     }

@@ -1,7 +1,7 @@
 //! A summary of the mentor that waits: what would go and what would come, each line to be accepted or refused.
 
 use super::window::{Line, Page, Pointed, Scroll, paragraph};
-use super::{Overlay, Reaction};
+use super::{Overlay, Reaction, moved};
 use crate::domain::{ChangeLine, LessonText, PoolChange, Seq};
 use crate::engine::Command;
 use crate::ui::canvas::Canvas;
@@ -109,12 +109,6 @@ impl Overlay for Summary {
         match action {
             Action::Close => return Reaction::close(),
             Action::Open | Action::Accept => return self.settle(),
-            Action::Down => self.walk(1),
-            Action::Up => self.walk(-1),
-            Action::PageDown => self.walk(self.scroll.page()),
-            Action::PageUp => self.walk(-self.scroll.page()),
-            Action::First => self.chosen = 0,
-            Action::Live => self.walk(isize::MAX),
             Action::RejectOrToggle => {
                 if let Some(no) = self.refused.get_mut(self.chosen) {
                     *no = !*no;
@@ -124,7 +118,7 @@ impl Overlay for Summary {
                 let all = !self.refused.iter().all(|no| *no);
                 self.refused.fill(all);
             }
-            _ => {}
+            other => self.walk(moved(other, self.scroll.page()).unwrap_or(0)),
         }
         Reaction::default()
     }

@@ -296,6 +296,24 @@ impl Scroll {
         for (y, place) in (area.y..).zip(top..all.min(top + height)) {
             put_line(&row(place), Rect { y, height: 1, ..area }, canvas);
         }
+        self.beyond(area, canvas);
+    }
+
+    /// At the frame to the right of a list, marks where rows stand above or below those that are seen.
+    fn beyond(&self, area: Rect, canvas: &mut Canvas<'_>) {
+        let ((all, height), top) = (self.seen.get(), self.top.get());
+        if area.is_empty() {
+            return;
+        }
+        let (x, style) = (edge(area, canvas), canvas.style(Role::Title));
+        let [above, below] = canvas.glyphs.beyond;
+        if top > 0 {
+            canvas.put(x, area.y, 1, above, style);
+        }
+        // In a list of one row the way on counts for more than the way back.
+        if top + height < all {
+            canvas.put(x, area.bottom() - 1, 1, below, style);
+        }
     }
 
     /// Draws the rows that are to be seen, and at the right edge what part of all they are.
@@ -315,10 +333,15 @@ impl Scroll {
         if all > height && area.width > 0 {
             let place = (top * height.saturating_sub(1)).checked_div(all - height).unwrap_or(0);
             let style = canvas.style(Role::FrameOverlay);
-            let x = (area.right() + 1).min(canvas.buffer.area.right().saturating_sub(1));
+            let x = edge(area, canvas);
             canvas.put(x, area.y + place as u16, 1, canvas.glyphs.now, style);
         }
     }
+}
+
+/// The column of the frame to the right of an area inside of it.
+fn edge(area: Rect, canvas: &Canvas<'_>) -> u16 {
+    (area.right() + 1).min(canvas.buffer.area.right().saturating_sub(1))
 }
 
 /// Draws pieces in one row.

@@ -202,7 +202,6 @@ fn the_end_card_leads_on() {
     assert!(matches!(&wants[..], [Request::Send(Command::Begin(task))] if task.id == "heat/7"), "{wants:?}");
     let mut stage = Stage::new(lost(), 80, 24);
     stage.tell(Msg::News);
-    stage.press("Down");
     stage.press("Enter");
     assert_eq!(stage.moment().chosen(), 22);
 }

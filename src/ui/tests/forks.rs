@@ -220,7 +220,7 @@ fn method_model_and_settings_can_be_another() {
     assert_eq!(stage.press("Enter"), []);
     assert!(screen(&stage.draw()).contains("expected a whole number from 0 to 2"));
     stage.press("Ctrl-u");
-    stage.press("1");
+    stage.tell(Msg::Paste("examples 1".to_owned()));
     let wants = stage.press("Enter");
     let then = [Command::Set { name: "examples".to_owned(), value: 1.into() }];
     assert_eq!(forked(&wants).then, then);
@@ -252,6 +252,29 @@ fn lessons_of_the_past_change_on_a_branch_of_their_own() {
     assert_eq!(top(&stage), "details");
     assert_eq!(stage.press("P"), []);
     assert_eq!(top(&stage), "fork");
+}
+
+/// The dialog was gone with what had been typed, and the message alone stayed.
+#[test]
+fn a_refused_branch_brings_the_dialog_back_as_it_was() {
+    let mut stage = at(stepped(), 2, "n");
+    choose(&mut stage, "another model acts");
+    stage.press("Enter");
+    stage.tell(Msg::Paste("openai:z profile nope".to_owned()));
+    forked(&stage.press("Enter"));
+    assert_eq!(top(&stage), "");
+    let refusal = Refusal::new("there is no profile \"nope\"", "write one");
+    stage.fixture.store.signal(Signal::Refused(refusal.clone()));
+    stage.tell(Msg::News);
+    let shown = screen(&stage.draw());
+    assert_eq!(top(&stage), "fork");
+    assert!(shown.contains("openai:z profile nope") && shown.contains("there is no profile"), "{shown}");
+    // A later refusal is about something else.
+    forked(&stage.press("Enter"));
+    stage.press("Left");
+    stage.fixture.store.signal(Signal::Refused(refusal));
+    stage.tell(Msg::News);
+    assert_eq!(top(&stage), "");
 }
 
 /// Esc goes one level back, and leaves everything as it is.

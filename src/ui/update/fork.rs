@@ -95,7 +95,9 @@ pub(super) fn words(command: &Command, look: &Look<'_>) -> String {
 
 /// A refused wish that is about an event: a branch from before it is offered.
 pub(super) fn refused(model: &mut Model, look: &Look<'_>, refusal: &Refusal) -> bool {
-    let Some(about) = refusal.about.filter(|_| !look.reading()) else { return false };
+    // Nothing comes up under the hands of a person who types elsewhere; it is said.
+    let free = model.overlays.is_empty() && !look.reading();
+    let Some(about) = refusal.about.filter(|_| free) else { return false };
     model.overlays.push(Box::new(ForkBox::before(look, refusal, about)));
     true
 }
@@ -112,6 +114,7 @@ pub(super) fn follow(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     model.cursor = Cursor::Live;
     model.scrolls = Scrolls::default();
     model.overlays.clear();
+    model.asked_a_branch = None;
     (model.asked, model.owed, model.lined, model.carded, model.differed) = (None, 0, None, None, None);
     let known = model.twigs.iter().any(|t| t.id == branch);
     let tree = look.keymap.label(Action::Branches).unwrap_or_default();

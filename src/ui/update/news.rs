@@ -32,6 +32,9 @@ pub(super) fn hear(model: &mut Model, look: &Look<'_>) {
             Signal::Refused(refusal) if fork::refused(model, look, refusal) => {}
             Signal::Refused(refusal) => {
                 model.say(format!("{}: {}", refusal.why, refusal.next), Tone::Refused, look.now);
+                if model.overlays.is_empty() {
+                    model.overlays.extend(model.asked_a_branch.take());
+                }
             }
             Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
         }

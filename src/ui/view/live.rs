@@ -11,6 +11,7 @@ use crate::text::{truncate, wrap};
 use crate::ui::keymap::Action;
 use crate::ui::look::Look;
 use crate::ui::model::Model;
+use crate::ui::overlay::task_left;
 use crate::ui::theme::Role;
 
 /// A picture of the turning mark stands for so long.
@@ -45,6 +46,11 @@ pub(super) fn live_rows(look: &Look<'_>, measure: Measure, model: &Model) -> Vec
         waiting(&mut w, look, state);
     }
     troubles(&mut w, look, state);
+    // The card of an ended episode says what can be done.
+    let carded = state.open_episode().is_none() && !model.overlays.is_empty();
+    if state.waits() && state.run.is_some() && !look.reading() && !carded && !w.names_a_key() {
+        next(&mut w, look, state);
+    }
     let mut rows = w.rows();
     for row in &mut rows {
         row.step = number;
@@ -102,6 +108,29 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     // An action of a plan was asked of nobody, so nobody can be told why it is refused.
     let known = if step.call.is_some() { pairs.len() } else { 2 };
     w.line(2, keys(look, &pairs[..known]));
+}
+
+/// What the next keys are, where nothing that waits has named its own.
+fn next(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
+    let ended = state.episode.is_some() && state.open_episode().is_none();
+    let asks = state.open_episode().is_some_and(|e| e.reset.is_some()) && !state.ending();
+    let runs = (Action::PauseRun, "runs");
+    let pairs = match state.autonomy {
+        _ if ended => {
+            let mut pairs = vec![(Action::EndCard, "result card")];
+            pairs.extend(task_left(state).then_some((Action::Step, "next task")));
+            pairs.push((Action::AskAgain, "play it again"));
+            pairs
+        }
+        _ if state.over => vec![(Action::Palette, "every action by name")],
+        _ if state.awaiting().is_some() => vec![(Action::Step, "does what is proposed"), runs],
+        Autonomy::Human if asks => {
+            vec![(Action::Override, "your action"), (Action::ToggleHuman, "lets the agent play")]
+        }
+        _ if asks => vec![(Action::Step, "asks the agent"), runs],
+        _ => vec![(Action::Step, "goes on"), runs],
+    };
+    w.line(2, keys(look, &pairs));
 }
 
 /// Keys with their meaning, as pieces of a row.

@@ -62,6 +62,11 @@ impl<'a> Writer<'a> {
         Self { measure, glyphs, step, numbered: false, rows: Vec::new() }
     }
 
+    /// A row says what a key does.
+    pub fn names_a_key(&self) -> bool {
+        self.rows.iter().any(|row| row.pieces.iter().any(|(role, _)| *role == Role::Key))
+    }
+
     /// The rows written.
     pub fn rows(self) -> Vec<Row> {
         self.rows

@@ -65,7 +65,9 @@ fn window(
     scroll: i32,
     scratch: &mut Scratch,
 ) -> Vec<Row> {
-    let Some(episode) = look.episode() else { return Vec::new() };
+    let Some(episode) = look.episode() else {
+        return live_rows(look, Measure { parts, columns: area.width, digits: 1 }, model);
+    };
     let last = episode.steps.len() as u32;
     let digits = last.max(10).ilog10() as u16 + 1;
     let measure = Measure { parts, columns: area.width, digits };

@@ -2,6 +2,7 @@
 
 use super::super::field::Field;
 use super::super::fuzzy::rank;
+use super::super::moved;
 use super::super::window::{Line, Pointed, Scroll, put_line};
 use crate::domain::{EpisodeSummary, Task};
 use crate::text::{fits, truncate, width};
@@ -130,14 +131,7 @@ impl Chooser {
     }
 
     pub(super) fn act(&mut self, action: Action) {
-        let by = match action {
-            Action::Down => 1,
-            Action::Up => -1,
-            Action::PageDown => 10,
-            Action::PageUp => -10,
-            _ => 0,
-        };
-        self.walk(by);
+        self.walk(moved(action, 10).unwrap_or(0));
     }
 
     fn walk(&mut self, by: isize) {
@@ -171,10 +165,10 @@ impl Chooser {
         let told = match &self.others {
             Ok(true) => Some((Role::Dim, "looking for branches and sessions ...".to_owned())),
             Err(why) => Some((Role::Warn, why.clone())),
-            Ok(false) if self.fitting.is_empty() => Some((
-                Role::Dim,
-                "nothing is called so; there is no other episode, branch or session".to_owned(),
-            )),
+            Ok(false) if self.all.is_empty() => {
+                Some((Role::Dim, "there is no other episode, branch or session".to_owned()))
+            }
+            Ok(false) if self.fitting.is_empty() => Some((Role::Dim, "nothing is called so".to_owned())),
             Ok(false) => None,
         };
         let high = u16::from(told.is_some());

@@ -2,9 +2,11 @@
 
 use super::super::action_line::ActionLine;
 use super::super::field::Field;
+use super::super::moved;
+use super::super::named::{self, NamedLine};
 use super::super::window::{Line, Pointed, Scroll, paragraph, put_line};
 use super::Change;
-use crate::domain::{Asked, Fate, KNOBS, Knob, RunSpec, Setting, SettingOrigin, ShownAs, knob_of};
+use crate::domain::{Asked, Fate, Knob, RunSpec, ShownAs, knob_of};
 use crate::driver::Accepted;
 use crate::engine::{Command, State};
 use crate::method::{NAMES, PaperOrCode, SETTINGS, defaults, follow, switched};
@@ -27,12 +29,12 @@ pub(super) struct Value {
     field: Field,
     /// In the place of the field, where an action is typed.
     line: Option<ActionLine>,
-    /// The names to choose from, each with what it is now; empty: only the field is there.
-    names: Vec<(String, String)>,
+    /// In the place of the field, where one of several values is to be another.
+    named: Option<NamedLine>,
+    /// The methods to choose from.
+    methods: &'static [&'static str],
     chosen: usize,
     scroll: Scroll,
-    /// The setting that was chosen from the list.
-    setting: Option<String>,
     /// The moment whose actions were asked for.
     asked: Option<ThenAt>,
 }
@@ -51,20 +53,20 @@ impl Value {
             _ => None,
         }
         .unwrap_or_default();
-        let names = match &change {
-            Change::Method => NAMES.iter().map(|n| ((*n).to_owned(), String::new())).collect(),
-            Change::Setting => settings(run),
-            Change::Sampling(asked) => knobs(run, *asked),
-            _ => Vec::new(),
+        let named = match &change {
+            Change::Setting => Some(named::settings(run)),
+            Change::Sampling(asked) => Some(named::knobs(run, *asked)),
+            _ => None,
         };
+        let methods: &[&str] = if change == Change::Method { NAMES } else { &[] };
         let field = match &change {
             Change::Thought | Change::Observation => Field::lines(&was),
             _ => Field::replaceable(&was),
         };
-        let chosen = names.iter().position(|(name, _)| *name == was).unwrap_or(0);
+        let chosen = methods.iter().position(|name| *name == was).unwrap_or(0);
         let line = (change == Change::Act).then(|| ActionLine::new(&was));
-        let scroll = Scroll::default();
-        Self { change, step, was, field, line, names, chosen, scroll, setting: None, asked }
+        let (named, scroll) = (named.map(NamedLine::new), Scroll::default());
+        Self { change, step, was, field, line, named, methods, chosen, scroll, asked }
     }
 
     /// What the world accepted then has come in. That of another moment, which was asked for before, is dropped.
@@ -88,11 +90,8 @@ impl Value {
             Change::Method => "another method".to_owned(),
             Change::Actor => "who acts".to_owned(),
             Change::Mentor => "who reflects".to_owned(),
-            Change::Sampling(asked) => {
-                let of = format!("sampling of the {}", asked.name());
-                self.setting.as_deref().and_then(knob_of).map_or(of, |(_, knob)| knob.setting(*asked))
-            }
-            _ => self.setting.clone().unwrap_or_else(|| "which setting".to_owned()),
+            Change::Sampling(asked) => format!("sampling of the {}", asked.name()),
+            _ => "another setting".to_owned(),
         }
     }
 
@@ -109,26 +108,42 @@ impl Value {
             Change::Method => {
                 "Lessons and reflections stay; the new method begins with its own defaults.".to_owned()
             }
-            Change::Actor => "openai:MODEL, rules (built in), human, or recorded:SESSION".to_owned(),
-            Change::Mentor => "openai:MODEL, symbolic (rules), recorded:SESSION, or none".to_owned(),
-            Change::Sampling(asked) => match self.setting.as_deref().and_then(knob_of) {
-                Some((_, knob)) => format!("{}: {}", knob.meaning, knob.allowed),
-                None => look.shown().run.as_deref().map_or_else(String::new, |r| r.sampling_told(*asked)),
-            },
+            Change::Actor => {
+                "openai:MODEL, `openai:MODEL profile NAME`, rules (built in), human, or recorded:SESSION"
+                    .to_owned()
+            }
+            Change::Mentor => {
+                "openai:MODEL, `openai:MODEL profile NAME`, symbolic (rules), recorded:SESSION, or none"
+                    .to_owned()
+            }
             _ => {
-                let spec = self.setting.as_ref().and_then(|n| SETTINGS.iter().find(|s| s.name == n));
-                spec.map_or_else(String::new, |s| format!("{}: {}", s.meaning, s.allowed()))
+                let told = self.named.as_ref().and_then(NamedLine::told);
+                told.unwrap_or_else(|| match (&self.change, look.shown().run.as_deref()) {
+                    (Change::Sampling(asked), Some(run)) => {
+                        let first = format!("{}.temperature", asked.name());
+                        let heeded = named::read(run, &first, "off")
+                            .map(|_| format!("NAME VALUE, such as {first} 0.7"));
+                        heeded.unwrap_or_else(|why| why)
+                    }
+                    _ => "NAME VALUE; Enter puts the chosen name into the line".to_owned(),
+                })
             }
         }
     }
 
     fn lists(&self) -> bool {
-        !self.names.is_empty() && self.setting.is_none()
+        !self.methods.is_empty()
+    }
+
+    /// Takes back what is typed where a list lies below it; whether there was anything.
+    pub(super) fn cleared(&mut self) -> bool {
+        self.named.as_mut().is_some_and(NamedLine::clear)
     }
 
     pub(super) fn mode(&self) -> Mode {
         match self.change {
             _ if self.lists() => Mode::Choice,
+            _ if self.named.is_some() => Mode::Pick,
             Change::Thought | Change::Observation => Mode::Rewrite,
             Change::Act => Mode::Input,
             _ => Mode::Line,
@@ -136,10 +151,14 @@ impl Value {
     }
 
     pub(super) fn rows(&self) -> u16 {
+        if let Some(named) = &self.named {
+            return named.rows();
+        }
         match self.change {
-            _ if self.lists() => self.names.len() as u16 + 2,
+            _ if self.lists() => self.methods.len() as u16 + 2,
             Change::Thought | Change::Observation => 9,
             Change::Act => 12,
+            Change::Actor | Change::Mentor => 4,
             _ => 3,
         }
     }
@@ -148,29 +167,24 @@ impl Value {
         if let Some(line) = &mut self.line {
             return line.act(action);
         }
-        let by: isize = match action {
-            Action::Down | Action::NextField => 1,
-            Action::Up | Action::PreviousField => -1,
-            Action::PageDown => 8,
-            Action::PageUp => -8,
-            Action::First => isize::MIN,
-            Action::Live => isize::MAX,
-            Action::NewLine => {
-                self.field.new_line();
-                0
-            }
-            _ => 0,
-        };
-        self.by(by);
+        if let Some(named) = &mut self.named {
+            return named.act(action);
+        }
+        if action == Action::NewLine {
+            self.field.new_line();
+        }
+        self.by(moved(action, self.scroll.page()).unwrap_or(0));
     }
 
     fn by(&mut self, by: isize) {
-        self.chosen = self.chosen.saturating_add_signed(by).min(self.names.len().saturating_sub(1));
+        self.chosen = self.chosen.saturating_add_signed(by).min(self.methods.len().saturating_sub(1));
     }
 
     pub(super) fn key(&mut self, key: KeyEvent) {
         if let Some(line) = &mut self.line {
             line.key(key);
+        } else if let Some(named) = &mut self.named {
+            named.key(key);
         } else if !self.lists() {
             self.field.key(key);
         }
@@ -179,6 +193,8 @@ impl Value {
     pub(super) fn paste(&mut self, text: &str) {
         if let Some(line) = &mut self.line {
             line.paste(text);
+        } else if let Some(named) = &mut self.named {
+            named.paste(text);
         } else if !self.lists() {
             self.field.paste(text);
         }
@@ -187,6 +203,9 @@ impl Value {
     pub(super) fn mouse(&mut self, event: MouseEvent) {
         if let Some(line) = &mut self.line {
             return line.mouse(event);
+        }
+        if let Some(named) = &mut self.named {
+            return named.mouse(event);
         }
         match self.scroll.pointed(event).filter(|_| self.lists()) {
             Some(Pointed::Row(row)) => self.chosen = row,
@@ -202,29 +221,21 @@ impl Value {
     /// What is wrong with it, in words.
     pub(super) fn taken(&mut self, look: &Look<'_>, played: bool) -> Result<Option<Taken>, String> {
         let step = self.step;
-        let name = self.names.get(self.chosen).map(|n| n.0.clone());
-        if self.change == Change::Method {
-            let method = name.ok_or("choose a method")?;
+        if let Some(method) = self.methods.get(self.chosen) {
             let spec = spec(look)?;
-            if method == spec.method {
+            if *method == spec.method {
                 return Err("this is the method as it is".to_owned());
             }
             let words = format!("method {method}");
             return Ok(Some(
-                self.told(&words, vec![Command::ChangeRun(Box::new(with_method(spec, &method)))]),
+                self.told(&words, vec![Command::ChangeRun(Box::new(with_method(spec, method)))]),
             ));
         }
-        if self.lists() {
-            self.was = self.names.get(self.chosen).map(|n| n.1.clone()).unwrap_or_default();
-            // What stands behind a value says whose it is; that is not typed.
-            if matches!(self.change, Change::Sampling(_)) {
-                self.was = self.was.split("  ").next().unwrap_or_default().to_owned();
-            } else if let Some(value) = self.was.strip_suffix(BY_MENTOR) {
-                self.was = value.to_owned();
-            }
-            self.field = Field::replaceable(&self.was);
-            self.setting = name;
-            return Ok(None);
+        if let Some(named) = &mut self.named {
+            let Some((name, text)) = named.taken()? else { return Ok(None) };
+            let value = named::read(&spec(look)?, &name, &text)?;
+            let words = if knob_of(&name).is_some() { Knob::words(&value) } else { text };
+            return Ok(Some(self.told(&format!("{name} = {words}"), vec![Command::Set { name, value }])));
         }
         let text = self.line.as_ref().map_or_else(|| self.field.text(), ActionLine::text);
         if text.is_empty() {
@@ -250,21 +261,7 @@ impl Value {
                 let spec = switched(&spec(look)?, Asked::Mentor, &line);
                 self.told(&format!("mentor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
-            Change::Sampling(asked) => {
-                let name = self.setting.clone().unwrap_or_default();
-                let (_, knob) = knob_of(&name).ok_or("choose what is to be another")?;
-                let value = knob.read(&text)?;
-                spec(look)?.heeds(*asked, knob, &value)?;
-                self.told(&format!("{name} = {}", Knob::words(&value)), vec![Command::Set { name, value }])
-            }
-            _ => {
-                let name = self.setting.clone().unwrap_or_default();
-                let value = serde_json::from_str(&line).unwrap_or_else(|_| line.clone().into());
-                if let Some(spec) = SETTINGS.iter().find(|s| s.name == name) {
-                    spec.check(&value)?;
-                }
-                self.told(&format!("{name} = {line}"), vec![Command::Set { name, value }])
-            }
+            _ => return Err("there is nothing to be typed here".to_owned()),
         }))
     }
 
@@ -275,10 +272,12 @@ impl Value {
     }
 
     pub(super) fn draw(&self, look: &Look<'_>, note: Option<&str>, inside: Rect, canvas: &mut Canvas<'_>) {
+        // Rows of what is good to know, at the most.
+        const ABOUT: usize = 3;
         let (role, words) =
             note.map_or_else(|| (Role::Dim, self.about(look)), |n| (Role::Warn, n.to_owned()));
         let about: Vec<Line> =
-            paragraph((role, ""), role, &words, inside.width).into_iter().take(2).collect();
+            paragraph((role, ""), role, &words, inside.width).into_iter().take(ABOUT).collect();
         if let Some(line) = &self.line {
             let rows = about.iter().take(usize::from(note.is_none()));
             for (place, about) in rows.enumerate() {
@@ -289,20 +288,22 @@ impl Value {
             let waits = "the actions before it are taken again, to see what the world accepts there";
             return line.draw(look, (note, waits), body, canvas);
         }
+        if let Some(named) = &self.named {
+            return named.draw(look, &about, inside, canvas);
+        }
         let room = inside.height.saturating_sub(about.len() as u16);
         let body = Rect { height: room, ..inside };
         if self.lists() {
-            let wide = self.names.iter().map(|n| n.0.chars().count()).max().unwrap_or(0);
-            self.scroll.list(self.chosen, self.names.len(), body, canvas, |place| {
-                let Some((name, now)) = self.names.get(place) else { return Line::new() };
+            self.scroll.list(self.chosen, self.methods.len(), body, canvas, |place| {
+                let Some(name) = self.methods.get(place) else { return Line::new() };
                 let here = place == self.chosen;
                 let (mark, role) =
                     if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
-                let gap = " ".repeat(wide.saturating_sub(name.chars().count()) + 2);
+                let now = if *name == self.was { "  as it is" } else { "" };
                 vec![
                     (Role::Proposal, format!(" {mark} ")),
-                    (role, name.clone()),
-                    (Role::Dim, format!("{gap}{now}")),
+                    (role, (*name).to_owned()),
+                    (Role::Dim, now.to_owned()),
                 ]
             });
         } else {
@@ -337,34 +338,6 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
     settings.0.extend(old);
     follow(&spec.mentor, &mut settings);
     RunSpec { method: method.to_owned(), settings, loop_detector, ..spec }
-}
-
-/// What stands behind a value that follows from the mentor.
-const BY_MENTOR: &str = "  (because the mentor is a model)";
-
-/// The settings of a run with their values.
-fn settings(run: Option<&RunSpec>) -> Vec<(String, String)> {
-    let Some(run) = run else { return Vec::new() };
-    let word = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    // What is about a server is changed with its model and its sampling.
-    let of_a_role = |name: &str| ["actor.", "mentor."].iter().any(|role| name.starts_with(role));
-    let told = run.settings.0.iter().filter(|(name, _)| *name != "templates" && !of_a_role(name));
-    let because = |s: &Setting| if s.origin == SettingOrigin::Mentor { BY_MENTOR } else { "" };
-    told.map(|(name, setting)| (name.clone(), word(&setting.value) + because(setting))).collect()
-}
-
-/// What can be another of a role's sampling, each with how it is and whose value that is.
-fn knobs(run: Option<&RunSpec>, asked: Asked) -> Vec<(String, String)> {
-    let Some(run) = run else { return Vec::new() };
-    let told = KNOBS.iter().map(|knob| {
-        let now = match run.sampled(asked, knob) {
-            (Some(value), true) => format!("{}  (a person's)", Knob::words(&value)),
-            (Some(value), false) => Knob::words(&value),
-            (None, _) => String::new(),
-        };
-        (knob.setting(asked), now)
-    });
-    told.collect()
 }
 
 /// An override as the person's settings want it shown.

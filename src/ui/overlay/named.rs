@@ -1,0 +1,253 @@
+//! Named values of which one is to be another: a list with how each is now, over it a line with the words of `set`: a name
+//! and, behind a blank, its value. The box of models and the fork dialog have the same.
+
+use super::field::Field;
+use super::fuzzy::rank;
+use super::moved;
+use super::window::{Line, Pointed, Scroll, put_line};
+use crate::domain::{Asked, KNOBS, Knob, RunSpec, SettingOrigin, knob_of};
+use crate::method::{SETTINGS, SettingSpec};
+use crate::ui::canvas::Canvas;
+use crate::ui::keymap::Action;
+use crate::ui::look::Look;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Rect;
+use serde_json::Value;
+
+/// A name and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    /// The name, as `set` has it.
+    pub(super) name: String,
+    /// The value, as it is typed; empty where nobody knows it.
+    now: String,
+    /// Whose it is, where that is to be said.
+    whose: &'static str,
+    /// What it means.
+    meaning: &'static str,
+    /// What it may be.
+    allowed: String,
+}
+
+impl Named {
+    /// What stands behind the name in the list.
+    pub(super) fn about(&self) -> String {
+        let now = match (self.now.as_str(), self.whose) {
+            ("", _) => String::new(),
+            (now, "") => format!("{now}; "),
+            (now, whose) => format!("{now} ({whose}); "),
+        };
+        format!("{now}{}", self.meaning)
+    }
+
+    /// What is to be known while its value is typed.
+    pub(super) fn told(&self, typed: bool) -> String {
+        let words = if typed { "as typed" } else { self.meaning };
+        format!("{words}: {}", self.allowed)
+    }
+
+    /// The line with its name and value; typing replaces the value.
+    pub(super) fn field(&self) -> Field {
+        Field::replaceable_from(&format!("{} {}", self.name, self.now), self.name.chars().count() + 1)
+    }
+}
+
+/// How a role is sampled.
+pub(super) fn knobs(run: Option<&RunSpec>, asked: Asked) -> Vec<Named> {
+    let named = KNOBS.iter().map(|knob| {
+        let (now, chosen) = run.map_or((None, false), |r| r.sampled(asked, knob));
+        Named {
+            name: knob.setting(asked),
+            now: now.as_ref().map_or_else(String::new, Knob::words),
+            whose: if chosen { "a person's" } else { "" },
+            meaning: knob.meaning,
+            allowed: knob.allowed.to_owned(),
+        }
+    });
+    named.collect()
+}
+
+/// The settings of a run, but for what is changed with its models and their sampling.
+pub(super) fn settings(run: Option<&RunSpec>) -> Vec<Named> {
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let of_a_role = |name: &str| ["actor.", "mentor."].iter().any(|role| name.starts_with(role));
+    let all = run.into_iter().flat_map(|r| &r.settings.0);
+    let named = all.filter(|(name, _)| *name != "templates" && !of_a_role(name)).map(|(name, setting)| {
+        let spec = SETTINGS.iter().find(|s| s.name == name);
+        Named {
+            name: name.clone(),
+            now: word(&setting.value),
+            whose: if setting.origin == SettingOrigin::Mentor { "because the mentor is a model" } else { "" },
+            meaning: spec.map_or("", |s| s.meaning),
+            allowed: spec.map_or_else(String::new, SettingSpec::allowed),
+        }
+    });
+    named.collect()
+}
+
+/// The named one that is typed, and the value behind it: `set actor.temperature 0.5`, `actor.temperature=0.5`, and where
+/// all names have the same role also `temperature 0.5`. None: the line begins with no whole name.
+pub(super) fn typed<'a>(all: &'a [Named], line: &str) -> Option<(&'a Named, String)> {
+    let (name, value) = apart(line);
+    let role = |n: &Named| n.name.split_once('.').is_some_and(|(_, knob)| knob == name);
+    let named = all.iter().find(|n| n.name == name).or_else(|| all.iter().find(|n| role(n)))?;
+    Some((named, value.trim_start_matches([' ', '=']).to_owned()))
+}
+
+/// A line without `set`, as its name and what is behind it.
+fn apart(line: &str) -> (&str, &str) {
+    let line = line.strip_prefix("set ").unwrap_or(line).trim_start();
+    line.split_once([' ', '=']).unwrap_or((line, ""))
+}
+
+/// What was typed for a name, as its value.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub(super) fn read(run: &RunSpec, name: &str, text: &str) -> Result<Value, String> {
+    if let Some((asked, knob)) = knob_of(name) {
+        let value = knob.read(text)?;
+        return run.heeds(asked, knob, &value).map(|()| value);
+    }
+    let value = serde_json::from_str(text).unwrap_or_else(|_| text.into());
+    if let Some(spec) = SETTINGS.iter().find(|s| s.name == name) {
+        spec.check(&value)?;
+    }
+    Ok(value)
+}
+
+/// The line and the list below it.
+pub(super) struct NamedLine {
+    all: Vec<Named>,
+    field: Field,
+    fitting: Vec<Named>,
+    chosen: usize,
+    scroll: Scroll,
+}
+
+impl NamedLine {
+    /// An empty line over all of them.
+    pub(super) fn new(all: Vec<Named>) -> Self {
+        let fitting = all.clone();
+        Self { all, field: Field::line(""), fitting, chosen: 0, scroll: Scroll::default() }
+    }
+
+    /// The rows it would like.
+    pub(super) fn rows(&self) -> u16 {
+        self.all.len() as u16 + 2
+    }
+
+    fn filter(&mut self) {
+        let line = self.field.text();
+        self.fitting = if let Some((named, _)) = typed(&self.all, &line) {
+            vec![named.clone()]
+        } else {
+            let words: Vec<String> = self.all.iter().map(|n| format!("{} {}", n.name, n.meaning)).collect();
+            let order = rank(apart(&line).0, words.iter().map(String::as_str));
+            order.into_iter().filter_map(|place| self.all.get(place).cloned()).collect()
+        };
+        self.chosen = 0;
+    }
+
+    /// Back to the whole list; whether anything was typed.
+    pub(super) fn clear(&mut self) -> bool {
+        let any = !self.field.text().is_empty();
+        if any {
+            let was = typed(&self.all, &self.field.text()).map(|(named, _)| named.name.clone());
+            self.field.replace("");
+            self.filter();
+            let at = was.and_then(|name| self.fitting.iter().position(|n| n.name == name));
+            self.chosen = at.unwrap_or(0);
+        }
+        any
+    }
+
+    /// What is typed as a name and another value than it has now; none: the chosen name was put into the line.
+    ///
+    /// # Errors
+    /// What is missing, in words.
+    pub(super) fn taken(&mut self) -> Result<Option<(String, String)>, String> {
+        let line = self.field.text();
+        let Some((named, value)) = typed(&self.all, &line).filter(|(_, value)| !value.is_empty()) else {
+            if self.fitting.is_empty() {
+                return Err(format!("nothing here is called `{}`; the list has every name", apart(&line).0));
+            }
+            self.fill();
+            return Ok(None);
+        };
+        if value == named.now {
+            return Err("this is what it was; change it, or go back with Esc".to_owned());
+        }
+        Ok(Some((named.name.clone(), value)))
+    }
+
+    fn fill(&mut self) {
+        if let Some(named) = self.fitting.get(self.chosen) {
+            self.field = named.field();
+            self.filter();
+        }
+    }
+
+    pub(super) fn act(&mut self, action: Action) {
+        match action {
+            Action::NextField => self.fill(),
+            other => self.by(moved(other, self.scroll.page()).unwrap_or(0)),
+        }
+    }
+
+    fn by(&mut self, by: isize) {
+        self.chosen = self.chosen.saturating_add_signed(by).min(self.fitting.len().saturating_sub(1));
+    }
+
+    pub(super) fn key(&mut self, key: KeyEvent) {
+        if self.field.key(key) {
+            self.filter();
+        }
+    }
+
+    pub(super) fn paste(&mut self, text: &str) {
+        if self.field.paste(text) {
+            self.filter();
+        }
+    }
+
+    pub(super) fn mouse(&mut self, event: MouseEvent) {
+        match self.scroll.pointed(event) {
+            Some(Pointed::Row(row)) if row == self.chosen => self.fill(),
+            Some(Pointed::Row(row)) => self.chosen = row,
+            Some(Pointed::Wheel(by)) => self.by(by),
+            None => {}
+        }
+    }
+
+    /// What is to be known of the line.
+    pub(super) fn told(&self) -> Option<String> {
+        typed(&self.all, &self.field.text()).map(|(named, _)| named.told(false))
+    }
+
+    /// The line, what is to be known of it, and the list.
+    pub(super) fn draw(&self, look: &Look<'_>, told: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
+        let row = |n: u16| Rect { y: area.y + n, height: u16::from(area.height > n), ..area };
+        self.field.draw(true, row(0), canvas);
+        for (place, line) in (1..).zip(told) {
+            if row(place).height > 0 {
+                put_line(line, row(place), canvas);
+            }
+        }
+        let above = 1 + told.len() as u16;
+        let list = Rect { y: area.y + above, height: area.height.saturating_sub(above), ..area };
+        let wide = self.all.iter().map(|n| n.name.chars().count()).max().unwrap_or(0);
+        self.scroll.list(self.chosen, self.fitting.len(), list, canvas, |place| {
+            let Some(named) = self.fitting.get(place) else { return Line::new() };
+            let here = place == self.chosen;
+            let (mark, role) = if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
+            vec![
+                (Role::Proposal, format!("{mark} ")),
+                (role, named.name.clone()),
+                (Role::Dim, " ".repeat(wide.saturating_sub(named.name.chars().count()) + 2)),
+                (Role::Dim, named.about()),
+            ]
+        });
+    }
+}

@@ -1,0 +1,153 @@
+//! Where the program waits for a person, a row says what the next keys are.
+
+use super::mentor::asked;
+use super::overlays::lost;
+use super::{SIZES, Stage, screen};
+use crate::domain::{Autonomy, BranchId, By, EpisodeRole, Seq};
+use crate::engine::{Cause, Event, PauseReason};
+use crate::timeline::Timeline;
+use crate::ui::fixture::{Fixture, fcrf, kitchen, planned, reflexion, summary, sweet_sour};
+use serde_json::{Value, json};
+
+/// A session that waits.
+type Make = fn() -> Fixture;
+
+/// The kitchen after a turn, with nothing asked and nothing pending.
+fn between() -> Fixture {
+    let mut f = kitchen();
+    f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, Value::Null);
+    f.pause();
+    f
+}
+
+/// A branch that began with another sampling.
+fn sampled() -> Fixture {
+    let mut f = between();
+    f.write(Cause::Person, Event::SettingChanged { name: "actor.temperature".to_owned(), value: json!(0.5) });
+    f
+}
+
+/// A run that was stopped while its first world was being made.
+fn starting() -> Fixture {
+    let mut f = Fixture::new();
+    let task = f.state.run.as_deref().unwrap().tasks[0].clone();
+    let call = crate::domain::CallId(1);
+    let (task, role) = (Box::new(task), EpisodeRole::Test);
+    f.write(Cause::Policy, Event::EpisodeStarted { episode: 1, task, trial: 1, role, call });
+    f.write(Cause::Person, Event::Paused { reason: PauseReason::Person });
+    let turn = crate::domain::Turn { observation: "A room.".to_owned(), valid: true, ..Default::default() };
+    let goal = "find a mug".to_owned();
+    f.write(Cause::World, Event::WorldReset { call, turn: Box::new(turn), seen: None, goal });
+    f
+}
+
+/// Nothing has begun.
+fn before() -> Fixture {
+    let mut f = Fixture::new();
+    f.pause();
+    f
+}
+
+/// A person plays and has put the line away.
+fn played() -> Fixture {
+    let mut f = between();
+    f.write(Cause::Person, Event::AutonomySet { autonomy: Autonomy::Human });
+    f
+}
+
+fn approved() -> Fixture {
+    let mut f = kitchen();
+    let step = f.state().last_step().unwrap().number;
+    f.write(Cause::Person, Event::Approved { step });
+    f.pause();
+    f
+}
+
+fn cancelled() -> Fixture {
+    let (mut f, _) = asked();
+    for call in f.state().calls.keys().copied().collect::<Vec<_>>() {
+        f.write(Cause::Person, Event::CallCancelled { call, came: Box::default() });
+    }
+    f.pause();
+    f
+}
+
+fn over() -> Fixture {
+    let mut f = lost();
+    f.write(Cause::Policy, Event::RunEnded);
+    f
+}
+
+fn diverged() -> Fixture {
+    let mut f = kitchen();
+    let (recorded, now) = ("A mug 2.".to_owned(), "Nothing.".to_owned());
+    f.write(Cause::World, Event::Diverged { episode: 1, step: 9, recorded, now });
+    f
+}
+
+/// After a fork by sampling, and after a pause while the world was being made, nothing said what to do.
+#[test]
+fn whatever_waits_for_a_person_has_a_row_with_the_next_keys() {
+    let cases: [(&str, Make, &str); 12] = [
+        ("nothing has begun", before, "n goes on   Space runs"),
+        ("stopped at the start", starting, "n asks the agent   Space runs"),
+        ("between turns", between, "n asks the agent   Space runs"),
+        ("a fork by sampling", sampled, "n asks the agent   Space runs"),
+        ("a proposal", kitchen, "Enter do it   o override"),
+        ("an approved proposal", approved, "n does what is proposed   Space runs"),
+        ("a person plays", played, "o your action   H lets the agent play"),
+        ("the mentor was broken off", cancelled, "n go on: what is due is asked again"),
+        ("a summary", summary, "M shows its lines"),
+        ("a world that differs", diverged, "r go on with the world as it is"),
+        ("an ended episode", lost, "C result card   r play it again"),
+        ("an ended run", over, "C result card   r play it again"),
+    ];
+    for (name, fixture, row) in cases {
+        let whole = fixture();
+        assert!(whole.state().waits(), "{name} does not wait");
+        for (w, h) in SIZES {
+            let mut stage = Stage::new(Fixture::empty(), w, h);
+            stage.fixture.store = whole.store.clone();
+            let shown = screen(&stage.draw());
+            assert!(shown.contains(row), "{name} at {w}x{h}:\n{shown}");
+        }
+    }
+}
+
+/// Every moment of several sessions, stopped there.
+#[test]
+fn a_session_that_is_stopped_anywhere_says_what_the_next_keys_are() {
+    const ROWS: [&str; 11] = [
+        "n asks the agent",
+        "n goes on",
+        "n does what",
+        "n go on:",
+        "Enter do it",
+        "o your action",
+        "o type your action",
+        "M shows its lines",
+        "C result card   ",
+        "s send it",
+        "L go on without",
+    ];
+    let mut waited = 0;
+    for make in [kitchen, reflexion, fcrf, sweet_sour, planned, summary] {
+        let whole = make();
+        for seq in 1..=whole.state().head.0 {
+            let mut f = Fixture::empty();
+            let state = whole.store.state_at(Seq(seq));
+            let mut line = Timeline::default();
+            line.push(whole.store.timeline().between(Seq(0), Seq(seq)), state.clone());
+            f.store.swap(line, BranchId::trunk());
+            f.state = (*state).clone();
+            f.pause();
+            if !f.state().waits() {
+                continue;
+            }
+            waited += 1;
+            let shown = screen(&Stage::new(f, 80, 24).draw());
+            assert!(ROWS.iter().any(|row| shown.contains(row)), "at {seq}:\n{shown}");
+        }
+    }
+    assert!(waited > 200, "{waited}");
+}

@@ -1,0 +1,74 @@
+//! What a key means where it is pressed.
+
+use super::refusal::{only_read, wants_a_driver};
+use super::{act, cancel, over};
+use crate::domain::EndReason;
+use crate::engine::{Command, Pace};
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::look::Look;
+use crate::ui::model::{Focus, Model, Tone};
+use crate::ui::msg::Request;
+use crate::ui::view::Scratch;
+use crossterm::event::KeyEvent;
+
+/// A key was pressed. `gone`: what lay on top has just gone of itself, and the key may have been meant for it.
+pub(super) fn pressed(
+    model: &mut Model,
+    look: &Look<'_>,
+    scratch: &Scratch,
+    key: KeyEvent,
+    gone: bool,
+) -> Vec<Request> {
+    let panes = if model.focus == Focus::Lanes { Mode::Lanes } else { Mode::Main };
+    let mode = model.overlays.last().map_or(panes, |o| o.mode());
+    let action = look.keymap.find(mode, key);
+    // News has been read when the next key does something.
+    if (action.is_some() || !model.overlays.is_empty())
+        && model.notice.as_ref().is_some_and(|n| n.tone != Tone::Alarm)
+    {
+        model.notice = None;
+    }
+    if !matches!(action, Some(Action::Step | Action::Open | Action::NextTask)) {
+        model.owed = 0;
+    }
+    let ending = std::mem::take(&mut model.ending);
+    model.asked_a_branch = None;
+    match action {
+        Some(Action::EndEpisode) if ending => vec![Request::Send(Command::EndEpisode(EndReason::Person))],
+        Some(Action::Cancel) => cancel(model, look),
+        Some(Action::PauseRun) if !model.overlays.is_empty() => pause(model, look, mode),
+        Some(Action::Suspend) => vec![Request::Suspend],
+        Some(Action::Redraw) => vec![Request::Redraw],
+        Some(action) if !model.overlays.is_empty() => over(model, |top| top.act(action, look)),
+        Some(action) if gone && (wants_a_driver(action) || action == Action::Open) => {
+            let words = "what lay here has gone of itself; press the key again if it is meant for the run";
+            model.say(words, Tone::Refused, look.now);
+            Vec::new()
+        }
+        Some(action) => act(model, look, scratch, action),
+        None => over(model, |top| top.key(key, look)),
+    }
+}
+
+/// Whatever lies on top, what runs can be stopped; nothing is ever let run from behind it.
+fn pause(model: &mut Model, look: &Look<'_>, mode: Mode) -> Vec<Request> {
+    let state = &look.moment.head;
+    if look.reading() {
+        only_read(model, look);
+        return Vec::new();
+    }
+    if state.pace == Pace::Running || (state.pace == Pace::Paused && state.grant.is_some()) {
+        return vec![Request::Send(Command::Pause)];
+    }
+    let label = |key: Option<String>| key.unwrap_or_default();
+    let close = label(look.keymap.label_in(mode, Action::Close));
+    let words = match state.pace {
+        Pace::Pausing => "it is pausing already".to_owned(),
+        _ => format!(
+            "nothing runs; {close} closes this, then {} runs",
+            label(look.keymap.label(Action::PauseRun))
+        ),
+    };
+    model.say(words, Tone::Refused, look.now);
+    Vec::new()
+}
