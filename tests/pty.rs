@@ -315,7 +315,13 @@ fn on_a_screen_it_stops_exactly_where_the_recordings_do() {
             }
             window.wait_for(&format!("turn {turn}/50   STOPPED · {condition}"));
         }
-        // Behind the last there is no other: the run comes to its end.
+        // Behind the last there is no other: the run comes to its end. Over the card of a result Space orders nothing.
+        let length = if task.starts_with("easy/") { 13 } else { 50 };
+        if turns.last() == Some(&length) {
+            window.wait_for("is over");
+            window.press("\x1b");
+            window.wait_for("result card");
+        }
         window.press(" ");
         let ended = Instant::now();
         let over = |w: &Window| w.text().contains("/50   WON") || w.text().contains("/50   ENDED");
@@ -372,6 +378,8 @@ fn the_tour_is_followed_word_for_word() {
             "`new branch b1; trunk stays: B shows both, B u goes back`",
         ),
         ("", "on b1", "`on b1`"),
+        // While the agent still thinks, Space pauses.
+        ("", " 5 ▸ ", ""),
         ("b", "Breakpoints and watches", "`b` opens the breakpoints"),
         ("stalled 8", "it will stop there", "`stalled 8`"),
         ("\r", "stops where `stalled 8` comes true", ""),
