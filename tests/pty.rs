@@ -303,46 +303,50 @@ fn a_session_that_was_only_read_is_left_with_the_command_that_goes_on_with_it() 
 /// on to the next.
 #[test]
 fn on_a_screen_it_stops_exactly_where_the_recordings_do() {
-    for (_, task, condition, turns) in stops::rows() {
-        let mut command = CommandBuilder::new(PROGRAM);
-        command.args(["run", "--task", task, "--method", "omnireflect", "--break", condition]);
-        let mut window = Window::with(command, 120, 36, None);
-        window.wait_for(if turns.first() == Some(&1) { "STOPPED" } else { "PAUSED" });
-        for turn in &turns {
-            // It stands at its first proposal: stopped already, where the condition is true of that.
-            if *turn > 1 {
-                window.press(" ");
-            }
-            window.wait_for(&format!("turn {turn}/50   STOPPED · {condition}"));
+    let rows = stops::rows();
+    // Two at a time: a window mostly waits.
+    std::thread::scope(|scope| {
+        for half in rows.chunks(rows.len().div_ceil(2)) {
+            scope.spawn(|| half.iter().for_each(|row| stops_where_its_recording_does(row)));
         }
-        // Behind the last there is no other: the run comes to its end. Over the card of a result Space orders nothing.
-        let length = if task.starts_with("easy/") { 13 } else { 50 };
-        if turns.last() == Some(&length) {
-            window.wait_for("is over");
-            window.press("\x1b");
-            window.wait_for("result card");
+    });
+}
+
+fn stops_where_its_recording_does((_, task, condition, turns): &stops::Row) {
+    let mut command = CommandBuilder::new(PROGRAM);
+    command.args(["run", "--task", task, "--method", "omnireflect", "--break", condition]);
+    let mut window = Window::with(command, 120, 36, None);
+    window.wait_for(if turns.first() == Some(&1) { "STOPPED" } else { "PAUSED" });
+    for turn in turns {
+        // It stands at its first proposal: stopped already, where the condition is true of that.
+        if *turn > 1 {
+            window.press(" ");
         }
-        window.press(" ");
-        let ended = Instant::now();
-        let over = |w: &Window| w.text().contains("/50   WON") || w.text().contains("/50   ENDED");
-        while !over(&window) {
-            assert!(
-                ended.elapsed() < PATIENCE,
-                "{condition}: it does not come to its end:\n{}",
-                window.text()
-            );
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        // The first closes the card of the result.
-        window.press("q");
-        window.wait_for("result card");
-        window.press("q");
-        window.end();
-        let session = std::fs::read_dir(window.sessions.path()).unwrap().next().unwrap().unwrap().path();
-        let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
-        let due = turns.len();
-        assert_eq!(text.matches("\"type\":\"breakpoint_hit\"").count(), due, "{task}: {condition}");
+        window.wait_for(&format!("turn {turn}/50   STOPPED · {condition}"));
     }
+    // Behind the last there is no other: the run comes to its end. Over the card of a result Space orders nothing.
+    let length = if task.starts_with("easy/") { 13 } else { 50 };
+    if turns.last() == Some(&length) {
+        window.wait_for("is over");
+        window.press("\x1b");
+        window.wait_for("result card");
+    }
+    window.press(" ");
+    let ended = Instant::now();
+    let over = |w: &Window| w.text().contains("/50   WON") || w.text().contains("/50   ENDED");
+    while !over(&window) {
+        assert!(ended.elapsed() < PATIENCE, "{condition}: it does not come to its end:\n{}", window.text());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // The first closes the card of the result.
+    window.press("q");
+    window.wait_for("result card");
+    window.press("q");
+    window.end();
+    let session = std::fs::read_dir(window.sessions.path()).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
+    let due = turns.len();
+    assert_eq!(text.matches("\"type\":\"breakpoint_hit\"").count(), due, "{task}: {condition}");
 }
 
 /// `nothing 3` never came true in the episode of the tour, and `D` in the tree had no other branch chosen.

@@ -1,7 +1,9 @@
 //! The rows of `tests/data/stops.txt`.
 
 /// Session, task, condition, and the turns at which it stops.
-pub(crate) fn rows() -> Vec<(&'static str, &'static str, &'static str, Vec<u32>)> {
+pub(crate) type Row = (&'static str, &'static str, &'static str, Vec<u32>);
+
+pub(crate) fn rows() -> Vec<Row> {
     let lines = include_str!("../data/stops.txt").lines().filter(|l| !l.starts_with('#'));
     lines
         .map(|line| {
