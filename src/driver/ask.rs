@@ -24,9 +24,10 @@ impl Driver {
         let inbox = self.handle.inbox();
         let failure = match provider {
             None => Failure {
-                what: "this run has no mentor to ask".to_owned(),
+                what: "rules reflect in this run, or nobody does, and neither answers what a model is asked"
+                    .to_owned(),
                 place: "mentor".to_owned(),
-                next: "choose a mentor with --mentor".to_owned(),
+                next: "go on without its answer, or let a model reflect".to_owned(),
                 kind: Some(FailureKind::Setup),
                 came: String::new(),
             },

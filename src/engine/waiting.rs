@@ -39,6 +39,13 @@ impl State {
         self.troubled(who) || self.may_be_made_again().any(|effect| effect.asks(who))
     }
 
+    /// A question to the mentor is under way, drafted, or has failed or was broken off and is not decided: what its episode
+    /// teaches is not settled.
+    pub fn question_open(&self) -> bool {
+        let drafted = self.draft.as_ref().is_some_and(|draft| draft.asked == Asked::Mentor);
+        drafted || self.asking(Asked::Mentor) || self.undecided(Asked::Mentor)
+    }
+
     /// The prompt of a call that was broken off, to be asked under a number of its own: an answer to the old one may still be
     /// on its way.
     pub(super) fn renumbered(&self, prompt: &PromptRecord, n: u64) -> PromptRecord {

@@ -188,6 +188,7 @@ mod sampling;
 mod told;
 mod tree;
 mod turns;
+mod undecided;
 mod waits;
 
 /// Writes frames as escape sequences below `target/pictures`, to be looked at in a terminal:

@@ -323,6 +323,13 @@ impl Engine {
         if state.open_episode().is_some() {
             return Err(Refusal::new("an episode is open", "end it first (palette: end episode)"));
         }
+        // Asked in another episode, it would be about that.
+        if state.question_open() {
+            return Err(Refusal::new(
+                "the mentor has not answered about the episode that ended",
+                "try again (r) or wait for it, or go on without its answer (L)",
+            ));
+        }
         let trial = state.past.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count()
             as u32
             + state.run.as_deref().and_then(only_trial).unwrap_or(1);

@@ -44,9 +44,14 @@ pub fn plan(reply: &str) -> Plan {
     let body = remarks.after_reasoning();
     let mut parts = Parts::default();
     let whole = body.trim();
-    let inner =
-        whole.strip_prefix("```").map_or(whole, |b| b.trim_start_matches(char::is_alphanumeric).trim());
-    if inner.starts_with(['{', '[']) && is_structure(inner) {
+    if let Some((lead, inner)) = structure(whole) {
+        for line in lead.lines() {
+            if lines::is_fence(line) || says_nothing_but_a_name(line) {
+                remarks.skip(line);
+            } else {
+                parts.line(line, &mut remarks);
+            }
+        }
         let (value, after) = value::read(inner, &mut remarks);
         parts.value(value, &mut remarks);
         if says_something(after) {
@@ -91,6 +96,20 @@ fn body_of(text: &str) -> &str {
     }
     let inner = text.strip_prefix(is_quote).and_then(|t| t.strip_suffix(is_quote));
     inner.filter(|t| !t.contains(['"', '“', '”'])).map_or(text, str::trim)
+}
+
+/// The list or dictionary that the text ends with, and what introduces it: a heading, a label, a name.
+fn structure(text: &str) -> Option<(&str, &str)> {
+    let (lead, inner) = text.split_at(text.find(['{', '['])?);
+    let line = lead.rsplit('\n').next().unwrap_or(lead).trim();
+    (line.is_empty() || line.ends_with([':', '=']) || line == "```").then_some(())?;
+    is_structure(inner).then_some((lead, inner))
+}
+
+/// `actions =`: what a program would call the list.
+fn says_nothing_but_a_name(line: &str) -> bool {
+    let name = line.trim().strip_suffix('=').unwrap_or("-").trim();
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// Whether a bracket at the beginning opens a list or dictionary: its end is the end of the text.

@@ -207,7 +207,12 @@ impl ModelBox {
         let vain = unasked(&other).filter(|_| asked == Asked::Mentor);
         let mut requests = vec![Request::Send(Command::ChangeRun(Box::new(other)))];
         requests.extend(vain.map(Request::Say));
-        if look.moment.head.troubled(asked) {
+        let rules = asked == Asked::Mentor && matches!(what.as_str(), "symbolic" | "none");
+        if rules && look.moment.head.undecided(asked) {
+            let key = look.keymap.label(Action::GiveUp).unwrap_or_default();
+            let words = format!("{what} answers nothing that a model was asked; {key} goes on without");
+            requests.push(Request::Say(words));
+        } else if look.moment.head.troubled(asked) {
             let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
             requests.push(Request::Say(format!("{key} tries the failed call again with {what}")));
         } else if look.moment.head.undecided(asked) {

@@ -290,7 +290,7 @@ fn an_empty_lane_says_why() {
 }
 
 #[test]
-fn failed_calls_are_told_one_by_one_with_what_can_be_done() {
+fn failed_calls_are_told_with_what_can_be_done() {
     let (mut fixture, calls) = asked();
     for (call, what) in calls.iter().zip(["connection refused", "the server said 503", "connection refused"])
     {

@@ -42,7 +42,7 @@ pub(super) fn hear(model: &mut Model, look: &Look<'_>) {
     hits::hear(model, look);
     // A run that goes straight on to its next task is not held up by a card of the last one.
     let head = &look.moment.head;
-    let settled = head.over || head.pace != Pace::Running;
+    let settled = (head.over || head.pace != Pace::Running) && !head.question_open();
     let ended = ended(look);
     if settled && ended.is_some() && ended != model.carded {
         model.carded = ended;

@@ -81,7 +81,8 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     if unasked && state.waits() {
         let human = state.autonomy == Autonomy::Human;
         let own = (Action::Override, if human { "type your action" } else { "act by hand" });
-        let pairs = [(Action::Step, "asks the agent"), own];
+        let planned = state.run.as_ref().is_some_and(|run| run.method == "planning");
+        let pairs = [(Action::Step, if planned { "goes on" } else { "asks the agent" }), own];
         w.line(2, keys(look, &pairs[usize::from(human)..]));
         return;
     }
@@ -233,8 +234,17 @@ fn troubles(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
 fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     let mark = format!("{} ", look.glyphs.mistake);
     let mut told: Vec<&str> = Vec::new();
+    let mut alike: Vec<(&Failure, Vec<String>)> = Vec::new();
     for (effect, failure) in state.troubles() {
-        let of = effect.question().map_or_else(String::new, |q| format!(" ({})", q.name()));
+        let name = effect.question().map(Question::name);
+        match alike.iter_mut().find(|(f, _)| (&f.place, &f.what) == (&failure.place, &failure.what)) {
+            Some((_, of)) => of.extend(name),
+            None => alike.push((failure, name.into_iter().collect())),
+        }
+    }
+    // What failed in the same way is told once.
+    for (failure, of) in alike {
+        let of = if of.is_empty() { String::new() } else { format!(" ({})", of.join(", ")) };
         w.text((Role::Bad, &mark), 2, Role::Bad, &format!("{}{of}: {}", failure.place, failure.what));
         if !told.contains(&failure.next.as_str()) {
             told.push(&failure.next);

@@ -84,7 +84,10 @@ fn window(
         below.extend(source.rows(next).iter().cloned());
         next += 1;
     }
-    below.truncate(wanted_down);
+    // In the present the end of what is going on is what can be done now: that is never cut off.
+    if look.moment.past() || chosen < last {
+        below.truncate(wanted_down);
+    }
 
     let mut above: VecDeque<Row> = VecDeque::new();
     let wanted_up = height + scroll.max(0) as usize;

@@ -15,10 +15,10 @@ const NAMED: usize = 8;
 
 /// Why an episode ended, as a sentence.
 fn why(outcome: &EpisodeSummary, limit: u32) -> String {
-    let (why, turns) = (outcome.reason.words(), outcome.steps);
+    let (why, turns) = (outcome.reason.words(), counted(u64::from(outcome.steps), "turn"));
     let how = if outcome.won { "Won" } else { "Not won" };
     match outcome.reason {
-        EndReason::Won => format!("Won: the goal was reached in {turns} turns."),
+        EndReason::Won => format!("Won: the goal was reached in {turns}."),
         EndReason::StepLimit => format!("{how}: {why}, all {limit} are used up."),
         EndReason::Loop => format!("{how}: {why}, the same action twice in a row."),
         EndReason::Error => format!("{how}: {why}, and the task was given up."),
@@ -26,7 +26,7 @@ fn why(outcome: &EpisodeSummary, limit: u32) -> String {
         | EndReason::MoveLimit
         | EndReason::TimeLimit
         | EndReason::PlanEnd
-        | EndReason::Person => format!("{how}: {why} after {turns} turns."),
+        | EndReason::Person => format!("{how}: {why} after {turns}."),
     }
 }
 
