@@ -87,7 +87,7 @@ pub async fn check(openai: &OpenAi) -> Vec<Finding> {
     found.push(streaming(&several));
     if let Some(stop) = stop_in(&several.whole.text) {
         found.push(match ask(&openai, 24, 0.0, 1, vec![stop.clone()]).await {
-            Ok(asked) => stopping(&stop, &asked.whole),
+            Ok(asked) => stopping(&stop, &several.whole.text, &asked.whole),
             Err(error) => failed("stop", &error),
         });
     }
@@ -251,13 +251,24 @@ fn stop_in(text: &str) -> Option<String> {
     letters.iter().skip(middle).find(|c| c.is_alphanumeric()).map(ToString::to_string)
 }
 
-fn stopping(stop: &str, whole: &Whole) -> Finding {
+/// The answer without the stop text is known: another answer that only happens not to hold it shows nothing.
+fn stopping(stop: &str, without: &str, whole: &Whole) -> Finding {
+    let before = without.split(stop).next().unwrap_or_default();
     if whole.stopped {
         finding(
             "stop",
             Verdict::Warning,
             format!("it wrote on after the stop text {stop:?}; the answer is cut here instead"),
             "tokens after the stop text are paid for until the connection is closed",
+        )
+    } else if whole.text.trim_end() != before.trim_end() {
+        finding(
+            "stop",
+            Verdict::Warning,
+            format!(
+                "the same question had another answer, without the stop text {stop:?}: whether it stops there is not shown"
+            ),
+            "wherever it does not, the answer is cut here instead",
         )
     } else {
         finding("stop", Verdict::Good, format!("it stops at a stop text ({stop:?})"), "")

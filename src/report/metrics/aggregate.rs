@@ -31,7 +31,8 @@ pub struct Aggregate {
     pub scores: usize,
     /// Resamples the intervals rest on.
     pub resamples: usize,
-    /// What was resampled: runs within each task, or (with one run a task) tasks within each type.
+    /// What was resampled: runs within each task, or (with one run a task) tasks within each
+    /// type, or all tasks where each type has one.
     pub strata: &'static str,
 }
 
@@ -129,6 +130,8 @@ fn table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<Scores<N>> {
 /// How resampling draws: within tasks where one has several runs, else tasks within types.
 struct Bags {
     within_tasks: bool,
+    /// No type has two tasks: they are drawn from all.
+    alone: bool,
     /// Places of tasks of each type.
     kinds: Vec<Vec<usize>>,
     resamples: usize,
@@ -140,16 +143,27 @@ impl Bags {
         for (place, task) in table.iter().enumerate() {
             kinds.entry(&task.kind).or_default().push(place);
         }
+        let mut kinds: Vec<Vec<usize>> = kinds.into_values().collect();
+        // One task a type leaves nothing to draw within it, and an interval of no width would say that all is certain.
+        let alone = kinds.iter().all(|kind| kind.len() == 1);
+        if alone {
+            kinds = vec![kinds.concat()];
+        }
         let draws: usize = table.iter().flat_map(|t| &t.runs).map(Vec::len).sum();
         Self {
             within_tasks: table.iter().flat_map(|t| &t.runs).any(|r| r.len() > 1),
-            kinds: kinds.into_values().collect(),
+            alone,
+            kinds,
             resamples: (DRAWS / draws.max(1)).clamp(200, RESAMPLES),
         }
     }
 
     fn words(&self) -> &'static str {
-        if self.within_tasks { "runs within each task" } else { "tasks within each type" }
+        match (self.within_tasks, self.alone) {
+            (true, _) => "runs within each task",
+            (false, true) => "all tasks",
+            (false, false) => "tasks within each type",
+        }
     }
 
     fn resample<const N: usize>(

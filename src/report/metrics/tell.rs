@@ -170,7 +170,14 @@ fn aggregates(metrics: &Metrics) -> Table {
     let rows = metrics.aggregate.as_ref().map_or_else(Vec::new, |a| {
         [("IQM", &a.iqm), ("mean", &a.mean), ("median", &a.median), ("optimality gap", &a.optimality_gap)]
             .into_iter()
-            .map(|(name, i)| vec![name.to_owned(), plain(i), a.scores.to_string(), a.strata.to_owned()])
+            .map(|(name, i)| {
+                vec![
+                    name.to_owned(),
+                    if a.scores > 1 { plain(i) } else { format!("{:.3} (-)", i.value) },
+                    a.scores.to_string(),
+                    a.strata.to_owned(),
+                ]
+            })
             .collect()
     });
     Table { head: vec!["score", "value (95 %)", "scores", "resampled"], rows }

@@ -91,6 +91,19 @@ fn one(sessions: Vec<Gathered>) -> Metrics {
     all.remove(0)
 }
 
+/// Three tasks of three types, each drawn within its own type alone, had intervals of no width.
+#[test]
+fn one_task_a_type_leaves_an_interval() {
+    let (a, b, c) = (task("a", "put"), task("b", "heat"), task("c", "cool"));
+    let all = [episode(1, &a, 1, true, 1.0), episode(2, &b, 1, false, 0.5), episode(3, &c, 1, false, 0.0)];
+    let whole = one(vec![session("s", all.to_vec())]).aggregate.unwrap();
+    assert!(whole.mean.low < whole.mean.value && whole.mean.value < whole.mean.high, "{:?}", whole.mean);
+    assert_eq!(whole.strata, "all tasks");
+    let single = one(vec![session("s", all[..1].to_vec())]);
+    let told = super::tell(std::slice::from_ref(&single), super::Form::Text, false);
+    assert!(told.contains("1.000 (-)"), "{told}");
+}
+
 #[test]
 fn a_run_of_trials_by_hand() {
     let metrics = one(vec![three()]);

@@ -52,7 +52,7 @@ actions! {
     AskAgain = "ask-again", "ask this turn again with the lessons as they are now";
     Retry = "retry", "try the failed call or write again";
     GiveUp = "give-up", "go on without the answer of a call that failed or was broken off: a reflection is left out, a turn waits for you";
-    Model = "model", "let another model act or reflect from now on, or sample it otherwise; a failed call is then tried again with it";
+    Model = "model", "let another model act or reflect from now on, or sample it otherwise; a failed call is tried again with it by the key that tries again";
     Recorded = "recorded", "take a recorded reply in the place of a failed call, named as such";
     Breaks = "breaks", "set a breakpoint or a watch, and list all of them";
     AddBreak = "break-add", "type another condition";
