@@ -188,7 +188,9 @@ fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
 
 /// What a newcomer is told. It keeps silent in the past and after the end, and a mistake is taught while it is fresh.
 fn hint(model: &Model, look: &Look<'_>) -> Option<(String, &'static str)> {
-    if look.moment.past() || look.reading() || look.moment.head.open_episode().is_none() {
+    let head = &look.moment.head;
+    // What failed comes first, and has its own keys.
+    if look.moment.past() || look.reading() || head.open_episode().is_none() || head.trouble.is_some() {
         return None;
     }
     match model.hint {

@@ -223,8 +223,11 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     if let Some(thought) = step.thought.as_deref().filter(|t| thinks.is_none_or(|own| own.trim() != t.trim()))
     {
         let role = if dropped { Role::Dim } else { Role::Thought };
-        if waits && step.proposed.is_none() {
+        // One empty row before all that waits: none between its thought and its action.
+        if waits {
             w.gap();
+        }
+        if waits && step.proposed.is_none() {
             w.text((Role::Proposal, &format!("{} think  ", glyphs.proposal)), 9, role, thought);
             facts(w, step, glyphs);
         } else {
@@ -254,7 +257,7 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
             (_, true) => ((Role::MarkPerson, glyphs.person), Role::Action),
             _ => ((Role::Dim, ">"), Role::Action),
         };
-        if waits {
+        if waits && step.thought.is_none() {
             w.gap();
         }
         w.text((mark.0, &format!("{} ", mark.1)), 2, role, action);
