@@ -66,7 +66,7 @@ impl Call {
         let (mut before, mut lines, mut silent) = (Usage::default(), false, false);
         loop {
             let failed = match self.once(lines, &mut silent).await {
-                Ok(whole) => match self.misled(&whole) {
+                Ok(whole) => match misled(&whole) {
                     // What it reasoned before a stop text ended that is reasoning still.
                     Some(change) if changes < CHANGES => {
                         before = self.in_vain(&whole, &before);
@@ -235,14 +235,6 @@ impl Call {
         }
     }
 
-    /// A stop text that was meant for the answer has ended its reasoning: the server must not get it.
-    fn misled(&self, whole: &Whole) -> Option<Change> {
-        let stop = || Change::Drop("stop".to_owned());
-        let thought = whole.inside || whole.reasoned > 0;
-        let ended = whole.finish.as_deref() == Some("stop") && !whole.stopped;
-        (whole.stops_sent && thought && ended && whole.text.trim().is_empty()).then(stop)
-    }
-
     /// A stop at a newline, the server's or ours, seems to have ended an answer before it said what to do. What a person chose as
     /// stops is theirs to change; a model that ends there by itself is not asked again at every step.
     fn cut(&self, whole: &Whole) -> bool {
@@ -351,6 +343,14 @@ impl Call {
 
 fn clean(redactor: &Redactor, body: &[u8]) -> Vec<u8> {
     redactor.clean(&String::from_utf8_lossy(body)).into_bytes()
+}
+
+/// A stop text that was meant for the answer has ended its reasoning: the server must not get it.
+fn misled(whole: &Whole) -> Option<Change> {
+    let stop = || Change::Drop("stop".to_owned());
+    let thought = whole.inside || whole.reasoned > 0;
+    let ended = whole.finish.as_deref() == Some("stop") && !whole.stopped;
+    (whole.stops_sent && thought && ended && whole.text.trim().is_empty()).then(stop)
 }
 
 /// A failure after so many repetitions.
