@@ -35,4 +35,4 @@ pub use step::{By, Executed, Fate, Seen, ShownAs, Stage, Step};
 pub use stop::{Stop, StopMark};
 pub use task::{EpisodeRole, Task};
 pub use turn::{Enumeration, EnvInfo, Turn, merge_patch};
-pub use usage::{Counted, Usage, price};
+pub use usage::{Counted, Earlier, Usage, price};

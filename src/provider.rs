@@ -30,11 +30,20 @@ pub struct Request {
     pub seed: u64,
     /// Texts that end the answer; they are not part of it.
     pub stop: Vec<String>,
-    /// Whether an answer that a stop at a newline has ended was cut off before it said what to do: then it is asked for
-    /// anew without that stop. None: such a stop never cuts anything off.
-    pub cut: Option<fn(&str) -> bool>,
+    /// How an answer is told that a stop at a newline has cut off before it said what to do: it is asked for anew without
+    /// that stop. None: such a stop never cuts anything off.
+    pub cut: Option<Cut>,
     /// How the answer is sampled, where this question wants it otherwise than its endpoint does.
     pub wish: SamplingWish,
+}
+
+/// What a stop at a newline does to an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// The answer seems to end before it says what to do.
+    pub short: fn(&str) -> bool,
+    /// The answer says what to do.
+    pub acts: fn(&str) -> bool,
 }
 
 /// What one question wants of the sampling; what is not set is the endpoint's own.
@@ -89,7 +98,8 @@ pub enum Delta {
     Notice(String),
     /// Something came in that says nothing: the server is there.
     Alive,
-    /// What it cost; sent once, at the end.
+    /// What it cost so far: at the end, and of an answer that was of no use before the question goes out again. The newest
+    /// counts, and has those before in it.
     Usage(Usage),
 }
 

@@ -175,6 +175,7 @@ impl Session {
                 next: words,
                 kind: None,
                 came: String::new(),
+                usage: None,
             };
             Reply::Failed { call, failure }
         } else {

@@ -92,17 +92,14 @@ fn endpoint_of(
     }
     // A flag before a profile, a profile before what is set for every run; and what is the mentor's own before what both share.
     let own_address = mentor && !config.text("run.mentor_base_url").is_empty();
-    let own_profile = mentor && !config.text("run.mentor_profile").is_empty();
+    let own_profile = mentor && (chosen || !config.text("run.mentor_profile").is_empty());
     let name = if own_address { "run.mentor_base_url" } else { "run.base_url" };
     let set = config.text(name);
-    let usual = usual && !set.is_empty();
-    let over_profile = if chosen {
-        false
-    } else if own_address {
-        flagged(config, name) || usual || !own_profile
-    } else {
-        (flagged(config, name) || usual) && !own_profile
-    };
+    let by_flag = flagged(config, name);
+    // Not what the run was started with, where a person has chosen since.
+    let usual = usual && !set.is_empty() && !(chosen && by_flag);
+    let over = usual || (by_flag && !chosen);
+    let over_profile = if own_address { over || !own_profile } else { over && !own_profile };
     let of_profile = profile.base_url.clone().filter(|_| !over_profile);
     let from_profile = of_profile.is_some();
     let hosted = config.text("run.key_env").is_empty();

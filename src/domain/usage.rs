@@ -31,6 +31,27 @@ pub struct Usage {
     /// The reply was taken from a recording; nobody was asked and it cost nothing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub recorded: bool,
+    /// Of all the tokens above, those of earlier answers to the same call that were of no use. What is said of the numbers
+    /// (`estimated`, `proxy`) is said of the last answer's.
+    #[serde(default, skip_serializing_if = "Earlier::is_empty")]
+    pub earlier: Earlier,
+}
+
+/// What answers cost in tokens that a call had before its last one, kept apart by who counted them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Earlier {
+    /// Tokens of their prompts, whoever counted them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub prompt: u64,
+    /// Tokens that the server reported.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reported: u64,
+    /// Tokens that a proxy in between counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub proxy: u64,
+    /// Tokens that nobody counted: our estimate.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub estimated: u64,
 }
 
 /// Tokens of several calls, kept apart by who counted them, and what the calls cost.
@@ -71,19 +92,70 @@ impl Usage {
     pub fn tokens(&self) -> u64 {
         self.prompt_tokens.saturating_add(self.reply_tokens)
     }
+
+    /// Tokens of the last answer's prompt.
+    pub fn last_prompt(&self) -> u64 {
+        self.prompt_tokens.saturating_sub(self.earlier.prompt)
+    }
+
+    /// Nothing but earlier answers is counted: the last one is still to come, or never came.
+    pub fn is_earlier(&self) -> bool {
+        !self.earlier.is_empty() && self.tokens() <= self.earlier.tokens()
+    }
+
+    /// All that was counted before is of earlier answers from here on.
+    #[must_use]
+    pub fn after(self, before: &Self) -> Self {
+        let mut apart = Counted::default();
+        apart.add(before);
+        let (this, sum) = (self.earlier, |a: u64, b: u64| a.saturating_add(b));
+        Self {
+            prompt_tokens: sum(self.prompt_tokens, before.prompt_tokens),
+            reply_tokens: sum(self.reply_tokens, before.reply_tokens),
+            reasoning_tokens: sum(self.reasoning_tokens, before.reasoning_tokens),
+            cost_nano: sum(self.cost_nano, before.cost_nano),
+            earlier: Earlier {
+                prompt: sum(this.prompt, before.prompt_tokens),
+                reported: sum(this.reported, apart.reported),
+                proxy: sum(this.proxy, apart.proxy),
+                estimated: sum(this.estimated, apart.estimated),
+            },
+            ..self
+        }
+    }
+}
+
+impl Earlier {
+    /// There was no earlier answer.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// All tokens, whoever counted them.
+    pub fn tokens(&self) -> u64 {
+        self.reported.saturating_add(self.proxy).saturating_add(self.estimated)
+    }
 }
 
 impl Counted {
     /// Adds a call.
     pub fn add(&mut self, usage: &Usage) {
-        let place = match usage {
-            Usage { recorded: true, .. } => &mut self.recorded,
-            Usage { cached: true, .. } => &mut self.cached,
-            Usage { estimated: true, .. } => &mut self.estimated,
-            Usage { proxy: true, .. } => &mut self.proxy,
-            _ => &mut self.reported,
-        };
-        *place = place.saturating_add(usage.tokens());
+        let add = |place: &mut u64, tokens: u64| *place = place.saturating_add(tokens);
+        let (all, earlier) = (usage.tokens(), &usage.earlier);
+        let last = all.saturating_sub(earlier.tokens());
+        // Who counted the earlier answers then is no matter where nobody was asked now.
+        match usage {
+            Usage { recorded: true, .. } => add(&mut self.recorded, all),
+            Usage { cached: true, .. } => add(&mut self.cached, all),
+            Usage { estimated: true, .. } => add(&mut self.estimated, last),
+            Usage { proxy: true, .. } => add(&mut self.proxy, last),
+            _ => add(&mut self.reported, last),
+        }
+        if !usage.recorded && !usage.cached {
+            add(&mut self.reported, earlier.reported);
+            add(&mut self.proxy, earlier.proxy);
+            add(&mut self.estimated, earlier.estimated);
+        }
         self.cost_nano = self.cost_nano.saturating_add(usage.cost_nano);
     }
 

@@ -30,6 +30,7 @@ impl Driver {
                 next: "go on without its answer, or let a model reflect".to_owned(),
                 kind: Some(FailureKind::Setup),
                 came: String::new(),
+                usage: None,
             },
             Some(provider) => {
                 let Some(failure) = self.too_long(prompt) else {
@@ -88,6 +89,7 @@ impl Driver {
             next: next.to_owned(),
             kind: Some(FailureKind::TooLong),
             came: String::new(),
+            usage: None,
         })
     }
 }
@@ -95,19 +97,23 @@ impl Driver {
 /// What an answer under way has cost by now: as counted, else about; none where the question has not gone out.
 fn spent(answer: &LiveCall, prompt: &PromptRecord, recorded: bool) -> Option<Usage> {
     let millis = answer.since.elapsed().as_millis() as u64;
-    if let Some(usage) = answer.usage {
-        return Some(Usage { millis, recorded: usage.recorded || recorded, ..usage });
+    let marked = |usage: Usage| Usage { millis, recorded: usage.recorded || recorded, ..usage };
+    let earlier = answer.usage.filter(Usage::is_earlier);
+    if earlier.is_none() && answer.usage.is_some() {
+        return answer.usage.map(marked);
     }
-    if answer.phase == Phase::Connecting && answer.pieces == 0 {
-        return None;
+    // What had come before is of an answer that is counted.
+    if answer.phase == Phase::Connecting && (answer.pieces == 0 || earlier.is_some()) {
+        return earlier.map(marked);
     }
     let letters = answer.text.len() as u64 + answer.reasoning.len() as u64;
-    Some(Usage {
+    let last = Usage {
         prompt_tokens: u64::from(prompt.tokens),
         reply_tokens: letters.div_ceil(4),
         estimated: true,
         millis,
         recorded,
         ..Usage::default()
-    })
+    };
+    Some(last.after(&earlier.unwrap_or_default()))
 }

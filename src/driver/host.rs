@@ -192,6 +192,7 @@ pub(super) fn failed(call: CallId, error: &EnvError) -> Reply {
             next: next.to_owned(),
             kind: None,
             came: String::new(),
+            usage: None,
         },
     }
 }

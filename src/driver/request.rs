@@ -2,8 +2,11 @@
 
 use crate::domain::{Asked, Prompt, PromptRecord};
 use crate::prompt;
-use crate::provider::{Request, SamplingWish};
+use crate::provider::{Cut, Request, SamplingWish};
 use std::sync::Arc;
+
+/// One line is a step, and some models take two for it.
+const CUT: Cut = Cut { short: prompt::cut_short, acts: |reply| prompt::read(reply).action.is_some() };
 
 /// The question of a record.
 pub(super) fn request(record: &PromptRecord, rendered: Prompt) -> Request {
@@ -14,7 +17,7 @@ pub(super) fn request(record: &PromptRecord, rendered: Prompt) -> Request {
         seed: record.seed,
         // One line is a step; a mentor may take as many as it needs.
         stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
-        cut: (record.asked == Asked::Actor).then_some(prompt::cut_short),
+        cut: (record.asked == Asked::Actor).then_some(CUT),
         wish: wish(record),
     }
 }

@@ -63,7 +63,9 @@ impl Runner {
                     usage.millis = began.elapsed().as_millis() as u64;
                     Reply::Model { call, text, reasoning, usage }
                 }
-                Ok(Err(error)) => Reply::Failed { call, failure: failure(&error, name(&provider)) },
+                Ok(Err((error, usage))) => {
+                    Reply::Failed { call, failure: failure(&error, usage, name(&provider)) }
+                }
                 // Whoever panicked is asked no more; the call must not wait for it for ever.
                 Err(_) => Reply::Failed { call, failure: broken(name(&provider)) },
             };
@@ -101,13 +103,14 @@ impl Runner {
     }
 }
 
+/// The answer; else why there is none, and what was counted until then.
 async fn collect(
     provider: &dyn Provider,
     request: Request,
     early: Option<Early>,
     tell: &(dyn Fn(Delta) + Sync),
     estimate: u64,
-) -> Result<(String, String, Usage), ProviderError> {
+) -> Result<(String, String, Usage), (ProviderError, Option<Usage>)> {
     let mut ahead = early.is_some();
     let mut stream = match early {
         Some(early) => early.stream(),
@@ -128,7 +131,8 @@ async fn collect(
                 stream = provider.stream(request.clone());
                 continue;
             }
-            delta => delta?,
+            Err(error) => return Err((error, usage)),
+            Ok(delta) => delta,
         };
         match &delta {
             Delta::Text(piece) => text.push_str(piece),
@@ -167,11 +171,12 @@ fn broken(place: String) -> Failure {
             .to_owned(),
         kind: Some(FailureKind::Broken),
         came: String::new(),
+        usage: None,
     }
 }
 
 /// What a person is told, with the beginning of what had come of the answer: it is no answer, but it is not lost.
-fn failure(error: &ProviderError, place: String) -> Failure {
+fn failure(error: &ProviderError, usage: Option<Usage>, place: String) -> Failure {
     /// Characters that are told; more of them, where they are not many, stand with the prompt.
     const TOLD: usize = 200;
     const HEAD: usize = 80;
@@ -186,5 +191,5 @@ fn failure(error: &ProviderError, place: String) -> Failure {
         }
     };
     let came = Failure::beginning(came);
-    Failure { what, place, next: error.next.clone(), kind: Some(error.kind), came }
+    Failure { what, place, next: error.next.clone(), kind: Some(error.kind), came, usage }
 }

@@ -272,6 +272,9 @@ impl State {
             Event::CallFailed { call, failure } => {
                 self.stand_ins.retain(|s| s.0 != *call);
                 if let Some(effect) = self.calls.remove(call) {
+                    if let (Effect::Ask { prompt, .. }, Some(usage)) = (&effect, &failure.usage) {
+                        self.count_tokens(prompt.asked, usage);
+                    }
                     if failure.kind == Some(FailureKind::Unusable) {
                         self.edit_step(seq, |s| s.unusable += 1);
                     }

@@ -64,10 +64,12 @@ mod tests {
     fn counts_are_added_up_bounded_and_told_from_estimates() {
         let prompt = PromptRecord { asked: Asked::Actor, tokens: 1000, ..PromptRecord::default() };
         let of = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
-        let cases: [(&[Usage], u64); 7] = [
+        let cases: [(&[Usage], u64); 8] = [
             (&[], 1000),
             (&[of(1300)], 1300),
             (&[of(1300), of(1500)], 1400),
+            // An earlier answer to the same call had a prompt too: the sum of both was taken for one.
+            (&[of(1300).after(&of(1300))], 1300),
             // Who leaves out what it has kept, or talks nonsense.
             (&[of(10)], 1000),
             (&[of(u64::MAX), of(u64::MAX)], 4000),

@@ -97,8 +97,11 @@ fn tasks(state: &State) -> Vec<u64> {
     let mut marks: Vec<u64> = Vec::new();
     let mut known = HashSet::new();
     for task in all.collect::<Vec<_>>().into_iter().rev() {
+        if marks.len() == TASKS {
+            break;
+        }
         let mark = task.mark();
-        if marks.len() < TASKS && known.insert(mark) {
+        if known.insert(mark) {
             marks.push(mark);
         }
     }

@@ -44,9 +44,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// What is told of a server whose answers take more than a line.
-const NO_LINES: &str = "stop at a newline: it cut off the action";
-
 /// A model behind a server.
 #[derive(Clone, Debug)]
 pub struct OpenAi {
@@ -76,6 +73,13 @@ impl OpenAi {
     pub fn learnt(&self) -> Learnt {
         self.memory.learnt()
     }
+
+    /// What is told of a model whose answers take more than a line. It names the model and its server: another one's answers
+    /// may take one line.
+    fn no_lines(&self) -> String {
+        let Endpoint { model, base_url, .. } = &*self.endpoint;
+        format!("stop at a newline: it cut off the action of {model} at {base_url}")
+    }
 }
 
 impl Provider for OpenAi {
@@ -97,13 +101,13 @@ impl Provider for OpenAi {
                 "roles: the prompt is sent as one message of the user, as the server wants it".to_owned(),
             );
         }
-        unsent.extend(learnt.lines.then(|| NO_LINES.to_owned()));
+        unsent.extend(learnt.lines.then(|| self.no_lines()));
         unsent
     }
 
     fn recall(&self, unsent: &[String]) {
         // Fields that were refused are learnt again by a refusal, which costs nothing.
-        if unsent.iter().any(|told| told == NO_LINES) {
+        if unsent.contains(&self.no_lines()) {
             self.memory.learn(|learnt| learnt.lines = true);
         }
     }

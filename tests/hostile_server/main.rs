@@ -11,6 +11,7 @@ mod answers;
 mod asking;
 mod bodies;
 mod connections;
+mod cut;
 mod sent;
 #[path = "../serving/server.rs"]
 mod server;

@@ -1,9 +1,9 @@
 //! What is sent, what is never seen again, and what is asked once.
 
 use crate::asking::{Answer, KEY, ask, endpoint, provider, request};
+use crate::cut::CUT;
 use crate::run;
 use crate::server::{Act, Server, ends, good, plain, reasons, says, stream};
-use retrospect::prompt::cut_short;
 use retrospect::provider::openai::{Api, Auth, Key, MaxTokensField};
 use retrospect::provider::{Cache, Cached, Phase, Provider as _, Request};
 use serde_json::json;
@@ -140,7 +140,7 @@ fn an_action_behind_a_newline_is_asked_for_again_without_the_stop_which_is_remem
     let asked_by = |server: &Server| -> Vec<bool> {
         server.asked().iter().map(|a| a.body.get("stop").is_some()).collect()
     };
-    let actors = || Request { cut: Some(cut_short), ..request() };
+    let actors = || Request { cut: Some(CUT), ..request() };
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(vec![cut("Thought: it is near."), cut(WHOLE)]).await;
@@ -189,10 +189,10 @@ fn an_action_behind_a_newline_is_asked_for_again_without_the_stop_which_is_remem
     let ended: fn(&str) -> Vec<Act> = |text| stream(format!("{}{}", says(text), ends("stop")).as_bytes());
     let long: fn(&str) -> Vec<Act> = |text| stream(format!("{}{}", says(text), ends("length")).as_bytes());
     let cases: [Case; 4] = [
-        ("think: it is near.", ended, || Request { cut: Some(cut_short), ..request() }, "think: it is near."),
+        ("think: it is near.", ended, || Request { cut: Some(CUT), ..request() }, "think: it is near."),
         ("Thought: it is near.", ended, request, "Thought: it is near."),
-        ("Thought: it is ne", long, || Request { cut: Some(cut_short), ..request() }, "Thought: it is ne"),
-        ("look\nThought: it is near.", ended, || Request { cut: Some(cut_short), ..request() }, "look"),
+        ("Thought: it is ne", long, || Request { cut: Some(CUT), ..request() }, "Thought: it is ne"),
+        ("look\nThought: it is near.", ended, || Request { cut: Some(CUT), ..request() }, "look"),
     ];
     for (text, script, asked, want) in cases {
         run(async {

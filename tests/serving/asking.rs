@@ -91,7 +91,7 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
                 answer.reasoning.clear();
             }
             Ok(Delta::Usage(usage)) => {
-                assert!(answer.usage.is_none(), "usage comes once");
+                assert!(answer.usage.is_none_or(|u| u.is_earlier()), "the last usage comes once");
                 answer.usage = Some(usage);
             }
             Ok(Delta::Notice(words)) => answer.notices.push(words),

@@ -91,6 +91,7 @@ impl Rig {
                 kind: None,
                 next: "retry".to_owned(),
                 came: String::new(),
+                usage: None,
             },
         };
         let gone = || EnvError::Died { what: "no world is open".to_owned() };

@@ -50,7 +50,7 @@ fn models(out: &mut String) {
         "\n## `[models.NAME]`\n\nHow a model server is spoken to, for `--profile NAME` and `--mentor-profile NAME`. What a \
          profile does not say is left as it is. Shipped: {}. `paper` is OmniReflect's sampling alone, and joins any other: \
          `--profile vllm,paper`. The address of a shipped profile for a server on this machine is only where such a server usually \
-         is: `OPENAI_BASE_URL` and `run.base_url` count more; the address of a profile of your own counts more than both. A key is never written into this file: a profile says where it is. The key of `OPENAI_API_KEY` \
+         is: `OPENAI_BASE_URL` and `run.base_url` count more, also where it is chosen while a run goes on; the address of a profile of your own counts more than both. A key is never written into this file: a profile says where it is. The key of `OPENAI_API_KEY` \
          (or of `run.key_env`) and the headers of `run.headers` are sent to a server given with `--base-url` or \
          `OPENAI_BASE_URL` and to servers on this machine, and to no other; a server that sends elsewhere is not followed.\n\n\
          **https.** A server's certificate has to be signed by an authority that the system believes (on Linux `SSL_CERT_FILE` \

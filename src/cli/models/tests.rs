@@ -174,6 +174,38 @@ fn a_run_that_was_switched_says_what_its_new_profile_sends() {
     }
 }
 
+/// A shipped profile that was chosen in the model box asked where such a server usually is, whatever was set.
+#[test]
+fn a_shipped_profile_that_is_chosen_on_the_way_asks_where_it_would_at_the_start() {
+    let file = "[models.near]\nbase_url = \"http://127.0.0.1:8/v1\"\n";
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    std::fs::write(&path, file).unwrap();
+    let (set, usual) = ("http://127.0.0.1:5/v1", "http://127.0.0.1:11434/v1");
+    let cases = [
+        (Some(set), None, "ollama", set),
+        (None, None, "ollama", usual),
+        (Some(set), None, "near", "http://127.0.0.1:8/v1"),
+        // What a person chooses is newer than the flags of the start.
+        (None, Some("http://127.0.0.1:6/v1"), "ollama", usual),
+    ];
+    for (variable, flag, chosen, want) in cases {
+        let variable = |name: &str| variable.filter(|_| name == "OPENAI_BASE_URL").map(str::to_owned);
+        let mut config = Config::load(Some(&path), variable).unwrap();
+        config.flag("run.profile", Some("near")).unwrap();
+        config.flag("run.base_url", flag).unwrap();
+        let mut run: RunSpec = serde_json::from_value(json!({
+            "method": "react", "actor": "openai:small", "mentor": "none", "interface": "raw", "tasks": [], "trials": 1,
+            "seed": 0, "autonomy": "confirm", "limits": {"steps": 50}, "loop_detector": false,
+        }))
+        .unwrap();
+        note_down(&config, "openai:small", "none", &mut run.settings).unwrap();
+        let spec = crate::engine::with_model(&run, Asked::Actor, &format!("openai:big profile {chosen}"));
+        let found = endpoint_of(&config, Asked::Actor, "big", Some(&spec.settings), &variable).unwrap();
+        assert_eq!(found.base_url, want, "{chosen}");
+    }
+}
+
 /// Without https a hosted address is refused before anything is begun.
 #[cfg(not(feature = "tls"))]
 #[test]

@@ -120,18 +120,25 @@ impl Heard {
         match piece {
             Ok(Delta::Text(words) | Delta::Reasoning(words)) => self.letters += words.chars().count() as u64,
             Ok(Delta::Usage(usage)) => self.usage = Some(*usage),
+            // What is counted need not be estimated.
+            Ok(Delta::Anew) if self.usage.is_some() => self.letters = 0,
             Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::Alive | Delta::WasReasoning | Delta::Anew) => {}
             Err(_) => self.failed = true,
         }
     }
 
     fn usage(&self) -> Usage {
-        let failed = self.failed.then(Usage::default);
-        self.usage.or(failed).unwrap_or_else(|| Usage {
+        let last = Usage {
             prompt_tokens: self.asked.div_ceil(4),
             reply_tokens: self.letters.div_ceil(4),
             estimated: true,
             ..Usage::default()
-        })
+        };
+        match self.usage {
+            Some(earlier) if earlier.is_earlier() && !self.failed => last.after(&earlier),
+            Some(usage) => usage,
+            None if self.failed => Usage::default(),
+            None => last,
+        }
     }
 }

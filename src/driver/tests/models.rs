@@ -164,7 +164,10 @@ impl Provider for Slow {
 #[test]
 fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
     let counted = Usage { prompt_tokens: 90, reply_tokens: 5, ..Usage::default() };
-    for (usage, tokens, estimated) in [(None, 4, true), (Some(counted), 95, false)] {
+    // The count of an answer before this one was all there was, where it was asked anew.
+    let earlier = Usage::default().after(&counted);
+    for (usage, tokens, estimated) in [(None, 4, true), (Some(counted), 95, false), (Some(earlier), 99, true)]
+    {
         let dir = tempfile::tempdir().unwrap();
         let (handle, thread, session) =
             start(dir.path(), 1, Launch { actor: Arc::new(Slow(usage)), ..launch(2, false) });
@@ -182,6 +185,9 @@ fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
         let spent = came.usage.unwrap();
         assert_eq!((spent.tokens(), spent.estimated), (tokens, estimated));
         assert_eq!((state.spent.actor_tokens, state.spent.actor_calls), (tokens, 1));
+        let reported = usage.map_or(0, |_| 95);
+        let apart = state.spent.actor;
+        assert_eq!((apart.reported, apart.estimated), (reported, tokens - reported));
         assert!(handle.store.live().calls.is_empty());
         // A recorded reply takes its place.
         handle.quit();
@@ -189,6 +195,41 @@ fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
         let events = read_branch(&session.trunk()).unwrap().events;
         assert_eq!(crate::journal::fold(events).head().last_step(), state.last_step());
     }
+}
+
+/// Has paid for an answer of no use when it fails.
+struct Paid(Usage);
+
+impl Provider for Paid {
+    fn name(&self) -> String {
+        "paid".to_owned()
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        let (first, counted) = (Delta::Text("Thought: hm".to_owned()), Delta::Usage(self.0));
+        let failed = ProviderError::new("no credit is left", "pay");
+        stream::iter([Ok(first), Ok(counted), Ok(Delta::Anew), Err(failed)]).boxed()
+    }
+}
+
+/// What the first answer of a call cost was lost with the failure of its second.
+#[test]
+fn what_a_failed_call_had_paid_for_is_counted() {
+    let counted = Usage { prompt_tokens: 90, reply_tokens: 5, cost_nano: 7, ..Usage::default() };
+    let paid = Usage::default().after(&counted);
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) =
+        start(dir.path(), 1, Launch { actor: Arc::new(Paid(paid)), ..launch(2, false) });
+    handle.send(Command::Step);
+    until(&handle, |h| h.store.head().trouble.is_some());
+    let state = handle.store.head();
+    assert_eq!(state.trouble.as_ref().unwrap().1.usage, Some(paid));
+    assert_eq!((state.spent.actor.reported, state.spent.actor.cost_nano), (95, 7));
+    assert_eq!((state.spent.actor_tokens, state.episode.as_ref().unwrap().tokens), (95, 95));
+    handle.quit();
+    thread.join().unwrap();
+    let events = read_branch(&session.trunk()).unwrap().events;
+    assert_eq!(crate::journal::fold(events).head().spent, state.spent);
 }
 
 #[test]

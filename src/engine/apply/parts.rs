@@ -194,13 +194,13 @@ impl State {
         place.map(|was| was.clone_from(prompt)).is_some()
     }
 
-    /// Takes a count in. What a proxy counted says nothing of the model's tokens, a recording nothing of this server's.
+    /// Takes the count of the last answer's prompt in. What a proxy counted says nothing of the model's tokens, a recording nothing of this server's.
     pub(in crate::engine) fn measure(&mut self, prompt: &PromptRecord, usage: &Usage) {
-        let counts = !usage.estimated && !usage.proxy && !usage.recorded && usage.prompt_tokens > 0;
+        let counts = !usage.estimated && !usage.proxy && !usage.recorded && usage.last_prompt() > 0;
         if !counts || prompt.tokens == 0 {
             return;
         }
-        let (asked, estimated, counted) = (prompt.asked, u64::from(prompt.tokens), usage.prompt_tokens);
+        let (asked, estimated, counted) = (prompt.asked, u64::from(prompt.tokens), usage.last_prompt());
         match self.measures.iter_mut().find(|m| m.asked == asked) {
             // Sums, so that answers of one round may come in any order.
             Some(measure) => {

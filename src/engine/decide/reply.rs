@@ -46,6 +46,7 @@ impl Engine {
             next: format!("{next}, take a recorded reply, or act by hand"),
             kind: Some(FailureKind::Unusable),
             came: Failure::beginning(came.trim()),
+            usage: None,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Why a session stands still, and why a call failed.
 
-use crate::domain::FailureKind;
+use crate::domain::{FailureKind, Usage};
 use serde::{Deserialize, Serialize};
 
 /// Why a session stands still.
@@ -36,6 +36,9 @@ pub struct Failure {
     /// The beginning of what had come of an answer, where some had; it is no answer.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub came: String,
+    /// What the call cost before it failed, where an answer had been counted that was of no use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
 }
 
 impl Failure {

@@ -315,5 +315,5 @@ pub(super) fn names(events: &[Event]) -> Vec<String> {
 /// A call to the actor that came to nothing.
 pub(super) fn no_answer() -> crate::engine::Failure {
     let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
-    crate::engine::Failure { what, place, next, kind: None, came: String::new() }
+    crate::engine::Failure { what, place, next, kind: None, came: String::new(), usage: None }
 }

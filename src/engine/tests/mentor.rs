@@ -36,6 +36,7 @@ fn fails(bench: &mut Bench, call: CallId) -> Vec<Event> {
         next: "retry".to_owned(),
         kind: None,
         came: String::new(),
+        usage: None,
     };
     bench.reply(Reply::Failed { call, failure })
 }

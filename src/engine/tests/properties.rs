@@ -93,6 +93,7 @@ pub(super) fn play(bench: &mut Bench, step: &Move) {
                     next: "z".to_owned(),
                     kind: None,
                     came: String::new(),
+                    usage: None,
                 };
                 Reply::Failed { call: *call, failure }
             } else if matches!(effect, Effect::Ask { .. }) {

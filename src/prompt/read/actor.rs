@@ -26,7 +26,9 @@ pub fn cut_short(reply: &str) -> bool {
         return false;
     }
     match rows(text).first().map(|row| row.mark) {
-        Some(Mark::Thought | Mark::Action | Mark::Observation) | None => true,
+        Some(Mark::Thought | Mark::Action | Mark::Observation) => true,
+        // Only marks that are no words: a fence opens something, the others do not.
+        None => text.lines().any(lines::is_fence),
         Some(Mark::Think) => false,
         Some(Mark::None) => text.starts_with(['{', '[']) && !text.ends_with(['}', ']']),
     }

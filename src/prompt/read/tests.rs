@@ -159,6 +159,10 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         "{\"action\": {\"name\": \"look\"}}",
         "thoughts come and go",
         "<think>hm",
+        // The prompt of ReAct said back.
+        ">",
+        "> >",
+        "**",
     ];
     for reply in cut {
         assert!(cut_short(reply), "{reply:?}");

@@ -63,6 +63,10 @@ pub(super) struct Whole {
     pub(super) stopped: bool,
     /// A proxy stood in between.
     pub(super) by_proxy: bool,
+    /// The stop texts that ended it, there or here.
+    pub(super) stops: Vec<String>,
+    /// They were sent to the server.
+    pub(super) stops_sent: bool,
 }
 
 impl<'a> Answer<'a> {
@@ -285,6 +289,8 @@ impl<'a> Answer<'a> {
             unopened: self.unopened,
             stopped: self.stopper.stopped(),
             by_proxy: false,
+            stops: Vec::new(),
+            stops_sent: false,
         })
     }
 

@@ -22,6 +22,8 @@ use tokio::sync::mpsc::UnboundedSender;
 const ERROR_BODY: usize = 256 << 10;
 /// How often a request is changed for a server before it is given up.
 const CHANGES: u32 = 12;
+/// How often a model is asked without the stop at a newline for nothing.
+const FRUITLESS: u32 = 2;
 
 /// A call to an endpoint.
 pub(super) struct Call {
@@ -61,20 +63,26 @@ impl Call {
     async fn tries(&self) -> Result<Whole, ProviderError> {
         let policy = self.endpoint.retry;
         let (mut attempt, mut waited, mut changes) = (0, Duration::ZERO, 0);
-        let mut before = Usage::default();
+        let (mut before, mut lines, mut silent) = (Usage::default(), false, false);
         loop {
-            let failed = match self.once().await {
-                Ok(whole) => match self.misled(&whole).or_else(|| self.cut(&whole)) {
+            let failed = match self.once(lines, &mut silent).await {
+                Ok(whole) => match misled(&whole) {
+                    // What it reasoned before a stop text ended that is reasoning still.
                     Some(change) if changes < CHANGES => {
-                        before = both(before, self.usage(&whole));
-                        // What it reasoned before a stop text ended that is reasoning still.
-                        if change == Change::Lines {
-                            let _ = self.tell.send(Delta::Anew);
-                        }
+                        before = self.in_vain(&whole, &before);
                         Failed { change: Some(change), ..cut_by_stop().into() }
                     }
+                    _ if self.cut(&whole) => {
+                        before = self.in_vain(&whole, &before);
+                        let _ = self.tell.send(Delta::Anew);
+                        lines = true;
+                        continue;
+                    }
                     _ => {
-                        self.finish(&whole, before);
+                        self.finish(&whole, &before);
+                        if lines {
+                            self.judge(&whole.text);
+                        }
                         return Ok(whole);
                     }
                 },
@@ -87,9 +95,6 @@ impl Call {
                     self.notice(change.told(&self.endpoint, &failed.error.what));
                 }
                 continue;
-            }
-            if failed.error.kind == FailureKind::Empty {
-                return self.without_stream(failed.error, before).await;
             }
             attempt += 1;
             let most = if failed.error.status == Some(500) { policy.after_500 } else { policy.times };
@@ -113,11 +118,23 @@ impl Call {
         }
     }
 
-    /// One request and its answer.
-    async fn once(&self) -> Result<Whole, Failed> {
-        let learnt = self.memory.learnt();
+    /// One request and its answer; with `lines` no stop at a newline ends it. `silent`: it was told that the server says nothing
+    /// in a stream.
+    async fn once(&self, lines: bool, silent: &mut bool) -> Result<Whole, Failed> {
+        let mut learnt = self.memory.learnt();
+        learnt.lines |= lines;
         let body = request::body(&self.endpoint, &learnt, &self.request);
-        self.send(&learnt, &body).await
+        match self.send(&learnt, &body).await {
+            Err(failed) if failed.error.kind == FailureKind::Empty => {
+                let whole = self.without_stream(failed.error, &learnt, body).await?;
+                if !std::mem::replace(silent, true) {
+                    let host = self.endpoint.host();
+                    self.notice(format!("{host} says nothing in a stream; it was asked without one"));
+                }
+                Ok(whole)
+            }
+            answered => answered,
+        }
     }
 
     async fn send(&self, learnt: &Learnt, body: &Map<String, Value>) -> Result<Whole, Failed> {
@@ -147,7 +164,10 @@ impl Call {
         let read = answer.read(response).await;
         let shown = answer.shown();
         match read {
-            Ok(whole) => Ok(Whole { by_proxy: counted_by_proxy, ..whole }),
+            Ok(whole) => {
+                let stops_sent = body.contains_key("stop") && !stops.is_empty();
+                Ok(Whole { by_proxy: counted_by_proxy, stops, stops_sent, ..whole })
+            }
             Err(error) => {
                 // A second answer after a first one was seen is a person's choice.
                 let may = error.kind == FailureKind::Unreachable
@@ -158,26 +178,22 @@ impl Call {
     }
 
     /// A server that says nothing in a stream may say why outside of one, or even answer there.
-    async fn without_stream(&self, empty: ProviderError, before: Usage) -> Result<Whole, ProviderError> {
-        let learnt = self.memory.learnt();
-        let mut body = request::body(&self.endpoint, &learnt, &self.request);
+    async fn without_stream(
+        &self,
+        empty: ProviderError,
+        learnt: &Learnt,
+        mut body: Map<String, Value>,
+    ) -> Result<Whole, ProviderError> {
         body.insert("stream".to_owned(), Value::Bool(false));
         body.remove("stream_options");
-        let mut answered = self.send(&learnt, &body).await;
+        let mut answered = self.send(learnt, &body).await;
         // Such a server has often closed the connection behind its silence.
         if answered.as_ref().is_err_and(|failed| failed.error.kind == FailureKind::Unreachable) {
             tokio::time::sleep(self.endpoint.retry.first).await;
-            answered = self.send(&learnt, &body).await;
+            answered = self.send(learnt, &body).await;
         }
         match answered {
-            Ok(whole) => {
-                self.notice(format!(
-                    "{} says nothing in a stream; it was asked without one",
-                    self.endpoint.host()
-                ));
-                self.finish(&whole, before);
-                Ok(whole)
-            }
+            Ok(whole) => Ok(whole),
             Err(failed) if failed.error.status.is_some() => Err(failed.error),
             Err(_) => Err(empty),
         }
@@ -219,31 +235,49 @@ impl Call {
         }
     }
 
-    /// A stop text that was meant for the answer has ended its reasoning: the server must not get it.
-    fn misled(&self, whole: &Whole) -> Option<Change> {
-        let stop = || Change::Drop("stop".to_owned());
-        let learnt = self.memory.learnt();
-        let sent = !request::stops(&self.endpoint, &learnt, &self.request).is_empty()
-            && !self.endpoint.omit.contains("stop")
-            && !learnt.dropped.contains("stop");
-        let thought = whole.inside || whole.reasoned > 0;
-        let ended = whole.finish.as_deref() == Some("stop") && !whole.stopped;
-        (sent && thought && ended && whole.text.trim().is_empty()).then(stop)
+    /// A stop at a newline, the server's or ours, seems to have ended an answer before it said what to do. What a person chose as
+    /// stops is theirs to change; a model that ends there by itself is not asked again at every step.
+    fn cut(&self, whole: &Whole) -> bool {
+        let Some(cut) = self.request.cut.filter(|_| self.request.wish.field("stop").is_none()) else {
+            return false;
+        };
+        let ended = whole.stopped || whole.finish.as_deref() == Some("stop");
+        let by_line = ended && !whole.inside && whole.stops.iter().any(|stop| request::is_newline(stop));
+        by_line && (cut.short)(&whole.text) && self.memory.learnt().fruitless < FRUITLESS
     }
 
-    /// A stop at a newline, the server's or ours, has ended an answer before it said what to do. What a person chose as stops
-    /// is theirs to change.
-    fn cut(&self, whole: &Whole) -> Option<Change> {
-        let cut = self.request.cut.filter(|_| self.request.wish.field("stop").is_none())?;
-        let stops = request::stops(&self.endpoint, &self.memory.learnt(), &self.request);
-        let ended = whole.stopped || whole.finish.as_deref() == Some("stop");
-        let by_line = ended && !whole.inside && stops.iter().any(|stop| request::is_newline(stop));
-        (by_line && cut(&whole.text)).then_some(Change::Lines)
+    /// What an answer without the stop at a newline says of that stop: it has cut something off where the action stands behind
+    /// a newline.
+    fn judge(&self, text: &str) {
+        let learnt = self.memory.learnt();
+        let Some(cut) = self.request.cut.filter(|_| !learnt.lines) else { return };
+        let stops = request::stops(&self.endpoint, &learnt, &self.request);
+        let ends = stops.iter().filter(|s| request::is_newline(s)).filter_map(|s| text.find(s.as_str()));
+        let line = ends.min().and_then(|end| text.get(..end));
+        if line.is_some_and(cut.short) && (cut.acts)(text) {
+            // Another call may have learnt the same meanwhile; it was told then.
+            if self.memory.learn(|learnt| Change::Lines.learn(learnt)) {
+                self.notice(Change::Lines.told(&self.endpoint, ""));
+            }
+        } else {
+            self.memory.learn(|learnt| learnt.fruitless += 1);
+            self.notice(
+                "asked again without the stop at a newline, it put no action behind one; the stop stays"
+                    .to_owned(),
+            );
+        }
+    }
+
+    /// Counts an answer that is of no use, with those before it, and tells it: what comes next may fail.
+    fn in_vain(&self, whole: &Whole, before: &Usage) -> Usage {
+        let before = Usage::default().after(&self.usage(whole).after(before));
+        let _ = self.tell.send(Delta::Usage(before));
+        before
     }
 
     /// Tells what a good answer has to say beside its words, and what it cost with the answers `before` it that were of no use.
-    fn finish(&self, whole: &Whole, before: Usage) {
-        let _ = self.tell.send(Delta::Usage(both(before, self.usage(whole))));
+    fn finish(&self, whole: &Whole, before: &Usage) {
+        let _ = self.tell.send(Delta::Usage(self.usage(whole).after(before)));
         if whole.unopened && self.memory.learn(|l| l.opened = true) {
             self.notice(format!(
                 "{} answers from inside of its reasoning, without an opening mark; from now on that is expected",
@@ -311,17 +345,12 @@ fn clean(redactor: &Redactor, body: &[u8]) -> Vec<u8> {
     redactor.clean(&String::from_utf8_lossy(body)).into_bytes()
 }
 
-/// What two answers cost together; where one was estimated, so is their sum.
-fn both(a: Usage, b: Usage) -> Usage {
-    Usage {
-        prompt_tokens: a.prompt_tokens.saturating_add(b.prompt_tokens),
-        reply_tokens: a.reply_tokens.saturating_add(b.reply_tokens),
-        reasoning_tokens: a.reasoning_tokens.saturating_add(b.reasoning_tokens),
-        cost_nano: a.cost_nano.saturating_add(b.cost_nano),
-        estimated: a.estimated || b.estimated,
-        proxy: a.proxy || b.proxy,
-        ..b
-    }
+/// A stop text that was meant for the answer has ended its reasoning: the server must not get it.
+fn misled(whole: &Whole) -> Option<Change> {
+    let stop = || Change::Drop("stop".to_owned());
+    let thought = whole.inside || whole.reasoned > 0;
+    let ended = whole.finish.as_deref() == Some("stop") && !whole.stopped;
+    (whole.stops_sent && thought && ended && whole.text.trim().is_empty()).then(stop)
 }
 
 /// A failure after so many repetitions.

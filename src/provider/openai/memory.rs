@@ -19,6 +19,8 @@ pub struct Learnt {
     pub opened: bool,
     /// A stop at a newline cuts its answers off before they say what to do: none is sent, and none is kept here.
     pub lines: bool,
+    /// Answers that were asked for anew without that stop, and said no more than before.
+    pub fruitless: u32,
     /// Tokens it counted for each one that we had estimated, over the prompts so far.
     pub ratio: Option<f64>,
 }

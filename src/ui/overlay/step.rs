@@ -176,7 +176,11 @@ fn cost(usage: &Usage) -> String {
     };
     let cost = if usage.cost_nano > 0 { format!(", cost {}", price(usage.cost_nano)) } else { String::new() };
     let seconds = usage.millis as f64 / 1000.0;
-    format!("{} + {} tokens{by}, {seconds:.1} s{cost}", usage.prompt_tokens, usage.reply_tokens)
+    let vain = match usage.earlier.tokens() {
+        0 => String::new(),
+        tokens => format!(", {tokens} of them for an answer of no use"),
+    };
+    format!("{} + {} tokens{by}{vain}, {seconds:.1} s{cost}", usage.prompt_tokens, usage.reply_tokens)
 }
 
 /// Events of a step that are looked through at most.

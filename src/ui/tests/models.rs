@@ -24,8 +24,14 @@ fn failed(kind: FailureKind) -> Fixture {
     f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
     let call = f.ask();
     let (what, next) = ("h refused it (401): wrong key".to_owned(), "set the key, then retry".to_owned());
-    let failure =
-        Failure { what, place: "small at h".to_owned(), next, kind: Some(kind), came: String::new() };
+    let failure = Failure {
+        what,
+        place: "small at h".to_owned(),
+        next,
+        kind: Some(kind),
+        came: String::new(),
+        usage: None,
+    };
     f.write(Cause::Model, Event::CallFailed { call, failure });
     f
 }
@@ -44,6 +50,7 @@ fn the_prompt_and_the_turn_of_a_failed_call_show_the_failure_and_what_had_come()
         next: "set max_tokens".to_owned(),
         kind: Some(FailureKind::Odd),
         came: Failure::beginning(&"lorem ipsum dolor ".repeat(4550)),
+        usage: None,
     };
     assert_eq!(failure.came.chars().count(), Failure::CAME + "... (81900 characters)".len());
     f.write(Cause::Model, Event::CallFailed { call, failure });

@@ -118,6 +118,7 @@ fn one_word_tells_the_mode() {
                 kind: None,
                 next: "start the server, then try again".to_owned(),
                 came: String::new(),
+                usage: None,
             };
             f.write(Cause::Model, Event::CallFailed { call, failure });
         }),

@@ -179,7 +179,7 @@ fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
     fixture.take("look", By::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
     let call = fixture.ask();
     let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
-    let failure = crate::engine::Failure { what, place, next, kind: None, came: String::new() };
+    let failure = crate::engine::Failure { what, place, next, kind: None, came: String::new(), usage: None };
     fixture.write(Cause::Model, Event::CallFailed { call, failure });
     let mut changed = (**fixture.state().waits_for(call).unwrap()).clone();
     (changed.edited, changed.sha256) = (true, "other".to_owned());

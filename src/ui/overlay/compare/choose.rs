@@ -102,7 +102,8 @@ impl Chooser {
             place
         });
         self.all.extend(told);
-        self.all.sort_by_key(|place| Near::of(place, task));
+        // What is compared is a hash of the task.
+        self.all.sort_by_cached_key(|place| Near::of(place, task));
     }
 
     /// Takes the other branches and sessions in.
