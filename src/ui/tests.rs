@@ -182,6 +182,7 @@ mod models;
 mod overlays;
 mod past;
 mod pictures;
+mod present;
 mod prompts;
 mod safety;
 mod sampling;
