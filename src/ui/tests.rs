@@ -189,6 +189,7 @@ mod sampling;
 mod told;
 mod tree;
 mod turns;
+mod undone;
 mod waits;
 
 /// Writes frames as escape sequences below `target/pictures`, to be looked at in a terminal:

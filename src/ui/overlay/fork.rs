@@ -181,10 +181,9 @@ impl ForkBox {
         let fork = |reason: String, then: Vec<Command>| Fork { from: from.clone(), at, reason, then };
         let (turn, place) = (self.turn, at::place(&self.shown));
         match &change {
-            Change::GoOn => Reaction::done(Request::Fork(fork(
-                format!("{place}: gone on"),
-                vec![Command::Step],
-            ))),
+            Change::GoOn => {
+                Reaction::done(Request::Fork(fork(format!("{place}: gone on"), vec![Command::Step])))
+            }
             Change::Before(_) => {
                 Reaction::done(Request::Fork(fork("before what was taken back".to_owned(), Vec::new())))
             }
@@ -199,10 +198,9 @@ impl ForkBox {
                 };
                 Reaction::done(Request::Fork(fork(format!("turn {turn}: asked again"), again)))
             }
-            Change::Wish(command, words) => Reaction::done(Request::Fork(fork(
-                format!("{place}: {words}"),
-                vec![(**command).clone()],
-            ))),
+            Change::Wish(command, words) => {
+                Reaction::done(Request::Fork(fork(format!("{place}: {words}"), vec![(**command).clone()])))
+            }
             Change::Teach => {
                 let fork = fork(format!("{place}: a lesson added"), vec![Command::Step]);
                 Reaction::done(Request::Teach { fork, of: None })
@@ -225,7 +223,8 @@ impl ForkBox {
                 // What the world accepted then fills the line.
                 let line = look.store.line();
                 let then = self.anew.filter(|_| change == Change::Act).map(|a| ThenAt { line, at: a.seq() });
-                self.stage = Stage::Typing(Box::new(Value::of((&self.shown, &self.listed), change, step, then)));
+                self.stage =
+                    Stage::Typing(Box::new(Value::of((&self.shown, &self.listed), change, step, then)));
                 then.map_or_else(Reaction::default, |at| Reaction::want(Request::AdmissibleThen(at)))
             }
         }
