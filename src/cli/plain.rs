@@ -1,6 +1,7 @@
 //! `--plain`: the same session, line by line. Commands are the palette's words, answers are lines of text; the cursor is
 //! never moved, so that screen readers and logs have all of it.
 
+mod labels;
 mod lines;
 mod look;
 mod past;
@@ -15,6 +16,7 @@ use crate::domain::{Autonomy, Seq};
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
 use crate::engine::{Command, Pace, State};
+use labels::Labels;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,8 +34,15 @@ pub(super) fn interact(
 ) -> Result<(), Fault> {
     let shared = Arc::new(Mutex::new(out));
     let teller = Teller::new(Voice::Transcript, shared.clone(), dir, None, worlds);
-    let mut talk =
-        Talk { handle: handle.clone(), teller, out: shared, heard: 0, told_mode: String::new(), past: None };
+    let mut talk = Talk {
+        handle: handle.clone(),
+        teller,
+        out: shared,
+        heard: 0,
+        told_mode: String::new(),
+        past: None,
+        labels: Labels::default(),
+    };
     let left = runtime()?.block_on(talk.run());
     handle.quit();
     // A driver that panicked has said so itself; what it wrote is whole.
@@ -69,6 +78,8 @@ struct Talk {
     told_mode: String,
     /// The step after which the moment is that was told last, and its event; none: the present.
     past: Option<(u32, Seq)>,
+    /// What branches were called, to be taken back.
+    labels: Labels,
 }
 
 impl Talk {
@@ -188,6 +199,7 @@ impl Talk {
             Ok(Said::Fork { step, then }) => {
                 self.told_mode.clear();
                 self.past = None;
+                self.labels = Labels::default();
                 self.fork(step, then).await?;
                 return Ok(Continue(()));
             }
@@ -207,9 +219,19 @@ impl Talk {
             }
             Ok(Said::Run) => {
                 *running = true;
+                self.labels = Labels::default();
                 vec![Command::Run]
             }
-            Ok(Said::Do(commands)) => commands,
+            Ok(Said::Do(commands)) => match &commands[..] {
+                [wish @ (Command::Undo | Command::Redo)] if self.relabel(*wish == Command::Undo)? => {
+                    return Ok(Continue(()));
+                }
+                [Command::Undo | Command::Redo] => commands,
+                _ => {
+                    self.labels = Labels::default();
+                    commands
+                }
+            },
             Err(why) => {
                 self.line(&why)?;
                 return Ok(Continue(()));
@@ -325,7 +347,8 @@ mod tests {
         store.edit_live(|live| live.health = Health::Ended);
         let out = Arc::new(Mutex::new(Out::new()));
         let teller = Teller::new(Voice::Silent, out.clone(), Path::new("s"), None, WorldOptions::default());
-        let mut talk = Talk { handle, teller, out, heard: 0, told_mode: String::new(), past: None };
+        let (told_mode, labels) = (String::new(), Labels::default());
+        let mut talk = Talk { handle, teller, out, heard: 0, told_mode, past: None, labels };
         let left = runtime().unwrap().block_on(talk.run()).unwrap();
         assert_eq!(left, Left::Broken);
     }

@@ -131,10 +131,20 @@ impl HandChange {
             Self::Autonomy { autonomy, .. } => format!("autonomy {autonomy:?}").to_lowercase(),
             Self::Remark { text, gone: true, .. } => format!("remark taken away: {text}"),
             Self::Remark { text, .. } => format!("remark: {text}"),
+            Self::Prompt { prompt, .. } if prompt.edited => "your words in a prompt".to_owned(),
             Self::Prompt { .. } => "prompt as it was drafted".to_owned(),
             Self::Breakpoint { number, stop: None, .. } => format!("breakpoint {number} removed"),
-            Self::Breakpoint { number, on, .. } => {
-                format!("breakpoint {number} {}", if *on { "on" } else { "off" })
+            Self::Breakpoint { number, was, stop: Some(stop), on, .. } if was.as_ref() != Some(stop) => {
+                let off = if *on { "" } else { ", off" };
+                let word = stop.word();
+                match was {
+                    None => format!("{word} {number} set: {stop}{off}"),
+                    Some(was) => format!("{word} {number} {stop} in the place of {was}{off}"),
+                }
+            }
+            Self::Breakpoint { number, stop, on, .. } => {
+                let word = stop.as_ref().map_or("breakpoint", Stop::word);
+                format!("{word} {number} switched {}", if *on { "on" } else { "off" })
             }
         }
     }

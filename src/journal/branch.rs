@@ -378,7 +378,7 @@ fn deed(event: &Event) -> Option<String> {
             format!("thought of step {step}: {}", text.as_deref().unwrap_or("(none)"))
         }
         Event::ObservationEdited { step, text, .. } => format!("observation of step {step}: {text}"),
-        Event::TakenBack { change, .. } => format!("taken back; {}", change.words()),
+        Event::TakenBack { change, .. } => format!("taken back; {}", change.inverse().words()),
         Event::MadeAgain { change, .. } => format!("made again; {}", change.words()),
         Event::PromptDrafted { prompt } if prompt.edited => "prompt edited".to_owned(),
         Event::EpisodeEnded { .. } => "episode ended by a person".to_owned(),

@@ -162,8 +162,14 @@ impl Transcript {
                 };
                 line(out, "      ", &words);
             }
-            Event::Undone { .. } => line(out, "      ", "the last change of the lessons was taken back"),
-            Event::Redone { .. } => line(out, "      ", "the change of the lessons was made again"),
+            Event::Undone { .. } | Event::TakenBack { .. } => {
+                let words = after.undo_words(&envelope.event);
+                line(out, "      ", words.as_deref().unwrap_or("a change was taken back"));
+            }
+            Event::Redone { .. } | Event::MadeAgain { .. } => {
+                let words = after.undo_words(&envelope.event);
+                line(out, "      ", words.as_deref().unwrap_or("a change was made again"));
+            }
             Event::ThoughtEdited { step, text, .. } => {
                 let words = text.as_deref().unwrap_or("(none)");
                 line(out, &format!("{step:>3} thought, edited by a person  "), words);
@@ -171,8 +177,6 @@ impl Transcript {
             Event::ObservationEdited { step, text, .. } => {
                 line(out, &format!("{step:>3} observation, edited by a person; the world is not  "), text);
             }
-            Event::TakenBack { change, .. } => line(out, "      taken back: ", &change.words()),
-            Event::MadeAgain { change, .. } => line(out, "      made again: ", &change.words()),
             Event::Remarked { step, text } => line(out, &format!("{step:>3} remark  "), text),
             Event::SettingChanged { name, value } => {
                 line(out, "      ", &format!("setting {name} = {}", setting_words(name, value)));

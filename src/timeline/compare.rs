@@ -134,16 +134,20 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// What preceded a row. Where a side has no step in it, its next one counts, or its end.
+    /// What preceded a row. Where a side has no step in it, its next one counts. Where it has none any more, what preceded the
+    /// last row in which both have one is told: how far a side has got is no reason for what the other does next.
     ///
     /// # Errors
     /// In words, when events cannot be read again.
     pub fn before(&self, row: usize, render: Render) -> Result<Before, String> {
-        let side = |side: &Side, step: Option<u32>| {
-            let step = step.unwrap_or(side.episode.steps.len() as u32 + 1);
+        let side = |side: &Side, step: u32| {
             side.state(before::moment(&side.episode, step)).map(|state| (state, step))
         };
-        let (a, b) = self.steps(row);
+        let common = || self.rows.iter().take(row).rev().find_map(|r| r.a.zip(r.b)).unwrap_or_default();
+        let (a, b) = match self.steps(row) {
+            (Some(a), Some(b)) => (a, b),
+            _ => common(),
+        };
         Ok(Before::of(side(&self.a, a)?, side(&self.b, b)?, render))
     }
 

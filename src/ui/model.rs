@@ -5,6 +5,7 @@ use super::lane::Lane;
 use super::layout::{Arrangement, Pane};
 use super::mark::Marks;
 use super::overlay::{Draft, Overlay};
+use super::update::Labels;
 use super::view::time::Ruler;
 use crate::domain::{BranchId, Kind, LessonId, Seq};
 use crate::prompt::Templates;
@@ -131,6 +132,10 @@ pub struct Model {
     pub heard: u64,
     /// The last hit of a breakpoint or watch that was told; none: nothing was looked at yet.
     pub hit: Option<Seq>,
+    /// The last event that was looked through for what was taken back or made again; none: nothing was looked at yet.
+    pub undo_told: Option<Seq>,
+    /// What branches were called, to be taken back.
+    pub labels: Labels,
     /// The ended episode whose end card was shown.
     pub carded: Option<u32>,
     /// The line that is followed, by the store's count, and its branch; none before the first news.

@@ -182,6 +182,7 @@ mod models;
 mod overlays;
 mod past;
 mod pictures;
+mod present;
 mod prompts;
 mod safety;
 mod sampling;
@@ -189,6 +190,7 @@ mod told;
 mod tree;
 mod turns;
 mod undecided;
+mod undone;
 mod waits;
 
 /// Writes frames as escape sequences below `target/pictures`, to be looked at in a terminal:

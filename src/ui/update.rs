@@ -11,10 +11,12 @@ mod news;
 mod refusal;
 mod scroll;
 mod turn;
+mod undo;
 
 pub(crate) use cursor::{after, place};
 pub(crate) use lesson::{chosen as chosen_lesson, kind as chosen_kind};
 pub(crate) use news::ended;
+pub use undo::Labels;
 
 use self::news::{hear, obey};
 use self::refusal::{acts_on_the_present, only_read, wants_a_driver};
@@ -124,6 +126,7 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 model.overlays.extend(overlay::teach(model, look, fork, of.as_ref()));
             }
             other => {
+                let other = undo::turned(model, look, other);
                 let edit = matches!(
                     other,
                     Request::Send(Command::Lesson(_) | Command::Undo | Command::TakeBack(_) | Command::Redo)

@@ -243,3 +243,32 @@ fn a_summary_names_the_tasks_and_one_of_before_is_made_anew() {
     assert_eq!(read()["tasks"], new["tasks"]);
     assert_eq!(std::fs::read(session.join("branches/trunk.jsonl")).unwrap(), trunk);
 }
+
+/// After a branch was renamed, an undo took back the lesson before it without a word, and left the name.
+#[test]
+fn what_a_branch_is_called_is_taken_back_before_what_came_earlier() {
+    let home = Home::new();
+    let input = "step\nlesson Look first.\nbranch-name trunk one\nbranch-name trunk two\nundo\nbranches\nredo\nbranches\nundo\nundo\nundo\nquit\n";
+    let said = home.says(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input).ok();
+    let told: Vec<&str> = said
+        .out
+        .lines()
+        .map(str::trim)
+        .filter_map(|l| match l.strip_prefix("* trunk (") {
+            Some(rest) => rest.split(')').next(),
+            None => Some(l).filter(|l| l.starts_with("taken back") || l.starts_with("made again")),
+        })
+        .collect();
+    let due = [
+        "one",
+        "two",
+        "taken back: branch trunk called two",
+        "one",
+        "made again: branch trunk called two",
+        "two",
+        "taken back: branch trunk called two",
+        "taken back: branch trunk called one",
+        "taken back: lesson 1 added",
+    ];
+    assert_eq!(told, due, "{}", said.out);
+}

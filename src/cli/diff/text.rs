@@ -336,6 +336,7 @@ pub(super) fn sums(voice: &Voice<'_>, told: &Told, out: &mut Out) -> Result<(), 
     let different = told.compared - told.same;
     let words = match different {
         0 => format!("no difference in {}", counted(told.compared as usize, "episode")),
+        1 => format!("1 of {} differs", counted(told.compared as usize, "episode")),
         _ => format!("{different} of {} differ", counted(told.compared as usize, "episode")),
     };
     let alone = match (told.only_a, told.only_b) {

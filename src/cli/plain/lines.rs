@@ -5,10 +5,10 @@ use crate::cli::fault::Fault;
 use crate::cli::place;
 use crate::driver::Fork;
 use crate::engine::Command;
-use crate::journal::{Branch, LabelChange, Session, Standing};
+use crate::journal::{Branch, Session, Standing};
 
 impl Talk {
-    fn session(&self) -> Result<Session, Fault> {
+    pub(super) fn session(&self) -> Result<Session, Fault> {
         Ok(Session::open(std::path::Path::new(&self.teller.path))?)
     }
 
@@ -32,16 +32,6 @@ impl Talk {
         match self.handle.switch(branch).await {
             Ok(()) => Ok(()),
             Err(refusal) => self.line(&format!("{}; {}", refusal.why, refusal.next)),
-        }
-    }
-
-    pub(super) fn label(&mut self, branch: &str, change: LabelChange) -> Result<(), Fault> {
-        let session = self.session()?;
-        let labelled =
-            place::branch_of(&session, branch).and_then(|b| session.label(&b, change).map_err(Fault::from));
-        match labelled {
-            Ok(()) => self.branches(),
-            Err(fault) => self.line(&format!("{}; {}", fault.message, fault.hint)),
         }
     }
 

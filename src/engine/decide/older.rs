@@ -1,7 +1,7 @@
 //! Below what cannot be taken back: the newest change that nothing has used yet and that still stands as it was made.
 
 use crate::domain::{HandChange, LessonOp, LessonStatus, Seq, Setting};
-use crate::engine::{Deed, State, UndoEntry};
+use crate::engine::{Deed, Event, State, UndoEntry};
 
 impl State {
     /// The newest change of a person that can still be taken back, whatever was done since.
@@ -67,6 +67,21 @@ impl State {
         }
     }
 
+    /// What the last undo took back, or what a redo made again, after the event that did so; none after another event.
+    pub fn undo_words(&self, event: &Event) -> Option<String> {
+        let words = |entry: &UndoEntry| self.deed_words(&entry.what);
+        match event {
+            Event::Undone { of, .. } | Event::TakenBack { of, .. } => {
+                let entry = self.redo.iter().rfind(|entry| entry.of == *of)?;
+                Some(format!("taken back: {}", words(entry)))
+            }
+            Event::Redone { .. } | Event::MadeAgain { .. } => {
+                Some(format!("made again: {}", words(self.undo.last()?)))
+            }
+            _ => None,
+        }
+    }
+
     /// A deed in a few words.
     pub(super) fn deed_words(&self, deed: &Deed) -> String {
         let number = |op: &LessonOp| self.pool.get(op.id()).map_or(0, |l| l.number);
@@ -79,6 +94,9 @@ impl State {
                 LessonOp::Add { .. } => format!("lesson {} added", number(op)),
                 LessonOp::Recur { .. } => format!("lesson {} drawn again", number(op)),
                 LessonOp::Edit { .. } => format!("other words for lesson {}", number(op)),
+                LessonOp::Status { was: LessonStatus::Retired, .. } => {
+                    format!("lesson {} put back", number(op))
+                }
                 LessonOp::Status { status, .. } => match status {
                     LessonStatus::On => format!("lesson {} switched on", number(op)),
                     LessonStatus::Off => format!("lesson {} switched off", number(op)),

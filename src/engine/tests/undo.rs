@@ -221,7 +221,7 @@ fn a_change_that_was_offered_and_then_used_is_not_taken_back() {
     assert!(bench.wish(Command::TakeBack(of)).unwrap_err().why.contains("any more"));
     // The breakpoint before it enters no prompt.
     let (of, words) = bench.wish(Command::Undo).unwrap_err().older.unwrap();
-    assert_eq!(words, "breakpoint 1 on");
+    assert_eq!(words, "breakpoint 1 set: proposed");
     assert_eq!(names(&bench.wish(Command::TakeBack(of)).unwrap()), ["taken_back"]);
     assert!(bench.state().stops.get(1).is_none());
 }
@@ -265,4 +265,43 @@ fn a_changed_prompt_of_the_actor_that_was_sent_is_called_that() {
     assert!(names(&bench.wish(Command::Retry).unwrap()).iter().any(|n| n == "prompt_sent"));
     let refusal = bench.wish(Command::Undo).unwrap_err();
     assert!(refusal.why.contains("a changed prompt was sent"), "{refusal:?}");
+}
+
+/// An edited breakpoint that was taken back was told as "breakpoint 1 on".
+#[test]
+fn what_was_taken_back_and_made_again_is_named() {
+    let mut bench = Bench::started(1, 50);
+    let stop = |text: &str, of: Option<u32>| Command::Break { text: text.to_owned(), of };
+    let text = LessonText::plain("Look first.");
+    let lesson = LessonWish::Add {
+        kind: Kind::Error,
+        scope: Scope::Environment,
+        text,
+        evidence: String::new(),
+        moment: None,
+        parents: Vec::new(),
+        rule: None,
+    };
+    for (deed, back, again) in [
+        (stop("step 6", None), "breakpoint 1 set: step 6", "breakpoint 1 set: step 6"),
+        (
+            stop("step 7", Some(1)),
+            "breakpoint 1 step 7 in the place of step 6",
+            "breakpoint 1 step 7 in the place of step 6",
+        ),
+        (
+            Command::SwitchBreak { breakpoint: 1, on: false },
+            "breakpoint 1 switched off",
+            "breakpoint 1 switched off",
+        ),
+        (Command::Lesson(lesson), "lesson 1 added", "lesson 1 put back"),
+    ] {
+        bench.wish(deed).unwrap();
+        for (wish, words) in
+            [(Command::Undo, format!("taken back: {back}")), (Command::Redo, format!("made again: {again}"))]
+        {
+            let events = bench.wish(wish).unwrap();
+            assert_eq!(bench.state().undo_words(&events[0]), Some(words));
+        }
+    }
 }

@@ -152,11 +152,15 @@ impl Comparison {
         ];
         if self.first.is_some() {
             rows.push(row("from there on", &|o| {
-                format!("{} steps, {} mistakes", o.steps_after, o.mistakes_after)
+                format!("{}, {}", counted(o.steps_after, "step"), counted(o.mistakes_after, "mistake"))
             }));
         }
         rows
     }
+}
+
+fn counted(number: u32, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Who decided on a step: a person, the actor, and the rule that rewrote it.

@@ -212,6 +212,41 @@ fn a_step_that_only_waits_is_not_another_answer() {
     assert_eq!(compare(&a, &b).reasons().last(), Some(&Reason::End));
 }
 
+/// The side that was further on had learnt something since and stood elsewhere by then: both were told as reasons.
+#[test]
+fn that_a_side_is_further_on_is_no_reason_for_its_turns() {
+    let mut a = Line::of(&["go 1", "look"]);
+    let mut b = a.clone();
+    b.lesson("l9", "Be careful.").propose("take x");
+    a.act("take x").lesson("l1", "Open it first.").act("open it");
+    let none: &[&str] = &[];
+    for (a, b, only, reasons) in [
+        (&a, &b, [none, &["Be careful."]], vec![Reason::Lessons, Reason::End]),
+        (&b, &a, [&["Be careful."], none], vec![Reason::Lessons, Reason::End]),
+        (&a, &Line::of(&["go 1", "look", "take x"]), [none, none], vec![Reason::End]),
+        (&Line::of(&[]), &a, [none, none], vec![Reason::End]),
+    ] {
+        let found = compare(a, b);
+        let before = found.before.as_ref().unwrap();
+        let texts = |l: &[super::Told]| l.iter().map(|l| l.text.text.clone()).collect::<Vec<String>>();
+        assert_eq!([texts(&before.lessons.only_a), texts(&before.lessons.only_b)], only);
+        assert_eq!(before.world, super::World::default());
+        assert_eq!(found.reasons(), reasons);
+    }
+}
+
+/// A branch that was made by asking again was told as chance, though the person's hand in it was written down.
+#[test]
+fn that_a_person_asked_again_is_a_reason() {
+    let mut a = Line::of(&["go 1"]);
+    a.propose("take x");
+    let mut b = a.clone();
+    b.again("take y");
+    assert_eq!(compare(&a, &b).reasons(), [Reason::Again]);
+    assert_eq!(compare(&b, &a).reasons(), [Reason::Again]);
+    assert!(compare(&a, &a.clone()).reasons().is_empty());
+}
+
 /// A proposal that waited was counted as a step, and the tree did not count it.
 #[test]
 fn a_proposal_that_was_not_answered_is_no_step() {

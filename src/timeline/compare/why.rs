@@ -16,6 +16,8 @@ pub enum Reason {
     Prompt,
     /// A person decided on one of the sides.
     Person,
+    /// A person had the agent asked again on one of the sides, or refused what it proposed.
+    Again,
     /// A person edited what was thought or seen on one of the sides.
     Edited,
     /// The same action was answered otherwise.
@@ -35,6 +37,7 @@ impl Reason {
             Self::Lessons => "lessons",
             Self::Prompt => "prompt",
             Self::Person => "person",
+            Self::Again => "asked_again",
             Self::Edited => "edited",
             Self::Answer => "answer",
             Self::End => "end",
@@ -50,6 +53,7 @@ impl Reason {
             Self::Lessons => "the lessons in force differ",
             Self::Prompt => "the prompts differ",
             Self::Person => "a person decided",
+            Self::Again => "a person had the agent asked again",
             Self::Edited => "a person edited it",
             Self::Answer => "the world answered the same action otherwise",
             Self::End => "one side has no further turn",
@@ -89,6 +93,9 @@ impl Comparison {
             }
             return reasons;
         }
+        if again(x) != again(y) {
+            reasons.push(Reason::Again);
+        }
         reasons.extend(preceding(before));
         if aside && ends(self, at) {
             reasons.push(Reason::End);
@@ -99,6 +106,11 @@ impl Comparison {
         }
         reasons
     }
+}
+
+/// How often a person had the agent asked for a step again: what could not be used is asked for again without one.
+fn again(step: Option<&Step>) -> u32 {
+    step.map_or(0, |s| s.retry.saturating_sub(s.unusable + s.broken_off.len() as u32))
 }
 
 /// What of a row is as a person wrote it.

@@ -175,7 +175,7 @@ impl Overlay for Compare {
                 Action::Close => Reaction::close(),
                 Action::Accept | Action::Open => match chooser.chosen() {
                     Some(right) => self.take(right),
-                    None => Reaction::default(),
+                    None => Reaction::want(Request::Say(chooser.nothing().to_owned())),
                 },
                 _ => {
                     chooser.act(action);

@@ -11,7 +11,7 @@ use super::window::{Pointed, Scroll};
 use super::{Answer, Overlay, Reaction, moved};
 use crate::domain::{Asked, BranchId, LessonId, Seq};
 use crate::driver::{Anew, Fork};
-use crate::engine::{Command, Refusal};
+use crate::engine::{Command, Refusal, State};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
@@ -19,6 +19,7 @@ use crate::ui::msg::{Request, ThenAt};
 use crossterm::event::{KeyEvent, MouseEvent};
 use entries::{Entry, entries};
 use ratatui::layout::Rect;
+use std::sync::Arc;
 use value::Value;
 
 /// What is to be another on the new branch.
@@ -75,8 +76,12 @@ pub struct ForkBox {
     /// The moment shown, and where the turn waited for its decision.
     here: Seq,
     anew: Option<Anew>,
-    /// The last answered turn at the moment shown.
-    answered: u32,
+    /// Another observation begins before anything has used the one there is.
+    unread: Seq,
+    /// The moment shown as it was when this was opened: the session may go on behind it.
+    shown: Arc<State>,
+    /// The episode that was listed then.
+    listed: Arc<State>,
     entries: Vec<Entry>,
     chosen: usize,
     /// What was refused, where that is why this was opened.
@@ -90,14 +95,16 @@ impl ForkBox {
     /// Over the moment shown, with the change chosen that a key stands for.
     pub fn new(look: &Look<'_>, change: &Change, lesson: Option<(LessonId, u32)>) -> Self {
         let turn = look.moment.chosen();
-        let shown = look.shown().episode.as_deref();
+        let here = at::here(look);
         let mut asked = Self {
             turn,
             present: !look.moment.past(),
             branch: look.store.branch(),
-            here: at::here(look),
+            here,
             anew: at::anew(look, turn),
-            answered: shown.map_or(0, crate::engine::Episode::answered),
+            unread: at::unread(look, here),
+            shown: look.moment.shown.clone(),
+            listed: look.moment.story.clone(),
             entries: Vec::new(),
             chosen: 0,
             refused: None,
@@ -105,7 +112,12 @@ impl ForkBox {
             stage: Stage::Choosing,
             note: None,
         };
-        asked.entries = entries(look, asked.anew, change, lesson);
+        let answered = asked.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered);
+        let read_by = (asked.unread != here).then(|| match turn > answered {
+            true => format!("before turn {turn} is asked: "),
+            false => format!("before the reflection on turn {answered}: "),
+        });
+        asked.entries = entries(look, asked.anew, change, lesson, read_by);
         let there = |e: &Entry| matches!(e, Entry::Row(c, ..) if c == change);
         if !asked.entries.iter().any(there) {
             asked.note = Some(format!("turn {turn} has nothing of that kind; choose what is to be another"));
@@ -157,6 +169,7 @@ impl ForkBox {
         let anew = matches!(change, Change::Act | Change::Thought | Change::Again | Change::Reject);
         match change {
             Change::Before(seq) => *seq,
+            Change::Observation => self.unread,
             _ => self.anew.filter(|_| anew).map_or(self.here, Anew::seq),
         }
     }
@@ -166,12 +179,11 @@ impl ForkBox {
         let from = Some(self.branch.clone());
         let at = self.from(&change);
         let fork = |reason: String, then: Vec<Command>| Fork { from: from.clone(), at, reason, then };
-        let turn = self.turn;
+        let (turn, place) = (self.turn, at::place(&self.shown));
         match &change {
-            Change::GoOn => Reaction::done(Request::Fork(fork(
-                format!("after turn {turn}: gone on"),
-                vec![Command::Step],
-            ))),
+            Change::GoOn => {
+                Reaction::done(Request::Fork(fork(format!("{place}: gone on"), vec![Command::Step])))
+            }
             Change::Before(_) => {
                 Reaction::done(Request::Fork(fork("before what was taken back".to_owned(), Vec::new())))
             }
@@ -186,16 +198,15 @@ impl ForkBox {
                 };
                 Reaction::done(Request::Fork(fork(format!("turn {turn}: asked again"), again)))
             }
-            Change::Wish(command, words) => Reaction::done(Request::Fork(fork(
-                format!("after turn {turn}: {words}"),
-                vec![(**command).clone()],
-            ))),
+            Change::Wish(command, words) => {
+                Reaction::done(Request::Fork(fork(format!("{place}: {words}"), vec![(**command).clone()])))
+            }
             Change::Teach => {
-                let fork = fork(format!("after turn {turn}: a lesson added"), vec![Command::Step]);
+                let fork = fork(format!("{place}: a lesson added"), vec![Command::Step]);
                 Reaction::done(Request::Teach { fork, of: None })
             }
             Change::Lesson(id) => {
-                let fork = fork(format!("after turn {turn}: a lesson edited"), vec![Command::Step]);
+                let fork = fork(format!("{place}: a lesson edited"), vec![Command::Step]);
                 Reaction::done(Request::Teach { fork, of: Some(id.clone()) })
             }
             Change::Act
@@ -207,21 +218,23 @@ impl ForkBox {
             | Change::Mentor
             | Change::Sampling(_)
             | Change::Setting => {
-                let step = if change == Change::Observation { self.answered } else { turn };
+                let answered = || self.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered);
+                let step = if change == Change::Observation { answered() } else { turn };
                 // What the world accepted then fills the line.
                 let line = look.store.line();
                 let then = self.anew.filter(|_| change == Change::Act).map(|a| ThenAt { line, at: a.seq() });
-                self.stage = Stage::Typing(Box::new(Value::of(look, change, step, then)));
+                self.stage =
+                    Stage::Typing(Box::new(Value::of((&self.shown, &self.listed), change, step, then)));
                 then.map_or_else(Reaction::default, |at| Reaction::want(Request::AdmissibleThen(at)))
             }
         }
     }
 
     /// What was typed, as a fork.
-    fn typed(&mut self, look: &Look<'_>) -> Reaction {
+    fn typed(&mut self) -> Reaction {
         let Stage::Typing(value) = &mut self.stage else { return Reaction::default() };
         let played = matches!(self.anew, Some(Anew::Played(_)));
-        match value.taken(look, played) {
+        match value.taken(&self.shown, played) {
             Ok(Some((reason, then))) => {
                 let change = value.change().clone();
                 Reaction::done(Request::Fork(Fork {
@@ -259,7 +272,7 @@ impl Overlay for ForkBox {
                 // One level back: from a name that is filled in to all of them, then to the choices.
                 Action::Close if !value.cleared() => self.stage = Stage::Choosing,
                 Action::Close => {}
-                Action::Accept | Action::Open => return self.typed(look),
+                Action::Accept | Action::Open => return self.typed(),
                 other => value.act(other),
             }
             return Reaction::default();

@@ -59,6 +59,10 @@ impl Palette {
         if let Some((episode, step)) = self.step() {
             return Reaction::done(place(look, episode, step).map_or_else(Request::Say, Request::Go));
         }
+        // A number below none is no word either: in the names it would find what has the same digit.
+        if let Ok(below) = self.field.text().trim_start_matches(':').trim().parse::<i64>() {
+            return Reaction::done(Request::Say(format!("there is no turn {below}")));
+        }
         self.fitting.get(self.chosen).map_or_else(Reaction::default, |a| Reaction::done(Request::Do(*a)))
     }
 

@@ -115,6 +115,7 @@ pub(super) fn follow(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     model.scrolls = Scrolls::default();
     model.overlays.clear();
     model.asked_a_branch = None;
+    model.undo_told = None;
     (model.asked, model.owed, model.lined, model.carded, model.differed) = (None, 0, None, None, None);
     let known = model.twigs.iter().any(|t| t.id == branch);
     let tree = look.keymap.label(Action::Branches).unwrap_or_default();

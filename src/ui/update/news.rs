@@ -1,6 +1,6 @@
 //! What has happened since the last look.
 
-use super::{fork, hits, turn};
+use super::{fork, hits, turn, undo};
 use crate::driver::Signal;
 use crate::engine::Pace;
 use crate::ui::keymap::Action;
@@ -39,6 +39,7 @@ pub(super) fn hear(model: &mut Model, look: &Look<'_>) {
             Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
         }
     }
+    undo::hear(model, look);
     hits::hear(model, look);
     // A run that goes straight on to its next task is not held up by a card of the last one.
     let head = &look.moment.head;

@@ -76,11 +76,16 @@ impl Line {
         self.step += 1;
         self.calls += 1;
         let (step, call) = (self.step, CallId(self.calls));
-        let episode = self.state.past.len() as u32 + 1;
-        let prompt = PromptRecord { call, episode, step, ..PromptRecord::default() };
-        self.write(Event::PromptSent { prompt: Arc::new(prompt) });
+        self.send(step, call);
         let action = Some(action.to_owned());
         self.write(Event::Proposed { step, thought: None, action, complaints: Vec::new() });
+    }
+
+    /// A person has the agent asked again for the step that waits, and it proposes this.
+    pub(super) fn again(&mut self, action: &str) {
+        self.write(Event::AskedAgain { step: self.step, unusable: None });
+        self.step -= 1;
+        self.propose(action);
     }
 
     /// A step: `think: ...` or an action; the answer; the progress after it; by whom.
@@ -88,22 +93,7 @@ impl Line {
         self.step += 1;
         self.calls += 1;
         let (step, call) = (self.step, CallId(self.calls));
-        let lessons = self.state.pool.all().filter(|l| l.in_force()).map(|l| SegmentRecord {
-            label: Label::Error,
-            origin: Origin::Lesson { id: l.id.clone(), version: l.version() },
-            speaker: Speaker::User,
-            tokens: 1,
-        });
-        let history = (step > 1).then(|| SegmentRecord {
-            label: Label::Action,
-            origin: Origin::Steps { from: 1, to: step - 1 },
-            speaker: Speaker::User,
-            tokens: 1,
-        });
-        let segments = lessons.chain(history).collect();
-        let episode = self.state.past.len() as u32 + 1;
-        let prompt = PromptRecord { call, episode, step, segments, ..PromptRecord::default() };
-        self.write(Event::PromptSent { prompt: Arc::new(prompt) });
+        self.send(step, call);
         let thought = action.strip_prefix("think: ").map(str::to_owned);
         let only = thought.is_some();
         let acts = (!only).then(|| action.to_owned());
@@ -132,6 +122,26 @@ impl Line {
             parts: std::collections::BTreeMap::new(),
         });
         self.write(Event::Noted { step, notes: mistake.into_iter().collect() });
+    }
+
+    /// The actor's prompt for a step: the lessons in force, and what was done.
+    fn send(&mut self, step: u32, call: CallId) {
+        let lessons = self.state.pool.all().filter(|l| l.in_force()).map(|l| SegmentRecord {
+            label: Label::Error,
+            origin: Origin::Lesson { id: l.id.clone(), version: l.version() },
+            speaker: Speaker::User,
+            tokens: 1,
+        });
+        let history = (step > 1).then(|| SegmentRecord {
+            label: Label::Action,
+            origin: Origin::Steps { from: 1, to: step - 1 },
+            speaker: Speaker::User,
+            tokens: 1,
+        });
+        let segments = lessons.chain(history).collect();
+        let episode = self.state.past.len() as u32 + 1;
+        let prompt = PromptRecord { call, episode, step, segments, ..PromptRecord::default() };
+        self.write(Event::PromptSent { prompt: Arc::new(prompt) });
     }
 
     pub(super) fn act(&mut self, action: &str) -> &mut Self {

@@ -127,6 +127,14 @@ impl Chooser {
         self.chosen = 0;
     }
 
+    /// Why nothing is chosen.
+    pub(super) fn nothing(&self) -> &'static str {
+        match self.all.is_empty() {
+            true => "there is no other episode, branch or session",
+            false => "nothing is called so; other words, or fewer, find more",
+        }
+    }
+
     pub(super) fn chosen(&self) -> Option<Place> {
         self.all.get(*self.fitting.get(self.chosen)?).cloned()
     }
@@ -164,12 +172,12 @@ impl Chooser {
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
         self.field.draw(true, line, canvas);
         let told = match &self.others {
+            _ if self.fitting.is_empty() && !self.all.is_empty() => {
+                Some((Role::Warn, self.nothing().to_owned()))
+            }
             Ok(true) => Some((Role::Dim, "looking for branches and sessions ...".to_owned())),
             Err(why) => Some((Role::Warn, why.clone())),
-            Ok(false) if self.all.is_empty() => {
-                Some((Role::Dim, "there is no other episode, branch or session".to_owned()))
-            }
-            Ok(false) if self.fitting.is_empty() => Some((Role::Dim, "nothing is called so".to_owned())),
+            Ok(false) if self.all.is_empty() => Some((Role::Dim, self.nothing().to_owned())),
             Ok(false) => None,
         };
         let high = u16::from(told.is_some());

@@ -1,8 +1,8 @@
 //! From which event a branch begins.
 
-use crate::domain::Seq;
+use crate::domain::{Seq, Stage};
 use crate::driver::{Anew, decides};
-use crate::engine::Event;
+use crate::engine::{Event, State};
 use crate::ui::look::Look;
 
 /// Where a turn of the listed episode waits for its decision.
@@ -31,4 +31,42 @@ pub(crate) fn before(look: &Look<'_>, seq: Seq) -> Seq {
         at -= 1;
     }
     Seq(at)
+}
+
+/// The moment from which a branch begins, or where a prompt or an action has used what the last answered turn saw by then, the
+/// last one before that: the agent is to read other words there.
+pub(super) fn unread(look: &Look<'_>, here: Seq) -> Seq {
+    let shown = look.shown();
+    let answered = shown.episode.as_deref().and_then(|e| e.step(e.answered()));
+    let Some(step) = answered.filter(|s| shown.pool_used > s.answered_seq) else { return here };
+    let events = look.store.timeline().between(step.answered_seq, here);
+    let uses = |event: &Event| matches!(event, Event::PromptSent { .. } | Event::ActionTaken { .. });
+    events.iter().find(|e| uses(&e.event)).map_or(here, |e| before(look, e.seq))
+}
+
+/// The turn that is neither answered nor waits for a decision.
+pub(super) fn under_way(shown: &State) -> Option<(u32, Stage)> {
+    let step = shown.open_episode()?.last()?;
+    matches!(step.stage, Stage::Prompt | Stage::Reply | Stage::Observation)
+        .then_some((step.number, step.stage))
+}
+
+/// Where a moment stands, as the root of a branch names it: a turn counts once it is answered.
+pub(super) fn place(shown: &State) -> String {
+    if let Some(step) = shown.awaiting() {
+        return match step.call {
+            Some(_) => format!("at turn {}'s proposal", step.number),
+            None => format!("before turn {}'s action", step.number),
+        };
+    }
+    match after(shown) {
+        0 => "from the beginning".to_owned(),
+        turn => format!("after turn {turn}"),
+    }
+}
+
+/// The last turn that nothing is asked for any more.
+pub(super) fn after(shown: &State) -> u32 {
+    let steps = shown.episode.as_ref().map_or(0, |e| e.steps.len() as u32);
+    under_way(shown).map_or(steps, |(turn, _)| turn - 1)
 }

@@ -2,7 +2,7 @@
 
 use super::super::window::{Line, Place, Window, paragraph, put_line};
 use super::entries::Entry;
-use super::{ForkBox, Stage};
+use super::{ForkBox, Stage, at};
 use crate::ui::canvas::Canvas;
 use crate::ui::look::Look;
 use crate::ui::overlay::Overlay;
@@ -17,6 +17,12 @@ impl ForkBox {
         let words = match &self.refused {
             Some(why) => {
                 format!("Too late: {why}. Continue from before it on a new branch? The old line stays.")
+            }
+            None if self.present && look.moment.head.head != self.shown.head => {
+                let now = look.moment.head.episode.as_ref().map_or(0, |e| e.steps.len());
+                let place = at::place(&self.shown);
+                let gone = format!("the session has gone on since: it is at turn {now} now");
+                format!("This is {place}; {gone}. Continue from there on a new branch? The old line stays.")
             }
             None if self.present => {
                 format!(

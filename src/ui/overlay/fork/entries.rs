@@ -1,8 +1,8 @@
 //! What can be another on the new branch, in the order of the list.
 
 use super::super::window::Line;
-use super::Change;
-use crate::domain::{Asked, LessonId};
+use super::{Change, at};
+use crate::domain::{Asked, LessonId, Stage};
 use crate::driver::Anew;
 use crate::text::{one_line, width};
 use crate::ui::look::Look;
@@ -48,20 +48,25 @@ fn row(change: Change, name: &str, now: impl AsRef<str>) -> Entry {
     Entry::Row(change, name.to_owned(), one_line(now.as_ref()).into_owned())
 }
 
-/// The list over the moment shown. What only a key can want is there when that key was pressed.
+/// The list over the moment shown. What only a key can want is there when that key was pressed. `read_by`: before what the
+/// last observation is another, where something has used it by then.
 pub(super) fn entries(
     look: &Look<'_>,
     anew: Option<Anew>,
     change: &Change,
     lesson: Option<(LessonId, u32)>,
+    read_by: Option<String>,
 ) -> Vec<Entry> {
     let turn = look.moment.chosen();
     let mut all = Vec::new();
     let open = look.shown().awaiting().is_some();
-    let here = match turn {
-        0 => "From the beginning".to_owned(),
+    let (after, under_way) = (at::after(look.shown()), at::under_way(look.shown()));
+    let here = match (after, under_way) {
         _ if open => format!("From here: turn {turn} waits for a decision"),
-        _ => format!("After turn {turn}"),
+        (0, None) => "From the beginning".to_owned(),
+        (0, Some(_)) => "From the beginning: turn 1 is under way".to_owned(),
+        (after, None) => format!("After turn {after}"),
+        (after, Some((on, _))) => format!("After turn {after}: turn {on} is under way"),
     };
     // Behind the end of an episode nothing goes on: only what led to it can be another.
     let over = !open && (look.shown().open_episode().is_none() || look.shown().ending());
@@ -73,15 +78,17 @@ pub(super) fn entries(
     if let Change::Wish(_, words) = change {
         all.push(row(change.clone(), words, ""));
     }
-    let next = if open {
-        "what is proposed is done".to_owned()
-    } else {
-        format!("the agent is asked turn {}", turn + 1)
+    let next = match under_way {
+        _ if open => "what is proposed is done".to_owned(),
+        Some((on, Stage::Observation)) => format!("the action of turn {on} is done"),
+        Some((on, _)) => format!("the agent is asked turn {on}"),
+        None => format!("the agent is asked turn {}", after + 1),
     };
     all.push(row(Change::GoOn, "just go on", next));
     let answered = look.shown().episode.as_deref().and_then(|e| e.step(e.answered()));
     if let Some(seen) = answered.and_then(|s| s.observation()) {
-        all.push(row(Change::Observation, "another observation", seen));
+        let now = read_by.unwrap_or_default() + seen;
+        all.push(row(Change::Observation, "another observation", now));
     }
     all.push(row(Change::Teach, "a new lesson", "in the next prompt"));
     if let Some((id, number)) = lesson {

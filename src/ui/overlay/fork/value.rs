@@ -5,7 +5,7 @@ use super::super::field::Field;
 use super::super::moved;
 use super::super::named::{self, NamedLine};
 use super::super::window::{Line, Pointed, Scroll, paragraph, put_line};
-use super::Change;
+use super::{Change, at};
 use crate::domain::{Asked, Fate, Knob, RunSpec, ShownAs, knob_of};
 use crate::driver::Accepted;
 use crate::engine::{Command, State};
@@ -24,6 +24,8 @@ use ratatui::layout::Rect;
 pub(super) struct Value {
     change: Change,
     step: u32,
+    /// Where the branch begins, in words.
+    place: String,
     /// What was there before.
     was: String,
     field: Field,
@@ -40,9 +42,15 @@ pub(super) struct Value {
 }
 
 impl Value {
-    pub(super) fn of(look: &Look<'_>, change: Change, step: u32, asked: Option<ThenAt>) -> Self {
-        let at = look.episode().and_then(|e| e.step(step));
-        let run = look.shown().run.as_deref();
+    /// Over the moment shown, and the episode that is listed.
+    pub(super) fn of(
+        (shown, listed): (&State, &State),
+        change: Change,
+        step: u32,
+        asked: Option<ThenAt>,
+    ) -> Self {
+        let at = listed.episode.as_deref().and_then(|e| e.step(step));
+        let run = shown.run.as_deref();
         let was = match &change {
             Change::Act => at.and_then(|s| s.action()).map(str::to_owned),
             Change::Thought => at.and_then(|s| s.thought.clone()),
@@ -66,7 +74,12 @@ impl Value {
         let chosen = methods.iter().position(|name| *name == was).unwrap_or(0);
         let line = (change == Change::Act).then(|| ActionLine::new(&was));
         let (named, scroll) = (named.map(NamedLine::new), Scroll::default());
-        Self { change, step, was, field, line, named, methods, chosen, scroll, asked }
+        let place = match change {
+            Change::Act | Change::Thought | Change::Reject => format!("turn {step}"),
+            Change::Observation => format!("after turn {step}"),
+            _ => at::place(shown),
+        };
+        Self { change, step, place, was, field, line, named, methods, chosen, scroll, asked }
     }
 
     /// What the world accepted then has come in. That of another moment, which was asked for before, is dropped.
@@ -219,10 +232,10 @@ impl Value {
     ///
     /// # Errors
     /// What is wrong with it, in words.
-    pub(super) fn taken(&mut self, look: &Look<'_>, played: bool) -> Result<Option<Taken>, String> {
+    pub(super) fn taken(&mut self, shown: &State, played: bool) -> Result<Option<Taken>, String> {
         let step = self.step;
         if let Some(method) = self.methods.get(self.chosen) {
-            let spec = spec(look)?;
+            let spec = spec(shown)?;
             if *method == spec.method {
                 return Err("this is the method as it is".to_owned());
             }
@@ -233,7 +246,7 @@ impl Value {
         }
         if let Some(named) = &mut self.named {
             let Some((name, text)) = named.taken()? else { return Ok(None) };
-            let value = named::read(&spec(look)?, &name, &text)?;
+            let value = named::read(&spec(shown)?, &name, &text)?;
             let words = if knob_of(&name).is_some() { Knob::words(&value) } else { text };
             return Ok(Some(self.told(&format!("{name} = {words}"), vec![Command::Set { name, value }])));
         }
@@ -247,18 +260,18 @@ impl Value {
         let line = one_line(&text).into_owned();
         Ok(Some(match &self.change {
             Change::Act if played => self.told(&format!("another action, {line}"), vec![Command::Act(line)]),
-            Change::Act => self.told(&format!("another action, {line}"), vec![over(look.shown(), line)]),
+            Change::Act => self.told(&format!("another action, {line}"), vec![over(shown, line)]),
             Change::Thought => self.told("another thought", vec![Command::EditThought { step, text }]),
             Change::Observation => {
                 self.told("another observation", vec![Command::EditObservation { step, text }, Command::Step])
             }
             Change::Reject => self.told("rejected", vec![Command::Reject(line)]),
             Change::Actor => {
-                let spec = switched(&spec(look)?, Asked::Actor, &line);
+                let spec = switched(&spec(shown)?, Asked::Actor, &line);
                 self.told(&format!("actor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             Change::Mentor => {
-                let spec = switched(&spec(look)?, Asked::Mentor, &line);
+                let spec = switched(&spec(shown)?, Asked::Mentor, &line);
                 self.told(&format!("mentor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             _ => return Err("there is nothing to be typed here".to_owned()),
@@ -266,9 +279,7 @@ impl Value {
     }
 
     fn told(&self, words: &str, then: Vec<Command>) -> Taken {
-        let anew = matches!(self.change, Change::Act | Change::Thought | Change::Reject);
-        let place = if anew { "turn" } else { "after turn" };
-        (truncate(&format!("{place} {}: {words}", self.step), 120, "…"), then)
+        (truncate(&format!("{}: {words}", self.place), 120, "…"), then)
     }
 
     pub(super) fn draw(&self, look: &Look<'_>, note: Option<&str>, inside: Rect, canvas: &mut Canvas<'_>) {
@@ -321,8 +332,8 @@ impl Value {
 /// The reason of a branch, and the wishes it begins with.
 type Taken = (String, Vec<Command>);
 
-fn spec(look: &Look<'_>) -> Result<RunSpec, String> {
-    look.shown().run.as_deref().cloned().ok_or_else(|| "no run has begun there".to_owned())
+fn spec(shown: &State) -> Result<RunSpec, String> {
+    shown.run.as_deref().cloned().ok_or_else(|| "no run has begun there".to_owned())
 }
 
 /// The same run by another method: what a person set stays, the rest is the method's own.

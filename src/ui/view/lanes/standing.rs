@@ -1,7 +1,7 @@
 //! Where the trials of a task stand, in FCRF how deep the reflection after this one goes, and what is said of an empty lane.
 
-use crate::domain::{Kind, RunSpec};
-use crate::engine::State;
+use crate::domain::{Kind, LessonId, LessonOp, RunSpec};
+use crate::engine::{Deed, State, UndoEntry};
 use crate::method::{Depth, Difficulty};
 use crate::ui::lane::{Form, Lane};
 
@@ -37,7 +37,17 @@ fn shows_attempt(run: &RunSpec) -> bool {
 /// Why nothing is in a lane.
 pub(super) fn nothing(state: &State, lane: &Lane) -> String {
     if state.pool.all().any(|l| lane.kinds.contains(&l.kind)) {
-        return "none is left: all were deleted".to_owned();
+        let undone = |id: &LessonId| {
+            let of = |e: &UndoEntry| matches!(&e.what, Deed::Lesson(LessonOp::Add { id: added, .. }) if added == id);
+            state.redo.iter().any(of)
+        };
+        let mut here = state.pool.all().filter(|l| lane.kinds.contains(&l.kind));
+        let words = if here.all(|l| undone(&l.id)) {
+            "none is left: all were taken back"
+        } else {
+            "none is left: all were deleted or taken back"
+        };
+        return words.to_owned();
     }
     let Some(run) = &state.run else { return "nothing yet".to_owned() };
     let off = |setting: &str| {
