@@ -1,7 +1,7 @@
 //! Breakpoints over forks: a branch takes those along that stand on the line that is left.
 
 use super::{launch, start, until};
-use crate::domain::{BranchId, Seq, Stop};
+use crate::domain::{BranchId, Stop};
 use crate::driver::{Driver, Fork, Handle, Launch};
 use crate::engine::{Cause, Command, Event, Found, StopRules};
 use crate::journal::{Use, open_branch, read_branch};
