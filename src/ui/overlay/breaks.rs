@@ -25,6 +25,7 @@ const MESSAGE: usize = 3;
 
 /// Columns of the window.
 const COLUMNS: u16 = 100;
+
 /// The list, and the line below it.
 pub struct Breaks {
     field: Field,
@@ -141,7 +142,7 @@ impl Breaks {
     }
 
     /// A key on the chosen row of the list.
-    fn on_row(&mut self, action: Action, row: &Breakpoint) -> Reaction {
+    fn on_row(&mut self, action: Action, row: &Breakpoint, all: usize) -> Reaction {
         let number = row.number;
         let changed = |edit: fn(&mut crate::domain::Stop)| {
             let mut stop = row.stop.clone();
@@ -156,7 +157,13 @@ impl Breaks {
             Action::ToggleBreak => {
                 Reaction::want(Request::Send(Command::SwitchBreak { breakpoint: number, on: !row.on }))
             }
-            Action::DeleteBreak => Reaction::want(Request::Send(Command::RemoveBreak(number))),
+            Action::DeleteBreak => {
+                // Behind the last one there is nothing to choose.
+                if all == 1 {
+                    self.line("", None);
+                }
+                Reaction::want(Request::Send(Command::RemoveBreak(number)))
+            }
             Action::OnceBreak => changed(|s| s.once = !s.once),
             Action::WarnBreak => changed(|s| s.warn = !s.warn),
             _ => Reaction::default(),
@@ -188,7 +195,7 @@ impl Breaks {
     fn told(&self, look: &Look<'_>) -> String {
         let stops = &look.moment.head.stops;
         if !self.typing {
-            let last = stops.all.get(self.chosen).and_then(|b| b.last.as_ref());
+            let last = stops.all.get(self.chosen).or(stops.all.last()).and_then(|b| b.last.as_ref());
             return last
                 .map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.why));
         }
@@ -282,7 +289,7 @@ impl Overlay for Breaks {
                 if let Some(by) = moved(other, 8) {
                     self.walk(by, all);
                 } else if let Some(row) = stops.all.get(self.chosen).filter(|_| !self.typing) {
-                    return self.on_row(other, row);
+                    return self.on_row(other, row, all);
                 }
             }
         }

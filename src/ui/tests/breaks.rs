@@ -113,3 +113,21 @@ fn pictures_of_the_list_and_of_a_hit() {
         insta::assert_snapshot!(format!("breaks_list_{w}x{h}"), screen(&stage.draw()));
     }
 }
+
+/// The keys stayed in the list that was empty now, which said of nothing that it had not come true yet.
+#[test]
+fn behind_the_last_one_that_is_deleted_the_line_has_the_keys() {
+    let mut f = kitchen();
+    set(&mut f, 1, "nothing 3", false);
+    let mut stage = Stage::new(f, 120, 36);
+    stage.press("b");
+    stage.press("Up");
+    assert_eq!(stage.press("d"), [Request::Send(Command::RemoveBreak(1))]);
+    stage.fixture.write(Cause::Person, Event::BreakpointRemoved { breakpoint: 1 });
+    stage.tell(Msg::News);
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("none is set yet") && shown.contains("one condition"), "{shown}");
+    assert!(!shown.contains("come true yet") && !shown.contains("d delete"), "{shown}");
+    typed(&mut stage, "nothing 4");
+    assert_eq!(stage.press("Enter"), [wish("nothing 4", None)]);
+}
