@@ -3,6 +3,7 @@
 use super::overlays::{admissible, typed};
 use super::{SIZES, Stage, screen};
 use crate::domain::Stop;
+use crate::driver::Health;
 use crate::engine::{Cause, Command, Event, PauseReason};
 use crate::ui::fixture::{Fixture, kitchen};
 use crate::ui::msg::{Msg, Request};
@@ -130,4 +131,34 @@ fn behind_the_last_one_that_is_deleted_the_line_has_the_keys() {
     assert!(!shown.contains("come true yet") && !shown.contains("d delete"), "{shown}");
     typed(&mut stage, "nothing 4");
     assert_eq!(stage.press("Enter"), [wish("nothing 4", None)]);
+}
+
+/// A whole condition could be typed, and was refused at the end.
+#[test]
+fn a_session_that_is_only_looked_at_shows_its_breakpoints_and_takes_no_condition() {
+    let reading = |f: Fixture| {
+        let stage = Stage::new(f, 120, 36);
+        stage.fixture.store.edit_live(|live| live.health = Health::Reading);
+        stage
+    };
+    let mut stage = reading(kitchen());
+    stage.tell(Msg::News);
+    assert_eq!(stage.press("b"), []);
+    assert!(stage.model.overlays.is_empty(), "there is nothing to be seen");
+    assert!(stage.model.notice.as_ref().unwrap().text.starts_with("read-only"));
+    let mut stage = reading(broken());
+    stage.tell(Msg::News);
+    assert_eq!(stage.press("b"), []);
+    assert!(screen(&stage.draw()).contains("Breakpoints and watches (read-only)"));
+    for key in ["a", "x", "d", "o", "w", "Enter"] {
+        assert_eq!(stage.press(key), [], "{key}");
+        assert!(stage.model.notice.as_ref().unwrap().text.starts_with("read-only"), "{key}");
+    }
+    stage.press("Down");
+    stage.press("Down");
+    stage.press("Down");
+    typed(&mut stage, "7");
+    assert!(!screen(&stage.draw()).contains("▸ 7"));
+    stage.press("Esc");
+    assert!(stage.model.overlays.is_empty());
 }
