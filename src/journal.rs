@@ -73,7 +73,7 @@ pub enum JournalError {
         branch: crate::domain::BranchId,
     },
     /// A branch cannot be called that.
-    #[error("a {what} of {chars} characters was not written: it may have {most}; shorten it")]
+    #[error("a {what} has at most {most} characters: this has {chars}")]
     TooLong {
         /// A name or a note.
         what: &'static str,
@@ -81,6 +81,14 @@ pub enum JournalError {
         chars: usize,
         /// Characters it may have.
         most: usize,
+    },
+    /// A branch is not called that: the name means another one, or could not be asked for.
+    #[error("{name:?} is no name for this branch: {why}; choose another name")]
+    BadName {
+        /// The name.
+        name: String,
+        /// Why not, as half a sentence.
+        why: String,
     },
     /// There is no session there.
     #[error(

@@ -128,6 +128,9 @@ impl From<JournalError> for Fault {
             JournalError::Malformed { .. } => {
                 "the file was changed or damaged outside of this program; restore it from a copy"
             }
+            JournalError::BadName { .. } => {
+                "choose a name that no other branch has, without `#`, `@` and `/`"
+            }
             JournalError::TooLong { .. } => "give the branch a short name, and say more in a note",
             JournalError::Locked { .. } => "wait for the other program, or end it",
             JournalError::NoSession { .. } | JournalError::NoBranch { .. } => {

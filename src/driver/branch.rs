@@ -67,7 +67,8 @@ impl Driver {
             return Err(Refusal::new("no run has begun there", "go on from a later event"));
         };
         let launch = self.launch_of(&run)?;
-        self.rehearse(&state, &launch, &fork.then)?;
+        let stops = self.engine.state.stops.carried_to(&state.stops);
+        self.rehearse(&state, &launch, &stops, &fork.then)?;
         let reason =
             if fork.reason.trim().is_empty() { place(&state) } else { fork.reason.trim().to_owned() };
         let disk = |error: &dyn std::fmt::Display| {
@@ -87,7 +88,7 @@ impl Driver {
         };
         let BranchHeader { id, .. } = header;
         self.put_down();
-        self.take_over(Line { timeline, writer, keeper, branch: id.clone(), launch }, &fork.then);
+        self.take_over(Line { timeline, writer, keeper, branch: id.clone(), launch }, stops, &fork.then);
         Ok(id)
     }
 
@@ -111,7 +112,7 @@ impl Driver {
         let launch = self.launch_of(&run)?;
         let writer = writer.cut_to(whole, keeper.places().clone()).map_err(refused)?;
         self.put_down();
-        self.take_over(Line { timeline, writer, keeper, branch: to.clone(), launch }, &[]);
+        self.take_over(Line { timeline, writer, keeper, branch: to.clone(), launch }, Vec::new(), &[]);
         Ok(())
     }
 
@@ -127,7 +128,13 @@ impl Driver {
     }
 
     /// Whether every wish would be granted there, one after the other. Nothing is written.
-    fn rehearse(&self, state: &State, launch: &Launch, then: &[Command]) -> Result<(), Refusal> {
+    fn rehearse(
+        &self,
+        state: &State,
+        launch: &Launch,
+        stops: &[Event],
+        then: &[Command],
+    ) -> Result<(), Refusal> {
         let policy = launch.policy.clone();
         let mut engine = Engine::resume(state.clone(), policy, self.engine.branch.clone());
         let at = now();
@@ -137,7 +144,8 @@ impl Driver {
                 engine.state.apply(&Envelope { seq, at, cause, more: false, event });
             }
         };
-        fold(&mut engine, vec![(Cause::Policy, Event::Reopened)]);
+        let begun = std::iter::once(&Event::Reopened).chain(stops);
+        fold(&mut engine, begun.map(|event| (Cause::Policy, event.clone())).collect());
         for command in then {
             loop {
                 let events = engine.advance();
@@ -182,7 +190,8 @@ impl Driver {
     }
 
     /// Drives another line from its last state on: what is to be done there is written, and its world is brought back for it.
-    fn take_over(&mut self, line: Line, then: &[Command]) {
+    /// The stops stand in the line's first batch, so that no crash comes between the line and its breakpoints.
+    fn take_over(&mut self, line: Line, stops: Vec<Event>, then: &[Command]) {
         let Line { timeline, writer, keeper, branch, launch } = line;
         let state = State::clone(timeline.head());
         let engine = Engine::resume(state, launch.policy.clone(), branch.clone());
@@ -203,7 +212,9 @@ impl Driver {
         // Nothing is asked of anybody before the world stands; what was wished is written now, so that it is not lost with the
         // program. A failed write halts the session here as anywhere; the world is brought back meanwhile.
         self.orders.rebuilding = true;
-        let _ = self.command(&Command::Reopen);
+        let mut begun = self.engine.decide(&Input::Command(Command::Reopen)).unwrap_or_default();
+        begun.extend(stops.into_iter().map(|stop| (Cause::Policy, stop)));
+        let _ = self.carry_out(begun);
         for command in then {
             if !self.unwritten.is_empty() {
                 self.waiting.push_back(Message::Wish(command.clone(), None));

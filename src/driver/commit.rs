@@ -86,6 +86,11 @@ impl Driver {
             launch.note_down(&mut events);
             self.outfitted = Some(launch);
         }
+        self.carry_out(events)
+    }
+
+    /// Writes what a wish comes to, and goes on as far as that leads; the number of the last event then.
+    pub(super) fn carry_out(&mut self, events: Vec<(Cause, Event)>) -> Result<Seq, Refusal> {
         self.commit(events);
         self.advance();
         if !self.unwritten.is_empty() {

@@ -128,6 +128,6 @@ pub fn recorded(
 fn unknown(role: &str, name: &str, there_are: &str) -> DriverError {
     DriverError::Refused(
         format!("there is no {role} {name:?}; there are {there_are}"),
-        format!("choose one of them with --{role}"),
+        "choose one of them".to_owned(),
     )
 }

@@ -20,6 +20,7 @@ mod fork;
 mod late;
 mod models;
 mod other;
+mod stops;
 mod tree;
 
 /// Counts up; wins at `goal`. It answers with its count, so a wrongly rebuilt world is seen at once.

@@ -1,7 +1,7 @@
 //! Breakpoints and watches as the fold knows them, and the tallies that their conditions read, so that no condition has to
 //! look further back than the last step.
 
-use super::Episode;
+use super::{Episode, Event};
 use crate::domain::{Seq, Step, Stop};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -106,6 +106,26 @@ impl Stops {
     /// Something has to be looked at.
     pub fn armed(&self) -> bool {
         self.all.iter().any(|b| b.on)
+    }
+
+    /// The events that make the breakpoints and watches of another line those of this one, as they are now: what a branch
+    /// takes along when it goes on from a past that knows others. Those that are the same keep their hits there.
+    pub fn carried_to(&self, there: &Self) -> Vec<Event> {
+        let gone = there.all.iter().filter(|b| self.get(b.number).is_none());
+        let mut events: Vec<Event> =
+            gone.map(|b| Event::BreakpointRemoved { breakpoint: b.number }).collect();
+        for here in self.all.iter() {
+            let breakpoint = here.number;
+            let mut on = there.get(breakpoint).map(|b| b.on);
+            if there.get(breakpoint).is_none_or(|b| b.stop != here.stop) {
+                events.push(Event::BreakpointSet { breakpoint, stop: here.stop.clone() });
+                on = Some(true);
+            }
+            if on != Some(here.on) {
+                events.push(Event::BreakpointSwitched { breakpoint, on: here.on });
+            }
+        }
+        events
     }
 
     /// Sets a new one, or puts another condition in the place of one.

@@ -6,7 +6,7 @@ use super::session::{branch_path, sync_folder};
 use super::stream::{Lines, open_regular};
 use super::{BranchHeader, JournalError, Label, Session, Standing, VERSION, Writer};
 use crate::domain::{BranchId, LessonOp, LessonStatus, Seq, setting_words};
-use crate::engine::{Cause, Event};
+use crate::engine::{Cause, Envelope, Event};
 use jiff::Timestamp;
 use std::fs;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
@@ -268,8 +268,10 @@ impl Session {
         let path = self.branch_file(&header.id);
         let lines = open_regular(&path).and_then(|(file, _)| Lines::of_file(&path, file));
         let Ok((_, mut lines)) = lines else { return header.reason.clone() };
-        for _ in 0..FIRST {
+        let mut left = FIRST;
+        while left > 0 {
             let Ok(Some((envelope, _))) = lines.event() else { break };
+            left -= u32::from(!brought(&envelope));
             // What a person did later is no longer at the root.
             if matches!(envelope.event, Event::Observed { .. }) {
                 break;
@@ -288,7 +290,16 @@ impl Session {
 const UNREAD: &str = "cannot be read";
 
 /// Events that are looked at for what a person did at the root of a branch.
-const FIRST: usize = 32;
+const FIRST: u32 = 32;
+
+/// A breakpoint that the branch took along from the line that was left: there may be many, before any deed.
+fn brought(envelope: &Envelope) -> bool {
+    envelope.cause == Cause::Policy
+        && matches!(
+            envelope.event,
+            Event::BreakpointSet { .. } | Event::BreakpointSwitched { .. } | Event::BreakpointRemoved { .. }
+        )
+}
 
 /// The branch that was written last, among headers that each come with the time of the branch's last event.
 pub(super) fn newest(stamped: impl Iterator<Item = (Timestamp, BranchHeader)>) -> BranchId {

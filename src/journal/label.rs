@@ -17,6 +17,9 @@ pub const LABELS: &str = "labels";
 /// Characters that the name of a branch may have.
 const LONGEST_NAME: usize = 80;
 
+/// Characters that the name of a branch may not have: they end it where a branch is asked for.
+const UNNAMEABLE: [char; 3] = ['#', '@', '/'];
+
 /// Characters that a note on a branch may have.
 const LONGEST_NOTE: usize = 2_000;
 
@@ -63,6 +66,7 @@ impl Session {
     ///
     /// # Errors
     /// [`JournalError::NoBranch`] when there is no such branch, [`JournalError::TooLong`] for a name or a note that is,
+    /// [`JournalError::BadName`] for a name that could not be told from another branch's or not be asked for,
     /// [`JournalError::Io`] when the file cannot be written.
     pub fn label(&self, branch: &BranchId, change: LabelChange) -> Result<(), JournalError> {
         let path = self.labels_path();
@@ -71,6 +75,9 @@ impl Session {
         }
         let change = clean(change);
         fits(&change)?;
+        if let LabelChange::Name(Some(name)) = &change {
+            self.is_free(branch, name)?;
+        }
         let io = |action| JournalError::io(&path, action);
         let mut line = Vec::new();
         // A line that a power cut tore must not swallow this one.
@@ -83,6 +90,29 @@ impl Session {
         let mut file = private().append(true).create(true).open(&path).map_err(io("could not be opened"))?;
         file.write_all(&line).map_err(io("could not be written"))?;
         file.sync_all().map_err(io("could not be synced"))
+    }
+
+    /// Refuses a name that means another branch already, or will, and one that no command line can read.
+    fn is_free(&self, branch: &BranchId, name: &str) -> Result<(), JournalError> {
+        let refused = |why: String| Err(JournalError::BadName { name: name.to_owned(), why });
+        if let Some(mark) = name.chars().find(|c| UNNAMEABLE.contains(c)) {
+            return refused(format!("`{mark}` in a name cannot be read in SESSION@NAME#EPISODE"));
+        }
+        if name == branch.0 {
+            return Ok(());
+        }
+        if self.branch_file(&BranchId(name.to_owned())).is_file() || name == BranchId::trunk().0 {
+            return refused("another branch has this id".to_owned());
+        }
+        // The next forks take these.
+        if name.strip_prefix('b').is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit())) {
+            return refused("new branches are called b1, b2 and so on".to_owned());
+        }
+        let labels = self.labels()?;
+        match labels.iter().find(|(id, label)| *id != branch && label.name.as_deref() == Some(name)) {
+            Some((other, _)) => refused(format!("branch {other} is called so")),
+            None => Ok(()),
+        }
     }
 
     /// The labels of all branches that have one. A line that is not understood says nothing. The file may be of any length:

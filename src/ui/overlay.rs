@@ -233,6 +233,11 @@ pub(crate) fn scrolled(scroll: &window::Scroll, action: Action) -> Reaction {
 pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Overlay>, String> {
     let head = &look.moment.head;
     let key = |a: Action| look.keymap.label(a).unwrap_or_else(|| a.name().to_owned());
+    // Where nothing can be added, nobody is told how.
+    let none = |what: &str| match look.reading() {
+        true => what.to_owned(),
+        false => format!("{what}; {} adds one", key(Action::AddLesson)),
+    };
     Ok(match action {
         Action::Help => Box::<Help>::default(),
         Action::Palette => Box::<Palette>::default(),
@@ -314,13 +319,11 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
             Box::new(Editor::new(&draft, draft.clone(), &kinds, 0).resting_on(evidence))
         }
         Action::EditLesson => {
-            let lesson = chosen_lesson(model, look)
-                .ok_or_else(|| format!("there is no lesson to edit; {} adds one", key(Action::AddLesson)))?;
+            let lesson = chosen_lesson(model, look).ok_or_else(|| none("there is no lesson to edit"))?;
             Box::new(editor(model, look, Draft::of(lesson), lesson.number))
         }
         Action::Open | Action::Inspect if model.focus == Focus::Lanes => {
-            let lesson = chosen_lesson(model, look)
-                .ok_or_else(|| format!("there is no lesson here; {} adds one", key(Action::AddLesson)))?;
+            let lesson = chosen_lesson(model, look).ok_or_else(|| none("there is no lesson here"))?;
             Box::new(Details::new(lesson.id.clone()))
         }
         Action::Open | Action::Inspect => Box::new(StepView::new(look.moment.chosen())),

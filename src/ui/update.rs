@@ -311,6 +311,10 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
 
 /// Opens the overlay of an action.
 fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
+    if action == Action::Breaks && look.reading() && look.moment.head.stops.all.is_empty() {
+        only_read(model, look);
+        return Vec::new();
+    }
     match overlay::open(action, model, look) {
         Ok(overlay) => {
             model.overlays.push(overlay);

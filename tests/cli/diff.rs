@@ -139,8 +139,15 @@ fn what_cannot_be_compared_is_said() {
         assert!(said.code == code && said.err.contains(words), "{args:?}: {} {}", said.code, said.err);
     }
     for (place, words) in [("#9", "no episode 9"), ("#x", "no episode"), ("#1.3", "whole episodes")] {
-        let said = home.run(&["diff", &format!("{a}{place}"), &a]);
-        assert!(said.code > 0 && said.err.contains(words), "{place}: {} {}", said.code, said.err);
+        let bad = format!("{a}{place}");
+        for sides in [[&bad, &a], [&a, &bad], [&bad, &bad]] {
+            let said = home.run(&["diff", sides[0], sides[1]]);
+            assert!(said.code == 2 && said.err.contains(words), "{place}: {} {}", said.code, said.err);
+        }
+    }
+    for verb in ["rerun", "open", "export"] {
+        let said = home.run(&[verb, &format!("{a}#9"), "--plain"][..if verb == "open" { 3 } else { 2 }]);
+        assert!(said.code == 2, "{verb}: {} {}", said.code, said.err);
     }
 }
 

@@ -79,10 +79,21 @@ impl Line {
 
     /// One of its episodes.
     pub(super) fn side(&self, number: u32) -> Result<Side, Fault> {
-        let timeline = self.timeline.clone();
+        let (timeline, head) = (self.timeline.clone(), self.head());
+        let last = head.episode.as_ref().map_or(0, |e| e.number);
+        if number != last && !head.past.iter().any(|e| e.number == number) {
+            let what = match last {
+                0 => "it has no episode yet".to_owned(),
+                all => format!("there is no episode {number}; it has {all}"),
+            };
+            return Err(Fault::usage(
+                format!("{}#{number}: {what}", self.name),
+                "choose one that is there, or leave the # away",
+            ));
+        }
         let states = Arc::new(move |seq| timeline.state_at(seq));
         let name = format!("{}#{number}", self.name);
-        Side::of(&name, &self.head(), Some(number), states).map_err(|why| {
+        Side::of(&name, &head, Some(number), states).map_err(|why| {
             Fault::new(FaultKind::Session, why, "`retrospect export PATH --format text` tells what there is")
         })
     }

@@ -235,13 +235,13 @@ fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
     if shown && !step.only_thinks() && (apart || row.parts.has(Part::Thought)) {
         lines.extend(step.thought.as_deref().map(|t| indent(&format!("think: {t}"))).unwrap_or_default());
     }
-    let done = wrapped(&done(step), room.saturating_sub(6));
+    // A row that is the same has one line, but for a proposal that waits: that it does is told in whole.
+    let one = !shown && standing(step).is_none();
+    let (room, words) = (room.saturating_sub(6), done(step));
+    let done = if one { vec![truncate(&one_line(&words), room, "...")] } else { wrapped(&words, room) };
     for (place, text) in done.into_iter().enumerate() {
         let head = if place == 0 { format!("{number:>3} > ") } else { " ".repeat(6) };
         lines.push(format!("{head}{text}"));
-        if !shown {
-            break;
-        }
     }
     if shown && (apart || row.parts.has(Part::Observation)) {
         lines.extend(step.observation().map(&indent).unwrap_or_default());

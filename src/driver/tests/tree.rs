@@ -101,7 +101,7 @@ fn play(handle: &Handle, session: &Session, step: Move) {
                 let at = Seq(handle.store.head().head.0 * part / 1000);
                 drop(handle.fork(Fork { from: Some(branch(n)), at, ..Fork::default() }).await);
             }
-            Move::Label(n, change) => session.label(&branch(n), change).unwrap(),
+            Move::Label(n, change) => drop(session.label(&branch(n), change)),
             Move::Crash(_) => {}
         }
         // The list is answered after what was brought back, and the pause after what came of that.

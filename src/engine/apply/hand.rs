@@ -40,7 +40,7 @@ impl State {
     /// Notes what a person is about to change, with what it was. The state is the one before the event.
     pub(super) fn note_deed(&mut self, seq: Seq, cause: Cause, event: &Event) {
         if cause != Cause::Person {
-            return;
+            return self.forget_stop(event);
         }
         if let Some(what) = self.stays(event) {
             return self.done(seq, Deed::Stays(what.to_owned()));
@@ -94,6 +94,19 @@ impl State {
         let was = self.stops.get(number);
         let (was, was_on) = (was.map(|b| b.stop.clone()), was.is_some_and(|b| b.on));
         Deed::Hand(HandChange::Breakpoint { number, was, was_on, stop, on })
+    }
+
+    /// A branch brought its own breakpoints: what a person once did to one of these is not taken back from under it.
+    fn forget_stop(&mut self, event: &Event) {
+        let (Event::BreakpointSet { breakpoint: of, .. }
+        | Event::BreakpointSwitched { breakpoint: of, .. }
+        | Event::BreakpointRemoved { breakpoint: of }) = event
+        else {
+            return;
+        };
+        let stays = |entry: &UndoEntry| !matches!(&entry.what, Deed::Hand(HandChange::Breakpoint { number, .. }) if number == of);
+        self.undo.retain(stays);
+        self.redo.retain(stays);
     }
 
     /// Makes a change.

@@ -62,7 +62,7 @@ fn labels_may_be_changed_as_often_as_a_person_likes() {
     let name = |text: String| session.label(&b1, LabelChange::Name(Some(text)));
     name("x".repeat(80)).unwrap();
     let refused = name("x".repeat(81)).unwrap_err().to_string();
-    assert!(refused.contains("81 characters") && refused.contains("may have 80"), "{refused}");
+    assert!(refused.contains("at most 80 characters: this has 81"), "{refused}");
     session.label(&b1, LabelChange::Note(Some("\u{e4}".repeat(2_000)))).unwrap();
     assert!(session.label(&b1, LabelChange::Note(Some("y".repeat(2_001)))).is_err());
     // Longer than a file that is read at once may be; with a line that nobody writes in it, and one that is torn.
@@ -104,4 +104,40 @@ fn what_a_person_does_later_on_a_branch_is_not_what_changed_at_its_root() {
         let branches = session.branches().unwrap();
         assert_eq!(branches.iter().find(|b| b.header.id == header.id).unwrap().root, root);
     }
+}
+
+#[test]
+fn a_name_that_means_another_branch_or_that_nothing_can_read_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, mut trunk) = Session::create(dir.path(), meta("s")).unwrap();
+    trunk.append(&[remark(1, false)]).unwrap();
+    trunk.sync().unwrap();
+    let fork = || session.fork(&BranchId::trunk(), Seq(1), "why", Timestamp::UNIX_EPOCH).unwrap().0.id;
+    let (b1, b2) = (fork(), fork());
+    let name = |of: &BranchId, text: &str| session.label(of, LabelChange::Name(Some(text.to_owned())));
+    name(&b2, "patient").unwrap();
+    let cases = [
+        ("trunk", "another branch has this id"),
+        ("b2", "another branch has this id"),
+        ("b3", "new branches are called b1, b2"),
+        ("patient", "branch b2 is called so"),
+        ("try #2", "`#` in a name cannot be read"),
+        ("me@home", "`@` in a name cannot be read"),
+        ("a/b", "`/` in a name cannot be read"),
+    ];
+    for (text, why) in cases {
+        let refused = name(&b1, text).unwrap_err().to_string();
+        assert!(refused.contains(why), "{text}: {refused}");
+    }
+    assert!(!session.labels().unwrap().contains_key(&b1), "nothing was written");
+    for fine in ["b1", "b", "b2x", "patient 2", "patient"] {
+        let of = if fine == "patient" { &b2 } else { &b1 };
+        name(of, fine).unwrap();
+    }
+    // One that an older program wrote is still read.
+    let path = session.dir.join("branches/labels.jsonl");
+    let mut lines = std::fs::read_to_string(&path).unwrap();
+    lines.push_str("{\"branch\":\"b1\",\"name\":\"me@home\"}\n");
+    std::fs::write(&path, lines).unwrap();
+    assert_eq!(session.labels().unwrap()[&b1].name.as_deref(), Some("me@home"));
 }

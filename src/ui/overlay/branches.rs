@@ -17,8 +17,14 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// Rows below the list: the chosen branch in full.
+/// Rows below the list, at least: the chosen branch in full. It takes more where there are more.
 const BELOW: u16 = 3;
+
+/// Rows of the list that what is below leaves it, where it has as many.
+const LIST: usize = 5;
+
+/// Columns of the window.
+const COLUMNS: u16 = 150;
 
 /// What is typed for the chosen branch.
 enum Typing {
@@ -39,6 +45,10 @@ pub struct Branches {
     /// Archived ones are shown too.
     archived: bool,
     typing: Option<Typing>,
+    /// What was typed last, for which branch, until it is known that it was taken.
+    sent: Option<(BranchId, Typing)>,
+    /// Why the last wish was not granted.
+    refused: Option<String>,
     scroll: Scroll,
 }
 
@@ -54,6 +64,8 @@ impl Branches {
             left,
             archived: false,
             typing: None,
+            sent: None,
+            refused: None,
             scroll: Scroll::default(),
         }
     }
@@ -98,11 +110,14 @@ impl Branches {
     }
 
     fn typed(&mut self) -> Reaction {
-        match self.typing.take() {
-            Some(Typing::Name(field)) => self.relabel(Relabel::Name(field.text())),
-            Some(Typing::Note(field)) => self.relabel(Relabel::Note(field.text())),
-            None => Reaction::default(),
-        }
+        let Some(typed) = self.typing.take() else { return Reaction::default() };
+        let change = match &typed {
+            Typing::Name(field) => Relabel::Name(field.text()),
+            Typing::Note(field) => Relabel::Note(field.text()),
+        };
+        self.refused = None;
+        self.sent = Some((self.chosen.clone(), typed));
+        self.relabel(change)
     }
 
     fn title(&self) -> String {
@@ -121,7 +136,7 @@ impl Branches {
             Some(Typing::Name(field)) => ("name  ", field),
             Some(Typing::Note(field)) => ("note  ", field),
             None => {
-                let lines = self.twig().map_or_else(Vec::new, |t| row::whole(t, look, area.width));
+                let lines = self.told(look, area.width, area.height);
                 for (y, line) in (area.top()..area.bottom()).zip(&lines) {
                     put_line(line, Rect { y, height: 1, ..area }, canvas);
                 }
@@ -136,6 +151,19 @@ impl Branches {
             ..area
         };
         field.draw(true, line, canvas);
+        let why = self.refused.as_deref().unwrap_or_default();
+        let why = paragraph((Role::Warn, ""), Role::Warn, why, area.width);
+        for (y, line) in (area.top() + 1..area.bottom()).zip(&why) {
+            put_line(line, Rect { y, height: 1, ..area }, canvas);
+        }
+    }
+
+    /// The chosen branch in full, in at most so many rows; or why the last wish was not granted.
+    fn told(&self, look: &Look<'_>, columns: u16, rows: u16) -> Vec<Line> {
+        match &self.refused {
+            Some(why) => paragraph((Role::Warn, ""), Role::Warn, why, columns),
+            None => self.twig().map_or_else(Vec::new, |t| row::whole(t, look, columns, usize::from(rows))),
+        }
     }
 }
 
@@ -149,6 +177,7 @@ impl Overlay for Branches {
     }
 
     fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+        self.refused = None;
         if self.typing.is_some() {
             match action {
                 Action::Accept | Action::Open => return self.typed(),
@@ -242,6 +271,17 @@ impl Overlay for Branches {
 
     fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
         if let Answer::Branches(told) = answer {
+            let sent = self.sent.take();
+            if let Err(why) = &told
+                && !self.twigs.is_empty()
+            {
+                self.refused = Some(why.clone());
+                // What was typed is still there, to be changed.
+                if let Some((of, typed)) = sent.filter(|_| self.typing.is_none()) {
+                    (self.chosen, self.typing) = (of, Some(typed));
+                }
+                return Reaction::default();
+            }
             self.told = Some(told.map(|twigs| self.twigs = twigs));
             self.hung = hung(&self.twigs, self.archived);
         }
@@ -250,9 +290,12 @@ impl Overlay for Branches {
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let limbs: Vec<Limb<'_>> = self.limbs().collect();
-        let rows = (limbs.len().max(1) as u16).saturating_add(2 + BELOW);
+        let columns = screen.width.saturating_sub(4).min(COLUMNS);
+        let whole = (self.told(look, columns, u16::MAX).len() as u16).max(BELOW);
+        let rows = (limbs.len().max(1) as u16).saturating_add(2 + whole);
         let title = self.title();
-        let window = Window { title: &title, place: Place::Middle, rows, columns: 150, mode: self.mode() };
+        let window =
+            Window { title: &title, place: Place::Middle, rows, columns: COLUMNS, mode: self.mode() };
         let inside = window.draw(look, screen, canvas);
         if limbs.is_empty() {
             let (role, words) = match &self.told {
@@ -263,7 +306,9 @@ impl Overlay for Branches {
             self.scroll.draw(&lines, inside, canvas);
             return;
         }
-        let below = BELOW.min(inside.height.saturating_sub(3));
+        let list = limbs.len().clamp(1, LIST) as u16;
+        let below = whole.min(inside.height.saturating_sub(2 + list).max(BELOW));
+        let below = below.min(inside.height.saturating_sub(3));
         let columns = row::Columns::of(&limbs, inside.width);
         put_line(&columns.head(), Rect { height: inside.height.min(1), ..inside }, canvas);
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2 + below).max(1), ..inside };

@@ -1,5 +1,7 @@
 //! Breakpoints and watches: all of them in a list, and the line that sets one, with completion.
 
+mod row;
+
 use super::field::Field;
 use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
@@ -25,6 +27,7 @@ const MESSAGE: usize = 3;
 
 /// Columns of the window.
 const COLUMNS: u16 = 100;
+
 /// The list, and the line below it.
 pub struct Breaks {
     field: Field,
@@ -48,7 +51,7 @@ impl Breaks {
     pub fn new(look: &Look<'_>) -> Self {
         let mut breaks = Self {
             field: Field::line(""),
-            typing: true,
+            typing: !look.reading(),
             of: None,
             chosen: 0,
             known: known(&look.moment.head),
@@ -141,7 +144,7 @@ impl Breaks {
     }
 
     /// A key on the chosen row of the list.
-    fn on_row(&mut self, action: Action, row: &Breakpoint) -> Reaction {
+    fn on_row(&mut self, action: Action, row: &Breakpoint, all: usize) -> Reaction {
         let number = row.number;
         let changed = |edit: fn(&mut crate::domain::Stop)| {
             let mut stop = row.stop.clone();
@@ -156,7 +159,13 @@ impl Breaks {
             Action::ToggleBreak => {
                 Reaction::want(Request::Send(Command::SwitchBreak { breakpoint: number, on: !row.on }))
             }
-            Action::DeleteBreak => Reaction::want(Request::Send(Command::RemoveBreak(number))),
+            Action::DeleteBreak => {
+                // Behind the last one there is nothing to choose.
+                if all == 1 {
+                    self.line("", None);
+                }
+                Reaction::want(Request::Send(Command::RemoveBreak(number)))
+            }
             Action::OnceBreak => changed(|s| s.once = !s.once),
             Action::WarnBreak => changed(|s| s.warn = !s.warn),
             _ => Reaction::default(),
@@ -188,7 +197,7 @@ impl Breaks {
     fn told(&self, look: &Look<'_>) -> String {
         let stops = &look.moment.head.stops;
         if !self.typing {
-            let last = stops.all.get(self.chosen).and_then(|b| b.last.as_ref());
+            let last = stops.all.get(self.chosen).or(stops.all.last()).and_then(|b| b.last.as_ref());
             return last
                 .map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.why));
         }
@@ -221,34 +230,6 @@ fn known(state: &State) -> Known {
     Known { actions, detectors, lessons }
 }
 
-fn row(b: &Breakpoint, here: bool, wide: usize, look: &Look<'_>) -> Line {
-    let glyph = match (b.on, b.stop.warn) {
-        (false, _) => look.glyphs.off,
-        (true, true) => look.glyphs.watch,
-        (true, false) => look.glyphs.stop,
-    };
-    let mut facts = vec![match b.hits {
-        0 => "no hits".to_owned(),
-        1 => "1 hit".to_owned(),
-        n => format!("{n} hits"),
-    }];
-    facts.extend(b.stop.warn.then(|| "watch".to_owned()));
-    facts.extend(b.stop.once.then(|| "once".to_owned()));
-    facts.extend((!b.on).then(|| "off".to_owned()));
-    let mark = if b.on { Role::MarkStop } else { Role::Dim };
-    let role = match (here, b.on) {
-        (true, _) => Role::Chosen,
-        (_, false) => Role::Dim,
-        _ => Role::Text,
-    };
-    vec![
-        (mark, format!("{glyph} ")),
-        (Role::Dim, format!("{:>2}  ", b.number)),
-        (role, format!("{:<wide$}", b.stop.condition)),
-        (Role::Dim, format!("  {}", facts.join(&format!(" {} ", look.glyphs.dot)))),
-    ]
-}
-
 impl Overlay for Breaks {
     fn name(&self) -> &'static str {
         "breaks"
@@ -264,6 +245,17 @@ impl Overlay for Breaks {
         // The last one may have been deleted.
         self.typing |= all == 0;
         self.chosen = self.chosen.min(all.saturating_sub(1));
+        // Where nothing is granted the list is looked at alone.
+        if look.reading() {
+            return match (action, moved(action, 8)) {
+                (Action::Close, _) => Reaction::close(),
+                (_, Some(by)) => {
+                    self.chosen = self.chosen.saturating_add_signed(by).min(all.saturating_sub(1));
+                    Reaction::default()
+                }
+                _ => Reaction::want(Request::Do(Action::PauseRun)),
+            };
+        }
         match action {
             Action::Close => return Reaction::close(),
             Action::AddBreak => self.line("", None),
@@ -282,7 +274,7 @@ impl Overlay for Breaks {
                 if let Some(by) = moved(other, 8) {
                     self.walk(by, all);
                 } else if let Some(row) = stops.all.get(self.chosen).filter(|_| !self.typing) {
-                    return self.on_row(other, row);
+                    return self.on_row(other, row, all);
                 }
             }
         }
@@ -344,6 +336,7 @@ impl Overlay for Breaks {
         let all = &look.moment.head.stops.all;
         let title = match self.of {
             Some(number) => format!("Breakpoints and watches: change number {number}"),
+            None if look.reading() => "Breakpoints and watches (read-only)".to_owned(),
             None => "Breakpoints and watches".to_owned(),
         };
         let window = Window { title: &title, place: Place::Below, rows, columns: COLUMNS, mode: self.mode() };
@@ -360,7 +353,7 @@ impl Overlay for Breaks {
             let wide = all.iter().map(|b| b.stop.condition.chars().count()).max().unwrap_or(0).min(40);
             self.rows.list(chosen, all.len(), part(0, list), canvas, |place| {
                 let here = !self.typing && place == chosen;
-                all.get(place).map_or_else(Line::new, |b| row(b, here, wide, look))
+                all.get(place).map_or_else(Line::new, |b| row::row(b, here, wide, look))
             });
         }
         let line = part(list, 1);

@@ -295,10 +295,9 @@ impl Shown {
         let line = "-".repeat(usize::from(body.width)).replace('-', look.glyphs.joints[2 | 8]);
         put_line(&[(Role::FrameOverlay, line)], rule, canvas);
         let preview = Rect { y: rule.y + 1, height: below - 1, ..body };
-        let lines = details::brief(found, self.chosen, shape, look.glyphs);
-        for (place, line) in lines.iter().take(usize::from(preview.height)).enumerate() {
-            put_line(line, Rect { y: preview.y + place as u16, height: 1, ..preview }, canvas);
-        }
+        let high = usize::from(preview.height);
+        let lines = details::lower(found, self.chosen, shape, look.glyphs, high);
+        Scroll::default().draw(&lines, preview, canvas);
     }
 }
 

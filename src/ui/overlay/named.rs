@@ -87,12 +87,24 @@ pub(super) fn settings(run: Option<&RunSpec>) -> Vec<Named> {
 }
 
 /// The named one that is typed, and the value behind it: `set actor.temperature 0.5`, `actor.temperature=0.5`, and where
-/// all names have the same role also `temperature 0.5`. None: the line begins with no whole name.
+/// all names have the same role also `temperature 0.5`; a name with `_` may be typed with blanks. None: the line begins with no whole name.
 pub(super) fn typed<'a>(all: &'a [Named], line: &str) -> Option<(&'a Named, String)> {
     let (name, value) = apart(line);
     let role = |n: &Named| n.name.split_once('.').is_some_and(|(_, knob)| knob == name);
-    let named = all.iter().find(|n| n.name == name).or_else(|| all.iter().find(|n| role(n)))?;
+    let exact = all.iter().find(|n| n.name == name).or_else(|| all.iter().find(|n| role(n)));
+    let (named, value) = exact.map(|named| (named, value)).or_else(|| spaced(all, line))?;
     Some((named, value.trim_start_matches([' ', '=']).to_owned()))
+}
+
+/// The one whose name, with blanks for `_`, begins the line, and what is behind it.
+fn spaced<'a, 'l>(all: &'a [Named], line: &'l str) -> Option<(&'a Named, &'l str)> {
+    let line = line.strip_prefix("set ").unwrap_or(line).trim_start();
+    all.iter().find_map(|named| {
+        let knob = named.name.split_once('.').map(|(_, knob)| knob);
+        let names = std::iter::once(named.name.as_str()).chain(knob).filter(|name| name.contains('_'));
+        let mut rests = names.filter_map(|name| line.strip_prefix(name.replace('_', " ").as_str()));
+        rests.find(|rest| rest.is_empty() || rest.starts_with([' ', '='])).map(|rest| (named, rest))
+    })
 }
 
 /// A line without `set`, as its name and what is behind it.
@@ -249,5 +261,38 @@ impl NamedLine {
                 (Role::Dim, named.about()),
             ]
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Named, typed};
+
+    /// `max moves 5` lost its 5: the line began with no whole name.
+    #[test]
+    fn a_name_may_be_typed_with_blanks_and_keeps_its_value() {
+        let named = |name: &str| Named {
+            name: name.to_owned(),
+            now: "0".to_owned(),
+            whose: "",
+            meaning: "",
+            allowed: String::new(),
+        };
+        let all = ["max_steps", "max_moves", "seed", "actor.max_tokens"].map(named);
+        let cases = [
+            ("max_moves 5", Some(("max_moves", "5"))),
+            ("max moves 5", Some(("max_moves", "5"))),
+            ("max moves=5", Some(("max_moves", "5"))),
+            ("set max moves 5", Some(("max_moves", "5"))),
+            ("max moves", Some(("max_moves", ""))),
+            ("max tokens 9", Some(("actor.max_tokens", "9"))),
+            ("seed 3", Some(("seed", "3"))),
+            ("max movesx 5", None),
+            ("max 5", None),
+        ];
+        for (line, due) in cases {
+            let found = typed(&all, line);
+            assert_eq!(found.as_ref().map(|(n, v)| (n.name.as_str(), v.as_str())), due, "{line}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::overlays::{admissible, typed};
 use super::{SIZES, Stage, screen};
 use crate::domain::Stop;
+use crate::driver::Health;
 use crate::engine::{Cause, Command, Event, PauseReason};
 use crate::ui::fixture::{Fixture, kitchen};
 use crate::ui::msg::{Msg, Request};
@@ -112,4 +113,52 @@ fn pictures_of_the_list_and_of_a_hit() {
         stage.press("Up");
         insta::assert_snapshot!(format!("breaks_list_{w}x{h}"), screen(&stage.draw()));
     }
+}
+
+/// The keys stayed in the list that was empty now, which said of nothing that it had not come true yet.
+#[test]
+fn behind_the_last_one_that_is_deleted_the_line_has_the_keys() {
+    let mut f = kitchen();
+    set(&mut f, 1, "nothing 3", false);
+    let mut stage = Stage::new(f, 120, 36);
+    stage.press("b");
+    stage.press("Up");
+    assert_eq!(stage.press("d"), [Request::Send(Command::RemoveBreak(1))]);
+    stage.fixture.write(Cause::Person, Event::BreakpointRemoved { breakpoint: 1 });
+    stage.tell(Msg::News);
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("none is set yet") && shown.contains("one condition"), "{shown}");
+    assert!(!shown.contains("come true yet") && !shown.contains("d delete"), "{shown}");
+    typed(&mut stage, "nothing 4");
+    assert_eq!(stage.press("Enter"), [wish("nothing 4", None)]);
+}
+
+/// A whole condition could be typed, and was refused at the end.
+#[test]
+fn a_session_that_is_only_looked_at_shows_its_breakpoints_and_takes_no_condition() {
+    let reading = |f: Fixture| {
+        let stage = Stage::new(f, 120, 36);
+        stage.fixture.store.edit_live(|live| live.health = Health::Reading);
+        stage
+    };
+    let mut stage = reading(kitchen());
+    stage.tell(Msg::News);
+    assert_eq!(stage.press("b"), []);
+    assert!(stage.model.overlays.is_empty(), "there is nothing to be seen");
+    assert!(stage.model.notice.as_ref().unwrap().text.starts_with("read-only"));
+    let mut stage = reading(broken());
+    stage.tell(Msg::News);
+    assert_eq!(stage.press("b"), []);
+    assert!(screen(&stage.draw()).contains("Breakpoints and watches (read-only)"));
+    for key in ["a", "x", "d", "o", "w", "Enter"] {
+        assert_eq!(stage.press(key), [], "{key}");
+        assert!(stage.model.notice.as_ref().unwrap().text.starts_with("read-only"), "{key}");
+    }
+    stage.press("Down");
+    stage.press("Down");
+    stage.press("Down");
+    typed(&mut stage, "7");
+    assert!(!screen(&stage.draw()).contains("▸ 7"));
+    stage.press("Esc");
+    assert!(stage.model.overlays.is_empty());
 }

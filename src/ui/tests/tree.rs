@@ -166,3 +166,61 @@ fn a_branch_of_the_tree_is_put_beside_the_one_at_work() {
     stage.press("q");
     assert_eq!(top(&stage), "branches", "and back to the tree");
 }
+
+/// The field closed, the old name stayed, and nothing said so.
+#[test]
+fn a_name_that_is_refused_stays_in_its_field_with_the_reason() {
+    for (w, h) in SIZES {
+        let mut stage = on_branch(w, h);
+        stage.tell(Msg::Answer(Answer::Branches(Ok(twigs()))));
+        stage.press("B");
+        stage.press("r");
+        stage.tell(Msg::Paste("me@home".to_owned()));
+        assert_eq!(stage.press("Enter").len(), 1);
+        stage.tell(Msg::Answer(Answer::Branches(Err("`@` in a name cannot be read".to_owned()))));
+        let shown = screen(&stage.draw());
+        assert!(shown.contains("name  me@home"), "{shown}");
+        assert!(shown.contains("`@` in a name cannot be read"), "{shown}");
+        assert!(shown.contains("├ with a lesson") || shown.contains("├ with"), "the tree stays: {shown}");
+        stage.tell(Msg::Paste("x".to_owned()));
+        let id = BranchId("b2".to_owned());
+        assert_eq!(stage.press("Enter"), [Request::Relabel(id, Relabel::Name("me@homex".to_owned()))]);
+        stage.tell(Msg::Answer(Answer::Branches(Ok(twigs()))));
+        assert!(!screen(&stage.draw()).contains("name  me"), "it was taken");
+    }
+}
+
+#[test]
+fn a_long_note_is_shown_whole_or_says_that_it_is_cut() {
+    let words: Vec<String> = (1..=60).map(|n| format!("word{n}")).collect();
+    let mut all = twigs().to_vec();
+    all[1].note = words.join(" ");
+    all[1].root = "lesson added: open a closed receptacle before you look into it".to_owned();
+    for (w, h) in SIZES {
+        let mut stage = on_branch(w, h);
+        stage.tell(Msg::Answer(Answer::Branches(Ok(all.clone().into()))));
+        stage.press("B");
+        stage.press("Up");
+        let shown = screen(&stage.draw());
+        assert!(shown.contains("note     word1 "), "{w}x{h}: {shown}");
+        assert!(shown.contains("lesson added: open a closed"), "{w}x{h}: {shown}");
+        assert!(shown.contains("word60") || h < 36, "{w}x{h}: {shown}");
+        let note = shown.lines().rfind(|l| l.contains(" word")).unwrap();
+        assert!(shown.contains("word60") || note.contains('…'), "{w}x{h}: {shown}");
+    }
+}
+
+#[test]
+fn where_outcomes_have_few_columns_the_fact_stands_first() {
+    let mut stage = on_branch(80, 24);
+    let mut all = twigs().to_vec();
+    all[0].outcome = "open after turn 12".to_owned();
+    all[1].outcome = "not won: out of turns".to_owned();
+    all[2].outcome = "episode 2 open after turn 12".to_owned();
+    stage.tell(Msg::Answer(Answer::Branches(Ok(all.into()))));
+    stage.press("B");
+    let shown = screen(&stage.draw());
+    for words in ["turn 12, open ", "lost: turns ", "turn 12 of ep. 2 "] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+}

@@ -22,7 +22,10 @@ fn with(
     wish: impl FnOnce(&Lesson) -> Option<LessonWish>,
 ) -> Vec<Request> {
     let Some(lesson) = chosen(model, look) else {
-        model.say("there is no lesson here; a adds one", Tone::Refused, look.now);
+        let key = look.keymap.label(Action::AddLesson).unwrap_or_default();
+        let words = "there is no lesson here";
+        let words = if look.reading() { words.to_owned() } else { format!("{words}; {key} adds one") };
+        model.say(words, Tone::Refused, look.now);
         return Vec::new();
     };
     model.lesson = Some(lesson.id.clone());

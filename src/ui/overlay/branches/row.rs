@@ -7,6 +7,9 @@ use crate::ui::glyphs::Glyphs;
 use crate::ui::look::Look;
 use crate::ui::theme::Role;
 
+/// Columns of an outcome in whole words.
+const WIDE: usize = 26;
+
 /// How wide each part of a row is.
 pub(super) struct Columns {
     name: usize,
@@ -26,7 +29,7 @@ impl Columns {
         let outcome = match all {
             ..60 => 0,
             60..100 => 16,
-            _ => 26,
+            _ => WIDE,
         };
         let tokens = all >= 70;
         let taken = name + if outcome > 0 { outcome + 2 + 8 } else { 8 } + if tokens { 10 } else { 0 };
@@ -82,8 +85,13 @@ impl Columns {
         } else {
             one_line(&twig.reason).into_owned()
         };
-        let outcome =
-            if twig.archived { format!("archived, {}", twig.outcome) } else { twig.outcome.clone() };
+        let narrow = self.outcome < WIDE;
+        let outcome = if narrow { short(&twig.outcome) } else { twig.outcome.clone() };
+        let outcome = match (twig.archived, narrow) {
+            (false, _) => outcome,
+            (true, true) => format!("{outcome}, archived"),
+            (true, false) => format!("archived, {outcome}"),
+        };
         let mut line = self.line([
             (role, fitted(&name, self.name - 2)),
             (quiet, outcome),
@@ -117,29 +125,76 @@ fn fitted(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(gap))
 }
 
-/// A branch in full: where it left its parent, what changed there, and the note on it.
-pub(super) fn whole(twig: &Twig, look: &Look<'_>, columns: u16) -> Vec<Line> {
-    let dot = look.glyphs.dot;
-    let mut lines = Vec::new();
+/// An outcome in few columns: what counts of it first.
+fn short(outcome: &str) -> String {
+    if let Some(turn) = outcome.strip_prefix("open after ") {
+        return format!("{turn}, open");
+    }
+    if let Some((episode, turn)) =
+        outcome.strip_prefix("episode ").and_then(|rest| rest.split_once(" open after "))
+    {
+        return format!("{turn} of ep. {episode}");
+    }
+    let Some(why) = outcome.strip_prefix("not won: ") else { return outcome.to_owned() };
+    let why = match why {
+        "the world ended it" => "ended",
+        "it went in a loop" => "loop",
+        "the plan came to its end" => "plan ended",
+        "a person ended it" => "by a person",
+        "a call failed" => "call failed",
+        other => other.strip_prefix("out of ").unwrap_or(other),
+    };
+    format!("lost: {why}")
+}
+
+/// A branch in full: where it left its parent, what changed there, and the note on it. In fewer rows than that takes each
+/// has one, the note what is left, and what is cut says so.
+pub(super) fn whole(twig: &Twig, look: &Look<'_>, columns: u16, rows: usize) -> Vec<Line> {
+    let (dot, more) = (look.glyphs.dot, look.glyphs.more);
     let came = match &twig.parent {
         Some(parent) => {
             format!("{} {dot} left {parent} after event {} {dot} made {}", twig.id, twig.at, twig.created)
         }
         None => format!("{} {dot} the session's first {dot} made {}", twig.id, twig.created),
     };
-    lines.extend(paragraph((Role::Dim, ""), Role::Dim, &came, columns));
-    if twig.parent.is_some() {
-        let words = if twig.root == twig.reason {
-            twig.reason.clone()
-        } else {
-            format!("{} {dot} {}", twig.reason, twig.root)
-        };
-        lines.extend(
-            paragraph((Role::Dim, "changed  "), Role::Text, &one_line(&words), columns).into_iter().take(2),
-        );
+    let (full, brief) = match (&twig.parent, twig.root == twig.reason) {
+        (None, _) => (String::new(), String::new()),
+        (_, true) => (twig.reason.clone(), twig.reason.clone()),
+        // The deed itself is what counts; the place is before it, and its kind is said by both.
+        _ => (
+            format!("{} {dot} {}", twig.reason, twig.root),
+            format!("{}: {}", twig.reason.split_once(": ").map_or(&*twig.reason, |r| r.0), twig.root),
+        ),
+    };
+    let said = |head: &'static str, role: Role, words: &str| match words {
+        "" => Vec::new(),
+        words => paragraph((role, head), role, &one_line(words), columns),
+    };
+    let parts = |changed: &str| {
+        [
+            paragraph((Role::Dim, ""), Role::Dim, &came, columns),
+            said("changed  ", Role::Text, changed),
+            said("note     ", Role::Person, &twig.note),
+        ]
+    };
+    let all = parts(&full);
+    if all.iter().map(Vec::len).sum::<usize>() <= rows {
+        return all.concat();
     }
-    if !twig.note.is_empty() {
-        lines.extend(paragraph((Role::Person, "note     "), Role::Person, &one_line(&twig.note), columns));
+    let [came, changed, note] = parts(&brief);
+    let left = rows.saturating_sub(usize::from(!changed.is_empty()) + 1);
+    let room = if note.is_empty() { left + 1 } else { 1 };
+    [cut(came, 1, columns, more), cut(changed, room, columns, more), cut(note, left, columns, more)].concat()
+}
+
+/// At most so many rows of a text; one that is cut says so.
+fn cut(mut lines: Vec<Line>, rows: usize, columns: u16, more: &str) -> Vec<Line> {
+    if lines.len() > rows {
+        lines.truncate(rows);
+        if let Some([(_, head), (_, words)]) = lines.last_mut().map(Vec::as_mut_slice) {
+            let room = usize::from(columns).saturating_sub(width(head));
+            *words = truncate(&format!("{words} {more}"), room, more);
+        }
     }
     lines
 }

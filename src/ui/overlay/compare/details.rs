@@ -3,7 +3,7 @@
 use super::super::prompt::words;
 use super::super::window::{Line, paragraph};
 use super::rows::{Shape, fitted};
-use crate::text::{one_line, wrap_at_most};
+use crate::text::{one_line, truncate, wrap_at_most};
 use crate::timeline::compare::{Before, Comparison, Kind, Reason, Saying};
 use crate::ui::compare::Shared;
 use crate::ui::glyphs::Glyphs;
@@ -11,12 +11,31 @@ use crate::ui::theme::Role;
 
 /// Columns of what a line is about.
 const NAME: usize = 14;
-/// Lines of one text where all is told, and where little room is.
+/// Lines of one text where all is told, and at least where little room is.
 const ALL: usize = 200;
 const FEW: usize = 3;
 
-/// The lower part of the window: the chosen row, and at the first difference what preceded it.
-pub(super) fn brief(found: &Comparison, row: usize, shape: Shape, glyphs: &Glyphs) -> Vec<Line> {
+/// The lower part of the window, in as many rows as there are: each text has as many lines as
+/// fit, and what is cut says so. There may be more rows all the same.
+pub(super) fn lower(found: &Comparison, row: usize, shape: Shape, glyphs: &Glyphs, rows: usize) -> Vec<Line> {
+    let whole = brief(found, row, shape, glyphs, ALL);
+    if whole.len() <= rows {
+        return whole;
+    }
+    let (mut fits, mut most) = (FEW, rows.max(FEW));
+    while fits < most {
+        let lines = (fits + most).div_ceil(2);
+        if brief(found, row, shape, glyphs, lines).len() <= rows {
+            fits = lines;
+        } else {
+            most = lines - 1;
+        }
+    }
+    brief(found, row, shape, glyphs, fits)
+}
+
+/// The chosen row, and at the first difference what preceded it; each text in at most so many lines.
+fn brief(found: &Comparison, row: usize, shape: Shape, glyphs: &Glyphs, most: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     if found.first == Some(row) {
         lines.extend(reasons(found, shape));
@@ -24,12 +43,12 @@ pub(super) fn brief(found: &Comparison, row: usize, shape: Shape, glyphs: &Glyph
         let (did, rest): (Vec<_>, Vec<_>) = found.turning(row).into_iter().partition(|s| s.name == "did");
         // What was done, then what may have brought it about: where there is little room, that is what counts.
         for said in did.iter().chain(&sayings).chain(&rest) {
-            lines.extend(side_by_side(said, shape, FEW, glyphs));
+            lines.extend(side_by_side(said, shape, most, glyphs));
         }
         return lines;
     }
     for said in sides(found, row) {
-        lines.extend(side_by_side(&said, shape, FEW, glyphs));
+        lines.extend(side_by_side(&said, shape, most, glyphs));
     }
     lines
 }
@@ -138,7 +157,13 @@ fn side_by_side(said: &Saying, shape: Shape, most: usize, glyphs: &Glyphs) -> Ve
     let (left, right) = if same { (Role::Text, Role::Text) } else { (Role::Removed, Role::Added) };
     let wrapped = |text: &Option<String>, room: usize| match text {
         None => vec![String::new()],
-        Some(text) => wrap_at_most(&one_line(text), room.max(1), most).0,
+        Some(text) => {
+            let (mut lines, cut) = wrap_at_most(&one_line(text), room.max(1), most);
+            if let Some(last) = lines.last_mut().filter(|_| cut) {
+                *last = truncate(&format!("{last} {}", glyphs.more), room.max(1), glyphs.more);
+            }
+            lines
+        }
     };
     if !shape.two {
         let mut lines = Vec::new();

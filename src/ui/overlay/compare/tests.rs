@@ -224,3 +224,22 @@ fn any_size_and_any_key_is_survived() {
         }
     }
 }
+
+/// An observation was cut after three lines without a sign, over rows that stood empty.
+#[test]
+fn the_lower_part_takes_the_rows_there_are_and_says_what_it_cuts() {
+    let words: Vec<String> = (1..=40).map(|n| format!("word{n:02}")).collect();
+    for (w, h) in SIZES {
+        let mut f = two();
+        f.begin();
+        f.act("look", &words.join(" "), 0.0, Value::Null);
+        f.end(false, EndReason::StepLimit);
+        let mut stage = Stage::new(f, w, h);
+        press(&mut stage, "D");
+        press(&mut stage, "Enter");
+        let shown = screen(&stage.draw());
+        assert!(shown.contains("word40") || shown.contains('…') || h < 24, "{w}x{h}: {shown}");
+        assert!(h < 36 || shown.contains("word28"), "{w}x{h}: {shown}");
+        assert!(h < 60 || shown.contains("word40"), "{w}x{h}: {shown}");
+    }
+}
