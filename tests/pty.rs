@@ -307,7 +307,7 @@ fn on_a_screen_it_stops_exactly_where_the_recordings_do() {
     // Two at a time: a window mostly waits.
     std::thread::scope(|scope| {
         for half in rows.chunks(rows.len().div_ceil(2)) {
-            scope.spawn(|| half.iter().for_each(|row| stops_where_its_recording_does(row)));
+            scope.spawn(|| half.iter().for_each(stops_where_its_recording_does));
         }
     });
 }
@@ -376,11 +376,7 @@ fn the_tour_is_followed_word_for_word() {
         ("", "▸ another action", "The key has chosen the row"),
         ("\r", "of 38", "what the world accepted then"),
         ("go to drawer 1", "▸ go to drawer 1 ", "Type `go to drawer 1`"),
-        (
-            "\r",
-            "new branch b1; trunk stays: B shows both, B u goes back",
-            "`new branch b1; trunk stays: B shows both, B u goes back`",
-        ),
+        ("\r", "b1; trunk stays: B shows both, B u goes back", "trunk stays: B shows both, B u goes back`"),
         ("", "on b1", "`on b1`"),
         // While the agent still thinks, Space pauses.
         ("", " 5 ▸ ", ""),
