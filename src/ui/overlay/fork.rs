@@ -113,9 +113,12 @@ impl ForkBox {
             note: None,
         };
         let answered = asked.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered);
-        let read_by = (asked.unread != here).then(|| match turn > answered {
-            true => format!("before turn {turn} is asked: "),
-            false => format!("before the reflection on turn {answered}: "),
+        let read_by = (asked.unread != here).then(|| {
+            if turn > answered {
+                format!("before turn {turn} is asked: ")
+            } else {
+                format!("before the reflection on turn {answered}: ")
+            }
         });
         asked.entries = entries(look, asked.anew, change, lesson, read_by);
         let there = |e: &Entry| matches!(e, Entry::Row(c, ..) if c == change);

@@ -129,9 +129,10 @@ impl Chooser {
 
     /// Why nothing is chosen.
     pub(super) fn nothing(&self) -> &'static str {
-        match self.all.is_empty() {
-            true => "there is no other episode, branch or session",
-            false => "nothing is called so; other words, or fewer, find more",
+        if self.all.is_empty() {
+            "there is no other episode, branch or session"
+        } else {
+            "nothing is called so; other words, or fewer, find more"
         }
     }
 
