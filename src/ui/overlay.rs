@@ -234,10 +234,8 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
     let head = &look.moment.head;
     let key = |a: Action| look.keymap.label(a).unwrap_or_else(|| a.name().to_owned());
     // Where nothing can be added, nobody is told how.
-    let none = |what: &str| match look.reading() {
-        true => what.to_owned(),
-        false => format!("{what}; {} adds one", key(Action::AddLesson)),
-    };
+    let adds = if look.reading() { String::new() } else { format!("; {} adds one", key(Action::AddLesson)) };
+    let none = |what: &str| format!("{what}{adds}");
     Ok(match action {
         Action::Help => Box::<Help>::default(),
         Action::Palette => Box::<Palette>::default(),

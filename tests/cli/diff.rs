@@ -145,8 +145,8 @@ fn what_cannot_be_compared_is_said() {
             assert!(said.code == 2 && said.err.contains(words), "{place}: {} {}", said.code, said.err);
         }
     }
-    for verb in ["rerun", "open", "export"] {
-        let said = home.run(&[verb, &format!("{a}#9"), "--plain"][..if verb == "open" { 3 } else { 2 }]);
+    for (verb, place) in [("rerun", "#9"), ("open", "#9.1"), ("export", "#9.1")] {
+        let said = home.run(&[verb, &format!("{a}{place}")]);
         assert!(said.code == 2, "{verb}: {} {}", said.code, said.err);
     }
 }
