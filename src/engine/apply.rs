@@ -28,6 +28,8 @@ impl State {
             let call = effect.call();
             if !matches!(envelope.event, Event::CallCancelled { .. }) {
                 self.next_call = self.next_call.max(call.0.saturating_add(1));
+                // Its own sending, or in old sessions whatever was asked under its number in its place.
+                self.draft.take_if(|draft| draft.call == call);
                 self.pass_broken_off(&effect);
                 self.calls.insert(call, effect);
             }
@@ -121,6 +123,8 @@ impl State {
                 if let Some(from) = *thoughts_from {
                     self.drop_thoughts(from, *step);
                 }
+                // The person acts in its place.
+                self.draft.take_if(|draft| draft.asked == Asked::Actor);
                 self.edit_step(seq, |s| {
                     s.approved = true;
                     // A step whose call was broken off has no decision to wait for but this one.

@@ -13,7 +13,8 @@ const KEPT: usize = 256;
 impl State {
     pub(super) fn change_lesson(&mut self, seq: Seq, op: &LessonOp, by: Author) {
         let at = self.moment();
-        self.draft = None;
+        // What a mentor learns meanwhile does not take a person's words.
+        self.draft.take_if(|draft| by == Author::Person || !draft.edited);
         self.pool.apply(op, seq, at, by);
         if by == Author::Mentor && self.prompted_by_person() {
             self.pool.by_person(op.id());
@@ -128,7 +129,7 @@ impl State {
                 self.remark(*episode, *step, text, *gone);
             }
             HandChange::Prompt { prompt, .. } => {
-                if !self.change_failed(prompt) {
+                if !self.change_asked(prompt) {
                     self.draft = Some(prompt.clone());
                 }
             }

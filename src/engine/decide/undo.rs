@@ -133,6 +133,16 @@ impl Engine {
                 Ok(vec![Event::Undone { of: entry.of, op: Box::new(op.inverse()) }])
             }
             Deed::Hand(change) => {
+                if let HandChange::Prompt { prompt, .. } = change
+                    && self.state.pool_used <= entry.of
+                    && self.state.waits_for(prompt.call).is_none()
+                {
+                    return Err(used(
+                        entry.of,
+                        "that prompt does not wait any more",
+                        "change the one that waits",
+                    ));
+                }
                 if change.touches_episode() {
                     self.unused_since(entry.of, "change it once more: that counts from the next prompt")?;
                 }
