@@ -287,7 +287,8 @@ impl State {
                 // Without a call it is about the difference, or in the oldest sessions about what failed.
                 let failed = || self.trouble.as_ref().map(|(effect, _)| effect.call());
                 let failed = if self.divergence.is_some() { *call } else { call.or_else(failed) };
-                if let Some(effect) = failed.and_then(|call| self.take_trouble(call)) {
+                if let Some((effect, failure)) = failed.and_then(|call| self.take_trouble(call)) {
+                    self.count_again(&effect, &failure);
                     self.stand_ins.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);
                 } else if let (Some(call), Some(from)) = (*call, from) {
@@ -300,7 +301,7 @@ impl State {
                 self.broken_off.retain(|(e, _)| e.call() != *call);
                 let asked_actor = matches!(
                     self.take_trouble(*call),
-                    Some(Effect::Ask { prompt, .. }) if prompt.asked == Asked::Actor
+                    Some((Effect::Ask { prompt, .. }, _)) if prompt.asked == Asked::Actor
                 );
                 if asked_actor {
                     self.edit_step(seq, Step::clear_proposal);

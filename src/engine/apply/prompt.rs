@@ -19,8 +19,9 @@ impl State {
 
     pub(super) fn send_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
         // A failed call that is made again otherwise is the same call: it and its lessons were counted when it was first sent.
-        if self.take_trouble(prompt.call).is_none() {
-            self.count_sent(prompt, seq);
+        match self.take_trouble(prompt.call) {
+            Some((effect, failure)) => self.count_again(&effect, &failure),
+            None => self.count_sent(prompt, seq),
         }
         self.open_step(prompt, seq, Stage::Reply);
         self.pool_used = seq;
