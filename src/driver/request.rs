@@ -15,6 +15,7 @@ pub(super) fn request(record: &PromptRecord, rendered: Prompt) -> Request {
         // One line is a step; a mentor may take as many as it needs.
         stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
         cut: (record.asked == Asked::Actor).then_some(prompt::cut_short),
+        anew: false,
         wish: wish(record),
     }
 }
