@@ -84,7 +84,12 @@ impl Driver {
             self.break_off_before(&mut events);
         }
         self.hear_out(&mut events);
-        if let Command::ChangeRun(spec) = command {
+        // Chosen anew, or brought back by an undo.
+        let changed = events.iter().find_map(|(_, event)| match event {
+            Event::RunChanged { spec } => Some(spec),
+            _ => None,
+        });
+        if let Some(spec) = changed {
             let launch = self.outfit(spec)?;
             launch.note_down(&mut events);
             self.outfitted = Some(launch);

@@ -289,6 +289,7 @@ impl State {
                 let failed = if self.divergence.is_some() { *call } else { call.or_else(failed) };
                 if let Some((effect, failure)) = failed.and_then(|call| self.take_trouble(call)) {
                     self.count_again(&effect, &failure);
+                    self.run_used();
                     self.stand_ins.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);
                 } else if let (Some(call), Some(from)) = (*call, from) {

@@ -125,6 +125,10 @@ impl Engine {
                 &format!("what you did last cannot be undone: {what}"),
                 "go back to before it and go on from there",
             )),
+            Deed::Run(before) => {
+                self.unused_since(entry.of, "change the run once more: that counts from the next prompt")?;
+                self.change_run(before)
+            }
             Deed::Lesson(op) => {
                 self.unused_since(
                     entry.of,
@@ -173,7 +177,7 @@ impl Engine {
             Deed::Hand(HandChange::Prompt { was, .. }) if self.state.waits_for(was.call) != Some(was) => {
                 return Err(Refusal::new("that prompt does not wait any more", "change the one that waits"));
             }
-            Deed::Hand(_) | Deed::Ran | Deed::Stays(_) => again(entry),
+            Deed::Hand(_) | Deed::Run(_) | Deed::Ran | Deed::Stays(_) => again(entry),
         })
     }
 
