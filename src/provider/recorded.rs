@@ -66,12 +66,11 @@ impl Recorded {
                     let (seed, sent, reply) = (question.seed, question.sent, envelope.seq);
                     let all = exchanges.entry((asked, hash)).or_default();
                     // A reply that could not be used was asked for again: the one that came last is the one that stood.
-                    match question.answered.and_then(|place| all.get_mut(place)) {
-                        Some(before) => before.reply = reply,
-                        None => {
-                            question.answered = Some(all.len());
-                            all.push(Exchange { seed, sent, reply });
-                        }
+                    if let Some(before) = question.answered.and_then(|place| all.get_mut(place)) {
+                        before.reply = reply;
+                    } else {
+                        question.answered = Some(all.len());
+                        all.push(Exchange { seed, sent, reply });
                     }
                 }
                 _ => {}

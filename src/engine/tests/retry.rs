@@ -196,7 +196,9 @@ fn a_recorded_reply_answered_changed_words_where_a_draft_waited_beside_them() {
 fn each_answer_that_was_asked_for_counts_once() {
     type Do = fn(&mut Bench);
     let useless: Do = |b| drop(b.says(""));
-    let lost: Do = |b| drop(fail(b));
+    let lost: Do = |b| {
+        fail(b);
+    };
     let retry: Do = |b| drop(b.wish(Command::Retry).unwrap());
     let reword: Do = |b| {
         let call = b.state().waiting().next().unwrap().call;

@@ -34,8 +34,8 @@ fn asked_mentor() -> Bench {
 
 /// All that is not the count of what was done and undone.
 fn but_for_undo(state: &State) -> State {
-    let (undo, redo, head, texts) = Default::default();
-    State { undo, redo, head, texts, ..state.clone() }
+    let (head, texts, undo, redo) = Default::default();
+    State { head, texts, undo, redo, ..state.clone() }
 }
 
 fn under_way(bench: &Bench) -> Vec<PromptRecord> {

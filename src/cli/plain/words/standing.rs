@@ -22,12 +22,13 @@ fn failed(state: &State) -> String {
 
 /// What was broken off and what can be done about it, in one line.
 fn broken_off(state: &State) -> Option<String> {
-    let (again, choices) = match state.words_wait() {
-        true => (
+    let (again, choices) = if state.words_wait() {
+        (
             " (a prompt with your words waits)",
             "retry (sends your words), undo, prompt-edit N TEXT, recorded SESSION",
-        ),
-        false => ("", "retry, prompt-edit N TEXT, model NAME, recorded SESSION"),
+        )
+    } else {
+        ("", "retry, prompt-edit N TEXT, model NAME, recorded SESSION")
     };
     if state.turn_broken_off() && state.autonomy != Autonomy::Human {
         return Some(format!("BROKEN OFF · the agent's answer{again}; {choices}, act ACTION, or give-up"));
