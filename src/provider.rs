@@ -33,6 +33,8 @@ pub struct Request {
     /// How an answer is told that a stop at a newline has cut off before it said what to do: it is asked for anew without
     /// that stop. None: such a stop never cuts anything off.
     pub cut: Option<Cut>,
+    /// Its last answer could not be used: one that was kept is not taken again, and the new one takes its place.
+    pub anew: bool,
     /// How the answer is sampled, where this question wants it otherwise than its endpoint does.
     pub wish: SamplingWish,
 }

@@ -35,11 +35,13 @@ impl Driver {
             Some(provider) => {
                 let Some(failure) = self.too_long(prompt) else {
                     let rendered = (self.launch.render)(&self.engine.state, prompt);
-                    let request = request(prompt, rendered);
+                    let mut request = request(prompt, rendered);
+                    request.anew = self.anew.remove(&call) && stand_in.is_none();
                     if stand_in.is_none() {
                         provider.recall(&self.engine.state.unsent(prompt.asked));
                     }
-                    let early = stand_in.is_none().then(|| self.take_early(&request)).flatten();
+                    let early =
+                        (stand_in.is_none() && !request.anew).then(|| self.take_early(&request)).flatten();
                     return self.runner.ask(provider, prompt, request, early, &self.store, inbox);
                 };
                 failure
@@ -59,6 +61,19 @@ impl Driver {
             let recorded = self.engine.state.stand_in(*call).is_some();
             **came = Came { usage: spent(answer, prompt, recorded), ..answer.came() };
         }
+    }
+
+    /// Before the session is put down: an answer of which something had come is broken off there, so that its words stay and
+    /// its tokens count. A question that nothing has come of is asked again when the session is taken up.
+    pub(super) fn break_off_before(&self, closing: &mut Vec<(Cause, Event)>) {
+        if closing.is_empty() {
+            return;
+        }
+        let live = self.store.live();
+        let begun = live.calls.iter().filter(|c| c.usage.is_some() || !c.came().is_silent());
+        let begun = begun.map(|c| c.call).filter(|call| self.engine.state.calls.contains_key(call));
+        let off = begun.map(|call| (Cause::Policy, Event::CallCancelled { call, came: Box::default() }));
+        closing.splice(..0, off.collect::<Vec<_>>());
     }
 
     /// What does not fit into the budget is not sent: a server would cut it without a word. Where only what is never cut (task,

@@ -167,15 +167,19 @@ impl Driver {
     /// some other time.
     fn put_down(&mut self) {
         self.close_ahead();
+        let mut closing = Vec::new();
+        if !self.engine.state.closed {
+            closing = self.engine.decide(&Input::Command(Command::Close)).unwrap_or_default();
+            self.break_off_before(&mut closing);
+            self.hear_out(&mut closing);
+        }
         self.line += 1;
+        self.anew.clear();
         self.runner.begin_line(self.line);
         if let Some(timer) = self.timer.take() {
             timer.abort();
         }
-        if !self.engine.state.closed {
-            let closing = self.engine.decide(&Input::Command(Command::Close)).unwrap_or_default();
-            self.commit(closing);
-        }
+        self.commit(closing);
         if self.unwritten.is_empty() {
             self.sync();
         } else {

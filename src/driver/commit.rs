@@ -3,8 +3,8 @@
 use super::host::Order;
 use super::orders::Awaited;
 use super::{Driver, Health, Message, Signal};
-use crate::domain::{CallId, Seq};
-use crate::engine::{Cause, Command, Effect, Envelope, Event, Input, Refusal, Reply, effect_of};
+use crate::domain::{CallId, FailureKind, Seq};
+use crate::engine::{Cause, Command, Effect, Envelope, Event, Failure, Input, Refusal, Reply, effect_of};
 use crate::provider::Delta;
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -80,8 +80,16 @@ impl Driver {
             self.close_ahead();
         }
         let mut events = self.engine.decide(&Input::Command(command.clone()))?;
+        if matches!(command, Command::Close) {
+            self.break_off_before(&mut events);
+        }
         self.hear_out(&mut events);
-        if let Command::ChangeRun(spec) = command {
+        // Chosen anew, or brought back by an undo.
+        let changed = events.iter().find_map(|(_, event)| match event {
+            Event::RunChanged { spec } => Some(spec),
+            _ => None,
+        });
+        if let Some(spec) = changed {
             let launch = self.outfit(spec)?;
             launch.note_down(&mut events);
             self.outfitted = Some(launch);
@@ -165,6 +173,7 @@ impl Driver {
     fn acknowledge(&mut self, batch: &[Arc<Envelope>]) {
         let mut must_sync = false;
         for envelope in batch {
+            self.note_anew(&envelope.event);
             self.engine.state.apply(envelope);
             if let Event::RunChanged { .. } = envelope.event
                 && let Some(launch) = self.outfitted.take()
@@ -188,6 +197,20 @@ impl Driver {
         for envelope in batch {
             self.drop_shadow(&envelope.event);
             self.act(&envelope.event);
+        }
+    }
+
+    /// Keeps in mind that a call is made again whose answer could not be used. The state is the one before the event.
+    fn note_anew(&mut self, event: &Event) {
+        let call = match event {
+            Event::PromptSent { prompt } => prompt.call,
+            Event::Retried { call: Some(call), from: None } => *call,
+            _ => return,
+        };
+        let mut failed = self.engine.state.troubles();
+        let answered = |failure: &Failure| failure.kind == Some(FailureKind::Unusable);
+        if failed.any(|(effect, failure)| effect.call() == call && answered(failure)) {
+            self.anew.insert(call);
         }
     }
 

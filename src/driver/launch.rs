@@ -8,11 +8,11 @@ use super::orders::Orders;
 use super::runner::Runner;
 use super::then::Thens;
 use super::{Handle, Health, Message, OpenWorld, Render, StandIn, Store};
-use crate::domain::{BranchId, RunSpec, Setting};
+use crate::domain::{BranchId, CallId, RunSpec, Setting};
 use crate::engine::{Carried, Cause, Command, Engine, Event, LessonWish, Policy, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
 use crate::provider::Provider;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -102,6 +102,8 @@ pub struct Driver {
     /// Who asks what worlds of past moments accept.
     pub(super) thens: Thens,
     pub(super) ahead: Ahead,
+    /// Calls that are made again because their answer could not be used.
+    pub(super) anew: HashSet<CallId>,
     /// The lines that were left last.
     pub(super) left: VecDeque<Left>,
     pub(super) quit: bool,
@@ -226,6 +228,7 @@ impl Driver {
             last_sync: std::time::Instant::now(),
             timer: None,
             line: 0,
+            anew: HashSet::new(),
             outfitted: None,
             orders: Orders::default(),
             thens: Thens::default(),

@@ -18,6 +18,7 @@ pub(super) fn request(record: &PromptRecord, rendered: Prompt) -> Request {
         // One line is a step; a mentor may take as many as it needs.
         stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
         cut: (record.asked == Asked::Actor).then_some(CUT),
+        anew: false,
         wish: wish(record),
     }
 }

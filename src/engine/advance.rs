@@ -1,7 +1,7 @@
 //! What comes next of itself. One batch of events a call; the driver calls until it is empty.
 
 use super::state::{Grant, Pace, State};
-use super::{Ask, Cause, Engine, Episode, Event, PauseReason, Want, limits};
+use super::{Ask, Cause, Draft, Engine, Episode, Event, PauseReason, Want, limits};
 use crate::domain::{
     Asked, Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Fate, Hindsight, Question,
     Reflection, ShownAs, Stage, Step,
@@ -166,7 +166,11 @@ impl Engine {
     /// The prompt of a question, the `n`th of its batch; as a draft where a person steps by stages.
     fn ask(&self, ask: Ask, n: u64, staged: bool) -> Vec<Event> {
         let state = &self.state;
-        let draft = (self.policy.draft)(state, &ask);
+        let reworded = state.reworded(ask.asked, ask.question);
+        let draft = match reworded {
+            Some(words) => Draft { record: (**words).clone(), texts: Vec::new() },
+            None => (self.policy.draft)(state, &ask),
+        };
         let mut record = draft.record;
         record.call = CallId(state.next_call.saturating_add(n));
         record.asked = ask.asked;
@@ -179,7 +183,12 @@ impl Engine {
         let mut events: Vec<Event> =
             draft.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
         let prompt = Arc::new(record);
-        events.push(if staged { Event::PromptDrafted { prompt } } else { Event::PromptSent { prompt } });
+        // A person's words have been read: they go out.
+        events.push(if staged && reworded.is_none() {
+            Event::PromptDrafted { prompt }
+        } else {
+            Event::PromptSent { prompt }
+        });
         events
     }
 

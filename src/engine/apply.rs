@@ -28,6 +28,8 @@ impl State {
             let call = effect.call();
             if !matches!(envelope.event, Event::CallCancelled { .. }) {
                 self.next_call = self.next_call.max(call.0.saturating_add(1));
+                // Its own sending, or in old sessions whatever was asked under its number in its place.
+                self.draft.take_if(|draft| draft.call == call);
                 self.pass_broken_off(&effect);
                 self.calls.insert(call, effect);
             }
@@ -121,6 +123,8 @@ impl State {
                 if let Some(from) = *thoughts_from {
                     self.drop_thoughts(from, *step);
                 }
+                // The person acts in its place.
+                self.draft.take_if(|draft| draft.asked == Asked::Actor);
                 self.edit_step(seq, |s| {
                     s.approved = true;
                     // A step whose call was broken off has no decision to wait for but this one.
@@ -286,7 +290,9 @@ impl State {
                 // Without a call it is about the difference, or in the oldest sessions about what failed.
                 let failed = || self.trouble.as_ref().map(|(effect, _)| effect.call());
                 let failed = if self.divergence.is_some() { *call } else { call.or_else(failed) };
-                if let Some(effect) = failed.and_then(|call| self.take_trouble(call)) {
+                if let Some((effect, failure)) = failed.and_then(|call| self.take_trouble(call)) {
+                    self.count_again(&effect, &failure);
+                    self.run_used();
                     self.stand_ins.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);
                 } else if let (Some(call), Some(from)) = (*call, from) {
@@ -299,7 +305,7 @@ impl State {
                 self.broken_off.retain(|(e, _)| e.call() != *call);
                 let asked_actor = matches!(
                     self.take_trouble(*call),
-                    Some(Effect::Ask { prompt, .. }) if prompt.asked == Asked::Actor
+                    Some((Effect::Ask { prompt, .. }, _)) if prompt.asked == Asked::Actor
                 );
                 if asked_actor {
                     self.edit_step(seq, Step::clear_proposal);

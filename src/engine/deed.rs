@@ -1,7 +1,8 @@
 //! What a person did, to be taken back.
 
-use crate::domain::{HandChange, LessonOp, Seq};
+use crate::domain::{HandChange, LessonOp, RunSpec, Seq};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What a person did that can be taken back, or would have been.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,6 +12,8 @@ pub enum Deed {
     Lesson(LessonOp),
     /// Another change.
     Hand(HandChange),
+    /// Another run of the same method; what is held is the one before.
+    Run(Arc<RunSpec>),
     /// An override that has run, or a rejection that the agent was told: only going back takes it back. What was changed
     /// before it and is not used yet is kept below it, as below the next.
     Ran,

@@ -9,6 +9,7 @@ mod hand;
 mod mentor;
 mod properties;
 mod retry;
+mod reworded;
 mod stops;
 mod time;
 mod undo;

@@ -1,7 +1,7 @@
 //! Prompts that wait: a draft that was not sent yet, and those whose calls have failed and may be made again.
 
 use super::{Effect, State};
-use crate::domain::{Asked, CallId, PromptRecord, Stage};
+use crate::domain::{Asked, CallId, PromptRecord, Question, Stage};
 use std::sync::Arc;
 
 impl State {
@@ -21,6 +21,28 @@ impl State {
     pub fn may_be_made_again(&self) -> impl Iterator<Item = &Effect> {
         let free = self.awaiting().is_none() && self.trouble.is_none() && self.calls.is_empty();
         self.broken_off.iter().map(|(effect, _)| effect).filter(move |_| free)
+    }
+
+    /// What was broken off at this place, where it stands with a person's words: it is asked with these.
+    pub(super) fn reworded(&self, asked: Asked, question: Option<Question>) -> Option<&Arc<PromptRecord>> {
+        self.broken_off.iter().find_map(|(effect, _)| match effect {
+            Effect::Ask { prompt, .. } if (prompt.asked, prompt.question) == (asked, question) => {
+                Some(prompt).filter(|prompt| prompt.edited)
+            }
+            _ => None,
+        })
+    }
+
+    /// A prompt that was broken off waits with words of a person that it was not sent with.
+    pub fn words_wait(&self) -> bool {
+        self.may_be_made_again()
+            .any(|effect| matches!(effect, Effect::Ask { prompt, .. } if self.changed_since(prompt)))
+    }
+
+    /// The prompt of a call as it went out last, where that is still held.
+    pub(super) fn as_asked(&self, call: CallId) -> Option<&Arc<PromptRecord>> {
+        let mentors = self.mentor_prompts.iter().map(|(_, last, _)| last);
+        self.prompts.0.iter().chain(mentors).find(|sent| sent.call == call)
     }
 
     /// The open turn has no proposal, and nothing is on its way or waits for it: its call was broken off or given up.
@@ -62,9 +84,7 @@ impl State {
 
     /// A failed call's prompt has other words than those it was sent with.
     pub fn changed_since(&self, prompt: &PromptRecord) -> bool {
-        let mentors = self.mentor_prompts.iter().map(|(_, last, _)| last);
-        let mut sent = self.prompts.0.iter().chain(mentors);
-        prompt.edited && !sent.any(|last| last.call == prompt.call && last.sha256 == prompt.sha256)
+        prompt.edited && self.as_asked(prompt.call).is_none_or(|sent| sent.sha256 != prompt.sha256)
     }
 
     /// A failed call's prompt as it would be sent now, where that is otherwise than it was sent: with other words, or sampled

@@ -126,7 +126,9 @@ impl Provider for Cached {
             return self.inner.stream(request);
         }
         let path = self.path(&request);
-        if let Some(kept) = read(&path) {
+        // Who may ask nobody has only what is kept.
+        let known = if request.anew && self.mode != Cache::Only { None } else { read(&path) };
+        if let Some(kept) = known {
             let usage = Usage { cached: true, cost_nano: 0, ..kept.usage };
             let pieces = [
                 Some(Delta::Phase(Phase::Answering)),

@@ -1,7 +1,7 @@
 //! Answers as they were given before: the same question gets the same answer, and no question gets a made-up one.
 
 use super::{Delta, Phase, Provider, ProviderError, Request};
-use crate::domain::{Asked, Prompt, PromptRecord, Seq};
+use crate::domain::{Asked, CallId, Prompt, PromptRecord, Seq};
 use crate::engine::{Event, State};
 use crate::timeline::Timeline;
 use futures_util::StreamExt as _;
@@ -24,6 +24,15 @@ struct Exchange {
     reply: Seq,
 }
 
+/// A question as it went out last under its call's number.
+struct Open {
+    key: (Asked, Option<[u8; 32]>),
+    seed: u64,
+    sent: Seq,
+    /// The place of its exchange, once it was answered.
+    answered: Option<usize>,
+}
+
 /// The answers of a recorded session. The texts stay in its file; what is held is where they are.
 #[derive(Clone)]
 pub struct Recorded {
@@ -42,18 +51,26 @@ impl Recorded {
     /// Why the session's events cannot be read.
     pub fn of(source: &str, events: Timeline, render: Render) -> Result<Self, String> {
         let mut exchanges: HashMap<Question, Vec<Exchange>> = HashMap::new();
-        let mut open = HashMap::new();
+        let mut open: HashMap<CallId, Open> = HashMap::new();
         for envelope in events.walk(Seq(0)) {
             let envelope = envelope?;
             match &envelope.event {
                 Event::PromptSent { prompt } => {
                     let key = (prompt.asked, digest_of(&prompt.sha256));
-                    open.insert(prompt.call, (key, prompt.seed, envelope.seq));
+                    let (seed, sent) = (prompt.seed, envelope.seq);
+                    open.insert(prompt.call, Open { key, seed, sent, answered: None });
                 }
                 Event::ReplyReceived { call, .. } => {
-                    if let Some(((asked, Some(hash)), seed, sent)) = open.remove(call) {
-                        let exchange = Exchange { seed, sent, reply: envelope.seq };
-                        exchanges.entry((asked, hash)).or_default().push(exchange);
+                    let Some(question) = open.get_mut(call) else { continue };
+                    let (asked, Some(hash)) = question.key else { continue };
+                    let (seed, sent, reply) = (question.seed, question.sent, envelope.seq);
+                    let all = exchanges.entry((asked, hash)).or_default();
+                    // A reply that could not be used was asked for again: the one that came last is the one that stood.
+                    if let Some(before) = question.answered.and_then(|place| all.get_mut(place)) {
+                        before.reply = reply;
+                    } else {
+                        question.answered = Some(all.len());
+                        all.push(Exchange { seed, sent, reply });
                     }
                 }
                 _ => {}
@@ -171,7 +188,7 @@ impl Provider for Recorded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{CallId, Label, Origin, Segment, Speaker, Usage};
+    use crate::domain::{Label, Origin, Segment, Speaker, Usage};
     use crate::engine::{Cause, Envelope};
     use crate::journal::fold;
 
@@ -185,7 +202,8 @@ mod tests {
         Prompt { segments: words.iter().map(segment).collect() }
     }
 
-    /// A session with these questions, seeds and answers; the words of a question are in the text its record is about.
+    /// A session with these questions, seeds and answers; the words of a question are in the text its record is about. Where
+    /// answers are parted by `|` each but the last could not be used, and the call was made again.
     fn recorded(exchanges: &[(&[&str], u64, &str)]) -> Recorded {
         let mut events = Vec::new();
         let mut write = |event| {
@@ -199,9 +217,22 @@ mod tests {
             let sha256 = hash.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
             let record = PromptRecord { call, seed: *seed, sha256, ..PromptRecord::default() };
             write(Event::PromptSent { prompt: Arc::new(record) });
-            let (text, reasoning) = ((*reply).to_owned(), String::new());
-            let usage = Usage::default();
-            write(Event::ReplyReceived { call, text, reasoning, usage, from: None });
+            for (n, text) in reply.split('|').enumerate() {
+                if n > 0 {
+                    let failure = crate::engine::Failure {
+                        what: "the model answered nothing".to_owned(),
+                        place: "actor".to_owned(),
+                        next: String::new(),
+                        kind: Some(crate::domain::FailureKind::Unusable),
+                        came: String::new(),
+                        usage: None,
+                    };
+                    write(Event::CallFailed { call, failure });
+                    write(Event::Retried { call: Some(call), from: None });
+                }
+                let (text, reasoning, usage) = (text.to_owned(), String::new(), Usage::default());
+                write(Event::ReplyReceived { call, text, reasoning, usage, from: None });
+            }
         }
         let render = |state: &State, _: &PromptRecord| {
             let words: Vec<String> = serde_json::from_value(state.memory.clone()).unwrap();
@@ -235,6 +266,16 @@ mod tests {
         assert_eq!(ask(&recorded, &["a", "b"], 2).unwrap(), "two");
         assert_eq!(ask(&recorded, &["a", "b"], 9).unwrap(), "one");
         assert_eq!(ask(&recorded, &["a", "c"], 9).unwrap(), "three");
+    }
+
+    /// The first reply was paired alone: a session whose reply could not be used and was asked for again was played with that.
+    #[test]
+    fn of_a_call_that_was_answered_again_the_last_answer_stands() {
+        let recorded = recorded(&[(&["a"], 1, "|Hm.|one"), (&["a"], 2, "two"), (&["b"], 1, "|three")]);
+        assert_eq!(recorded.len(), 3);
+        for (words, seed, answer) in [("a", 1, "one"), ("a", 2, "two"), ("a", 9, "one"), ("b", 1, "three")] {
+            assert_eq!(ask(&recorded, &[words], seed).unwrap(), answer, "{words} {seed}");
+        }
     }
 
     #[test]

@@ -314,6 +314,9 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
     let of = record.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
     let waits = match draft {
         Some(_) if state.draft.is_some() => ", drafted: stage sends it, prompt-edit N TEXT changes part N",
+        Some(d) if state.trouble.is_none() && state.changed_since(d) => {
+            ", with your words, its call was broken off: retry sends it, undo takes them back"
+        }
         Some(_) if state.trouble.is_none() => {
             ", its call was broken off: retry asks again, prompt-edit N TEXT changes part N"
         }

@@ -93,6 +93,21 @@ fn a_failed_call_is_tried_again_with_another_model() {
     resumed.thread.join().unwrap();
 }
 
+/// Who is asked is the model before it again, not the name alone.
+#[test]
+fn an_undo_of_another_model_outfits_the_one_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, outfit()(&with_actor("script")).unwrap());
+    let before = handle.store.head().run.clone();
+    asked(&handle, Command::ChangeRun(Box::new(with_actor("mute")))).unwrap();
+    asked(&handle, Command::Undo).unwrap();
+    assert_eq!(handle.store.head().run, before);
+    handle.send(Command::Run);
+    play_out(&handle, thread);
+    let events = read_branch(&session.trunk()).unwrap().events;
+    assert!(events.iter().all(|e| !matches!(e.event, Event::CallFailed { .. })), "the mute one fails");
+}
+
 #[test]
 fn a_run_is_not_changed_without_the_means_to_outfit_another() {
     let dir = tempfile::tempdir().unwrap();

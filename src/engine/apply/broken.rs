@@ -33,11 +33,34 @@ impl State {
         if self.troubles().any(|(failed, _)| failed.call() == call) {
             return;
         }
-        let reflects = effect.asks(Asked::Mentor);
-        self.broken_off.retain(|(before, _)| reflects && before.asks(Asked::Actor));
+        if !effect.asks(Asked::Mentor) {
+            return self.broken_off.clear();
+        }
+        let sent = effect.question();
+        let mut before = std::mem::take(&mut self.broken_off);
+        before.retain(|(before, _)| match before {
+            // Another question that waits with a person's words is not asked in its place.
+            Effect::Ask { prompt, .. } if prompt.asked == Asked::Mentor => {
+                prompt.question != sent && self.changed_since(prompt)
+            }
+            _ => true,
+        });
+        self.broken_off = before;
     }
 
-    /// Its question was put down anew, to be asked with a person's words: the others wait on.
+    /// Puts other words in the place of a prompt whose call has failed or was broken off; whether there is such a call.
+    pub(super) fn change_asked(&mut self, prompt: &Arc<PromptRecord>) -> bool {
+        if self.change_failed(prompt) {
+            return true;
+        }
+        let place = self.broken_off.iter_mut().find_map(|(effect, _)| match effect {
+            Effect::Ask { call, prompt: was } if *call == prompt.call => Some(was),
+            _ => None,
+        });
+        place.map(|was| was.clone_from(prompt)).is_some()
+    }
+
+    /// Its question was put down anew: with a person's words (so older programs did it) the others wait on.
     pub(super) fn redraft_broken_off(&mut self, draft: &PromptRecord) {
         if draft.edited {
             self.broken_off.retain(|(effect, _)| !same_place(effect, draft));

@@ -13,7 +13,8 @@ const KEPT: usize = 256;
 impl State {
     pub(super) fn change_lesson(&mut self, seq: Seq, op: &LessonOp, by: Author) {
         let at = self.moment();
-        self.draft = None;
+        // What a mentor learns meanwhile does not take a person's words.
+        self.draft.take_if(|draft| by == Author::Person || !draft.edited);
         self.pool.apply(op, seq, at, by);
         if by == Author::Mentor && self.prompted_by_person() {
             self.pool.by_person(op.id());
@@ -46,6 +47,19 @@ impl State {
             return self.done(seq, Deed::Stays(what.to_owned()));
         }
         let deed = match event {
+            Event::RunChanged { spec } => {
+                let Some(was) = self.run.clone() else { return };
+                // The run before it, chosen again, takes the change back.
+                let unused = |of: Seq| self.pool_used <= of;
+                let back = |last: &UndoEntry| {
+                    unused(last.of) && matches!(&last.what, Deed::Run(before) if **before == **spec)
+                };
+                if self.undo.last().is_some_and(back) {
+                    self.undo.pop();
+                    return;
+                }
+                Deed::Run(was)
+            }
             // What has run, or was refused to the agent's face, is taken back by going back alone.
             Event::ActionOverridden { .. } | Event::ProposalRejected { .. } => Deed::Ran,
             Event::BreakpointSet { breakpoint, stop } => {
@@ -141,7 +155,7 @@ impl State {
                 self.remark(*episode, *step, text, *gone);
             }
             HandChange::Prompt { prompt, .. } => {
-                if !self.change_failed(prompt) {
+                if !self.change_asked(prompt) {
                     self.draft = Some(prompt.clone());
                 }
             }
@@ -242,6 +256,15 @@ impl State {
         self.redo.clear();
     }
 
+    /// What failed is asked again, of whom the run names by now: a change of that has been used.
+    pub(super) fn run_used(&mut self) {
+        for entry in &mut self.undo {
+            if matches!(entry.what, Deed::Run(_)) {
+                entry.what = Deed::Stays("the run was changed".to_owned());
+            }
+        }
+    }
+
     fn undone(&mut self, of: Seq) {
         if let Some(place) = self.undo.iter().rposition(|u| u.of == of) {
             let entry = self.undo.remove(place);
@@ -268,7 +291,10 @@ impl State {
     fn stays(&self, event: &Event) -> Option<&'static str> {
         let failed = |call: CallId| self.troubles().any(|(effect, _)| effect.call() == call);
         Some(match event {
-            Event::RunChanged { .. } => "the run was changed",
+            // Its memory went with the method.
+            Event::RunChanged { spec } if self.run.as_ref().is_none_or(|run| run.method != spec.method) => {
+                "the run was changed"
+            }
             Event::PoolSettled { .. } => "a proposed change of the lessons was settled",
             Event::CallCancelled { .. } => "a call to a model was broken off",
             Event::GivenUp { call } if failed(*call) => "a failed call was given up",

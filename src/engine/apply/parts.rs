@@ -1,8 +1,8 @@
 //! The small changes that folding an event is made of.
 
 use crate::domain::{
-    Asked, CallId, ChangeLine, Counted, EndReason, EpisodeRole, EpisodeSummary, Hindsight, Lesson, LessonId,
-    NoteKind, PromptRecord, Seen, Seq, Stage, Step, Task, Turn, Usage, merge_patch,
+    Asked, CallId, ChangeLine, Counted, EndReason, EpisodeRole, EpisodeSummary, FailureKind, Hindsight,
+    Lesson, LessonId, NoteKind, PromptRecord, Seen, Seq, Stage, Step, Task, Turn, Usage, merge_patch,
 };
 use crate::engine::{Carried, Effect, Episode, Event, Failure, Measure, State};
 use std::sync::Arc;
@@ -74,6 +74,16 @@ impl State {
     /// The actor's call has come to something.
     pub(super) fn settle_actor(&mut self) {
         self.calls.retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.asked == Asked::Actor));
+    }
+
+    /// A failed call is made again. That is the same call, unless its answer had come and could not be used: each answer that is
+    /// asked for counts once.
+    pub(super) fn count_again(&mut self, effect: &Effect, failure: &Failure) {
+        if let (Effect::Ask { prompt, .. }, Some(FailureKind::Unusable)) = (effect, failure.kind) {
+            let asked = prompt.asked;
+            self.edit_episode(|e| e.calls += 1);
+            self.count_call(asked);
+        }
     }
 
     /// Counts a call for its role and, after the end of the episode it is about, in the summary of that.
@@ -212,13 +222,13 @@ impl State {
     }
 
     /// Takes a failed call from those that wait for a decision.
-    pub(super) fn take_trouble(&mut self, call: CallId) -> Option<Effect> {
+    pub(super) fn take_trouble(&mut self, call: CallId) -> Option<(Effect, Failure)> {
         if self.trouble.as_ref().is_some_and(|(effect, _)| effect.call() == call) {
             let next = (!self.more_trouble.is_empty()).then(|| self.more_trouble.remove(0));
-            return std::mem::replace(&mut self.trouble, next).map(|(effect, _)| effect);
+            return std::mem::replace(&mut self.trouble, next);
         }
         let place = self.more_trouble.iter().position(|(effect, _)| effect.call() == call)?;
-        Some(self.more_trouble.remove(place).0)
+        Some(self.more_trouble.remove(place))
     }
 
     /// Keeps the last episode as the last attempt at its task, where that was not won and prompts may show it (setting

@@ -5,10 +5,12 @@ use crate::domain::{Origin, PromptRecord, Question, Seq, Stage};
 use std::sync::Arc;
 
 impl State {
-    /// A draft, or other words for a call that has failed.
+    /// A draft, or other words for a call that has failed or was broken off. A draft's number is its own: whatever else is asked
+    /// while it waits has another.
     pub(super) fn draft_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
-        if !self.change_failed(prompt) {
+        if !self.change_asked(prompt) {
             self.draft = Some(prompt.clone());
+            self.next_call = self.next_call.max(prompt.call.0.saturating_add(1));
             self.redraft_broken_off(prompt);
             self.open_step(prompt, seq, Stage::Prompt);
             self.spend_stage();
@@ -17,9 +19,9 @@ impl State {
 
     pub(super) fn send_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
         // A failed call that is made again otherwise is the same call: it and its lessons were counted when it was first sent.
-        if self.take_trouble(prompt.call).is_none() {
-            self.draft = None;
-            self.count_sent(prompt, seq);
+        match self.take_trouble(prompt.call) {
+            Some((effect, failure)) => self.count_again(&effect, &failure),
+            None => self.count_sent(prompt, seq),
         }
         self.open_step(prompt, seq, Stage::Reply);
         self.pool_used = seq;

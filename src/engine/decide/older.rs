@@ -24,7 +24,8 @@ impl State {
     fn untouched(&self, entry: &UndoEntry) -> bool {
         let unused = self.pool_used <= entry.of;
         match &entry.what {
-            Deed::Ran | Deed::Stays(_) => false,
+            // What was chosen since stands on the run as it is.
+            Deed::Ran | Deed::Stays(_) | Deed::Run(_) => false,
             Deed::Lesson(op) => unused && self.lesson_stands(op),
             Deed::Hand(change) => {
                 (unused || !change.touches_episode()) && !self.moot(entry) && self.change_stands(change)
@@ -88,6 +89,7 @@ impl State {
         match deed {
             Deed::Ran => "an action of yours".to_owned(),
             Deed::Stays(what) => what.clone(),
+            Deed::Run(_) => "another run".to_owned(),
             Deed::Hand(HandChange::Prompt { .. }) => "your words in a prompt".to_owned(),
             Deed::Hand(change) => change.words(),
             Deed::Lesson(op) => match op {

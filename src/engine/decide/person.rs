@@ -228,9 +228,9 @@ impl Engine {
             return Err(Refusal::new("no episode is open", "begin one first"));
         };
         let open = episode.last().filter(|s| s.stage < Stage::Observation);
-        let broken_off =
-            |s: &Step| s.stage == Stage::Prompt && state.calls.is_empty() && state.draft.is_none();
-        if open.is_none_or(|s| s.stage == Stage::Decision || broken_off(s)) {
+        // Broken off or given up, or drafted and not sent.
+        let unasked = |s: &Step| s.stage == Stage::Prompt && state.calls.is_empty();
+        if open.is_none_or(|s| s.stage == Stage::Decision || unasked(s)) {
             let mut events = Vec::new();
             let number = open.map_or(episode.steps.len() as u32 + 1, |s| s.number);
             if open.is_none() {

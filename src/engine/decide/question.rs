@@ -58,7 +58,7 @@ impl Engine {
     }
 
     /// A prompt that waits is put down anew, with other words in one place: a draft, which only who goes stage by stage has,
-    /// that of a failed call, or that of one that was broken off, which is a draft from then on.
+    /// that of a failed call, or that of one that was broken off: asked again it has these words, and all else can still be done.
     pub(super) fn edit_prompt(
         &self,
         call: Option<CallId>,
@@ -72,9 +72,6 @@ impl Engine {
                 "go on by one stage (s): the next prompt then waits before it is sent",
             ));
         };
-        let again = state.may_be_made_again().any(|effect| effect.call() == draft.call);
-        let renumbered = again.then(|| std::sync::Arc::new(state.renumbered(draft, 0)));
-        let draft = renumbered.as_ref().unwrap_or(draft);
         let Some(edited) = (self.policy.edit)(state, draft, segment, text) else {
             return Err(Refusal::new("the prompt has no such part", "choose one of those it shows"));
         };

@@ -58,7 +58,9 @@ impl Engine {
         let waits = state.draft.as_ref().is_some_and(|draft| draft.edited);
         for (n, effect) in (0..).zip(state.may_be_made_again().filter(|_| !waits)) {
             let Effect::Ask { prompt, .. } = effect else { continue };
-            let now = state.renumbered(prompt, n);
+            // A person's words were never asked: the recording is, as the model was.
+            let asked = state.as_asked(prompt.call).unwrap_or(prompt);
+            let now = state.renumbered(asked, n);
             take(now.call, Some(now));
         }
         if events.is_empty() {

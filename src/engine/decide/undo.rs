@@ -125,6 +125,10 @@ impl Engine {
                 &format!("what you did last cannot be undone: {what}"),
                 "go back to before it and go on from there",
             )),
+            Deed::Run(before) => {
+                self.unused_since(entry.of, "change the run once more: that counts from the next prompt")?;
+                self.change_run(before)
+            }
             Deed::Lesson(op) => {
                 self.unused_since(
                     entry.of,
@@ -133,6 +137,16 @@ impl Engine {
                 Ok(vec![Event::Undone { of: entry.of, op: Box::new(op.inverse()) }])
             }
             Deed::Hand(change) => {
+                if let HandChange::Prompt { prompt, .. } = change
+                    && self.state.pool_used <= entry.of
+                    && self.state.waits_for(prompt.call).is_none()
+                {
+                    return Err(used(
+                        entry.of,
+                        "that prompt does not wait any more",
+                        "change the one that waits",
+                    ));
+                }
                 if change.touches_episode() {
                     self.unused_since(entry.of, "change it once more: that counts from the next prompt")?;
                 }
@@ -163,7 +177,7 @@ impl Engine {
             Deed::Hand(HandChange::Prompt { was, .. }) if self.state.waits_for(was.call) != Some(was) => {
                 return Err(Refusal::new("that prompt does not wait any more", "change the one that waits"));
             }
-            Deed::Hand(_) | Deed::Ran | Deed::Stays(_) => again(entry),
+            Deed::Hand(_) | Deed::Run(_) | Deed::Ran | Deed::Stays(_) => again(entry),
         })
     }
 

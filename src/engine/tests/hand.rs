@@ -232,7 +232,7 @@ fn a_breakpoint_is_taken_back_and_not_the_older_remark() {
 #[test]
 fn an_undo_after_what_stays_is_refused_and_takes_back_nothing_older() {
     let mut spec = spec(1, 50);
-    spec.actor = "another".to_owned();
+    spec.method = "another".to_owned();
     let failed = |bench: &mut Bench| {
         bench.wish(Command::Step).unwrap();
         let (call, _) = bench.call().unwrap();

@@ -189,3 +189,42 @@ fn a_recorded_reply_answered_changed_words_where_a_draft_waited_beside_them() {
     assert!(bench.state().draft.as_ref().unwrap().edited);
     assert_eq!(names(&bench.wish(from()).unwrap()), ["retried"]);
 }
+
+/// Five answers counted as four calls: that a call was made again after a useless answer was not counted, that a proposal was
+/// asked for again was.
+#[test]
+fn each_answer_that_was_asked_for_counts_once() {
+    type Do = fn(&mut Bench);
+    let useless: Do = |b| drop(b.says(""));
+    let lost: Do = |b| {
+        fail(b);
+    };
+    let retry: Do = |b| drop(b.wish(Command::Retry).unwrap());
+    let reword: Do = |b| {
+        let call = b.state().waiting().next().unwrap().call;
+        drop(b.wish(edit(call, "Be brief.")).unwrap());
+    };
+    let again: Do = |b| drop(b.wish(Command::AskAgain).unwrap());
+    let says: Do = |b| drop(b.says("look"));
+    let off: Do = |b| drop(b.wish(Command::Cancel).unwrap());
+    let cases: [(&[Do], u32); 7] = [
+        (&[says], 1),
+        (&[lost, retry, lost, retry, says], 1),
+        (&[useless, retry, says], 2),
+        (&[useless, reword, retry, says], 2),
+        (&[useless, retry, lost, retry, useless, retry, says], 3),
+        (&[says, again, useless, retry, useless, retry, says], 4),
+        (&[off, again, says], 2),
+    ];
+    for (n, (deeds, calls)) in cases.into_iter().enumerate() {
+        let mut bench = Bench::started(1, 50);
+        bench.wish(Command::Step).unwrap();
+        bench.world(turn("A room. Your task is to: rest."));
+        for deed in deeds {
+            deed(&mut bench);
+        }
+        let state = bench.state();
+        let counted = (state.open_episode().unwrap().calls, state.spent.actor_calls);
+        assert_eq!(counted, (calls, u64::from(calls)), "case {n}");
+    }
+}

@@ -31,8 +31,28 @@ fn intervenes(event: &Event) -> bool {
 /// The interventions in force, the newest at the end.
 fn in_force(journal: &[Envelope]) -> Vec<&Envelope> {
     let (mut done, mut undone): (Vec<&Envelope>, Vec<Seq>) = (Vec::new(), Vec::new());
+    // The runs before they were changed, as long as nobody was asked under the new one.
+    let (mut state, mut runs) = (State::default(), Vec::new());
     for envelope in journal {
+        let before = state.clone();
+        state.apply(envelope);
+        let retried = matches!(envelope.event, Event::Retried { .. });
+        if state.pool_used > before.pool_used || (retried && state.calls.len() > before.calls.len()) {
+            runs.clear();
+        }
         match &envelope.event {
+            Event::RunChanged { spec } => {
+                let last = done.last().map(|e| e.seq);
+                let back = |(of, was): &(Seq, _)| Some(*of) == last && *was == Some(spec.clone());
+                if runs.last().is_some_and(back) {
+                    runs.pop();
+                    done.pop();
+                } else {
+                    runs.push((envelope.seq, before.run.map(|run| Box::new((*run).clone()))));
+                    done.push(envelope);
+                    undone.clear();
+                }
+            }
             Event::Undone { of, .. } | Event::TakenBack { of, .. } => {
                 assert!(done.iter().any(|e| e.seq == *of), "{of:?} was not in force");
                 done.retain(|e| e.seq != *of);
@@ -135,6 +155,11 @@ proptest! {
             match (bench.wish(Command::Undo), due) {
                 (Ok(_), _) => match &bench.journal[at].event {
                     Event::Undone { of, .. } | Event::TakenBack { of, .. } => prop_assert_eq!(Some(*of), due),
+                    Event::RunChanged { .. } => {
+                        let change = bench.journal.iter().find(|e| Some(e.seq) == due).unwrap();
+                        prop_assert!(matches!(change.event, Event::RunChanged { .. }), "it was the run");
+                        prop_assert!(!used(&bench.journal[..at], change), "somebody was asked");
+                    }
                     other => prop_assert!(false, "{other:?}"),
                 },
                 (Err(refusal), None) => {
@@ -234,7 +259,8 @@ fn a_setting_that_a_newer_run_has_otherwise_is_not_offered() {
     let changed = |bench: &mut Bench, steps: u32| {
         let mut other = bench.state().run.as_deref().cloned().unwrap();
         other.limits.steps = steps;
-        other.actor.push('x');
+        // Of another method: that cannot be taken back.
+        other.method.push('x');
         bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
     };
     bench.wish(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
@@ -304,4 +330,37 @@ fn what_was_taken_back_and_made_again_is_named() {
             assert_eq!(bench.state().undo_words(&events[0]), Some(words));
         }
     }
+}
+
+/// Another model could not be taken back even where nobody had been asked anything since.
+#[test]
+fn another_model_is_taken_back_as_long_as_nobody_was_asked() {
+    let change = |bench: &mut Bench, actor: &str| {
+        let mut other = bench.state().run.as_deref().cloned().unwrap();
+        actor.clone_into(&mut other.actor);
+        bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+    };
+    let mut bench = Bench::started(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    let (call, _) = bench.call().unwrap();
+    bench.reply(Reply::Failed { call, failure: no_answer() });
+    let first = bench.state().run.clone();
+    bench.wish(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
+    change(&mut bench, "a");
+    change(&mut bench, "b");
+    assert_eq!(names(&bench.wish(Command::Undo).unwrap()), ["run_changed"]);
+    assert_eq!(bench.state().run.as_ref().unwrap().actor, "a");
+    assert_eq!(names(&bench.wish(Command::Undo).unwrap()), ["run_changed"]);
+    assert_eq!(bench.state().run, first);
+    assert_eq!(names(&bench.wish(Command::Undo).unwrap()), ["taken_back"], "the autonomy before it");
+    // The failed call asks the other model: that has happened.
+    change(&mut bench, "a");
+    bench.wish(Command::Retry).unwrap();
+    assert!(bench.wish(Command::Undo).unwrap_err().why.contains("the run was changed"));
+    bench.says("look");
+    change(&mut bench, "b");
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("Fine."));
+    assert!(bench.wish(Command::Undo).unwrap_err().why.contains("already used"));
 }

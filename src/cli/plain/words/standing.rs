@@ -22,14 +22,21 @@ fn failed(state: &State) -> String {
 
 /// What was broken off and what can be done about it, in one line.
 fn broken_off(state: &State) -> Option<String> {
-    let choices = "retry, prompt-edit N TEXT, model NAME, recorded SESSION";
+    let (again, choices) = if state.words_wait() {
+        (
+            " (a prompt with your words waits)",
+            "retry (sends your words), undo, prompt-edit N TEXT, recorded SESSION",
+        )
+    } else {
+        ("", "retry, prompt-edit N TEXT, model NAME, recorded SESSION")
+    };
     if state.turn_broken_off() && state.autonomy != Autonomy::Human {
-        return Some(format!("BROKEN OFF · the agent's answer; {choices}, act ACTION, or give-up"));
+        return Some(format!("BROKEN OFF · the agent's answer{again}; {choices}, act ACTION, or give-up"));
     }
     let names: Vec<_> =
         state.broken_off.iter().filter_map(|(e, _)| e.question()).map(Question::name).collect();
     let names = (!names.is_empty()).then(|| names.join(", "))?;
-    Some(format!("BROKEN OFF · the mentor ({names}); {choices}, or give-up (goes on without)"))
+    Some(format!("BROKEN OFF · the mentor ({names}){again}; {choices}, or give-up (goes on without)"))
 }
 
 /// Whose turn it is, in one line.
@@ -56,7 +63,13 @@ pub(in crate::cli::plain) fn mode(state: &State) -> String {
     }
     let Some(step) = state.awaiting() else {
         return match state.pace {
-            Pace::Paused => "PAUSED · step or run goes on".to_owned(),
+            Pace::Paused => {
+                let words = |edited| if edited { " with your words" } else { "" };
+                let draft = state.draft.as_ref().map(|d| words(d.edited));
+                let draft = draft
+                    .map_or_else(String::new, |words| format!(" · a prompt{words} is drafted and waits"));
+                format!("PAUSED{draft} · step or run goes on")
+            }
             Pace::Pausing => "PAUSING".to_owned(),
             Pace::Running => "RUNNING".to_owned(),
         };

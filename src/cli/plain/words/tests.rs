@@ -149,3 +149,37 @@ fn undo_older_names_the_change_that_it_takes_back() {
     assert_eq!(understand("u older", &state), Ok(Said::Do(vec![Command::TakeBack(seq(3))])));
     assert_eq!(understand("undo", &state), Ok(Said::Do(vec![Command::Undo])));
 }
+
+/// It said that the session was paused, and nothing of the person's own words.
+#[test]
+fn a_prompt_with_own_words_that_waits_is_named() {
+    use crate::domain::{Asked, CallId, Came, PromptRecord, Question};
+    use crate::engine::Effect;
+    let question = Some(Question::reflect(Kind::Error));
+    let cases = [
+        (
+            Asked::Actor,
+            None,
+            "BROKEN OFF · the agent's answer (a prompt with your words waits); retry (sends",
+        ),
+        (Asked::Mentor, question, "the mentor (Error) (a prompt with your words waits); retry (sends"),
+    ];
+    for (asked, question, told) in cases {
+        let prompt = PromptRecord { asked, question, edited: true, ..PromptRecord::default() };
+        let effect = Effect::Ask { call: CallId(0), prompt: prompt.clone().into() };
+        let mut state = State { broken_off: vec![(effect, Came::default())], ..State::default() };
+        assert!(mode(&state).contains(told), "{}", mode(&state));
+        assert!(mode(&state).contains("give-up"));
+        let Ok(Said::Tell(shown)) =
+            understand(if question.is_some() { "prompt error" } else { "prompt" }, &state)
+        else {
+            panic!()
+        };
+        assert!(shown.contains("with your words, its call was broken off: retry sends it"), "{shown}");
+        // Sent with them, nothing waits that was not asked.
+        state.prompts.0 = Some(prompt.clone().into());
+        assert!(!mode(&state).contains("your words"), "{}", mode(&state));
+        let state = State { draft: Some(prompt.into()), ..State::default() };
+        assert!(mode(&state).starts_with("PAUSED · a prompt with your words is drafted and waits"));
+    }
+}

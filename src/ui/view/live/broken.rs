@@ -37,11 +37,10 @@ pub(super) fn rows(w: &mut Writer<'_>, look: &Look<'_>, state: &State, unasked: 
     }
     if state.turn_broken_off() {
         w.text((Role::ModePaused, ""), 2, Role::ModePaused, "the agent was broken off: its turn is open");
-        let pairs = [
-            (Action::Step, "ask again"),
-            (Action::Override, "act by hand"),
-            (Action::GiveUp, "go on without"),
-        ];
+        words_wait(w, state);
+        let again = if state.words_wait() { "ask again with your words" } else { "ask again" };
+        let pairs =
+            [(Action::Step, again), (Action::Override, "act by hand"), (Action::GiveUp, "go on without")];
         w.line(2, keys(look, &pairs));
         others(w, look);
         return true;
@@ -49,6 +48,7 @@ pub(super) fn rows(w: &mut Writer<'_>, look: &Look<'_>, state: &State, unasked: 
     let without = (Action::GiveUp, "go on without");
     let other = unasked || !state.changes.is_empty();
     if !other && state.awaiting().is_none_or(|step| step.approved) {
+        words_wait(w, state);
         w.line(2, keys(look, &[(Action::Step, "go on: what is due is asked again"), without]));
         others(w, look);
         return true;
@@ -60,6 +60,13 @@ pub(super) fn rows(w: &mut Writer<'_>, look: &Look<'_>, state: &State, unasked: 
         w.text((Role::Dim, ""), 2, Role::Dim, &words);
     }
     false
+}
+
+/// Names the words that would go out.
+fn words_wait(w: &mut Writer<'_>, state: &State) {
+    if state.words_wait() {
+        w.text((Role::Dim, ""), 2, Role::Dim, "a prompt with your words waits");
+    }
 }
 
 /// Whom else to ask, and in which words, as after a failed call.

@@ -1,0 +1,163 @@
+//! Prompts with a person's words that wait: nothing else is lost by them, and they are not lost by anything else.
+
+use super::fixture::{Bench, names, turn};
+use crate::domain::{Asked, Autonomy, CallId, Kind, PromptRecord, Question, Seq};
+use crate::engine::{Command, Effect, Event, Reply, State, with_model};
+
+fn edit(call: Option<CallId>, text: &str) -> Command {
+    Command::EditPrompt { call, segment: 0, text: text.to_owned() }
+}
+
+/// The actor's call was broken off, by a run whose method can ask a mentor.
+fn broken() -> Bench {
+    let mut bench = Bench::counselled(1, 50);
+    bench.wish(Command::Step).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    bench.wish(Command::Cancel).unwrap();
+    bench
+}
+
+/// Two questions to the mentor were broken off.
+fn asked_mentor() -> Bench {
+    let mut bench = Bench::counselled(1, 50);
+    let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Mentor, "openai:m");
+    bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+    bench.wish(Command::Run).unwrap();
+    bench.world(turn("A room. Your task is to: rest."));
+    for action in ["look", "dance"] {
+        bench.says(action);
+        bench.world(turn("Fine."));
+    }
+    bench.wish(Command::Cancel).unwrap();
+    bench
+}
+
+/// All that is not the count of what was done and undone.
+fn but_for_undo(state: &State) -> State {
+    let (head, texts, undo, redo) = Default::default();
+    State { head, texts, undo, redo, ..state.clone() }
+}
+
+fn under_way(bench: &Bench) -> Vec<PromptRecord> {
+    let asks = bench.state().calls.values().filter_map(|effect| match effect {
+        Effect::Ask { prompt, .. } => Some((**prompt).clone()),
+        _ => None,
+    });
+    asks.collect()
+}
+
+/// With other words for the prompt nothing but sending them was possible, also after they were taken back.
+#[test]
+fn other_words_for_a_turn_that_was_broken_off_were_a_trap() {
+    let cases: [(Command, &[&str]); 7] = [
+        (Command::Act("sleep".to_owned()), &["action_overridden", "step_granted", "action_taken"]),
+        (Command::GiveUp, &["given_up"]),
+        (Command::Retry, &["step_granted", "prompt_sent"]),
+        (Command::AskAgain, &["step_granted", "prompt_sent"]),
+        (Command::StepStage, &["stage_granted", "prompt_sent"]),
+        (Command::Run, &["resumed", "prompt_sent"]),
+        (Command::RetryFrom("cache".to_owned()), &["prompt_sent", "retried"]),
+    ];
+    for (wish, events) in cases {
+        for back in [false, true] {
+            let mut bench = broken();
+            let was = bench.state().waiting().next().cloned().unwrap();
+            let before = but_for_undo(bench.state());
+            assert_eq!(
+                names(&bench.wish(edit(None, "Be brief.")).unwrap()),
+                ["text_defined", "prompt_drafted"]
+            );
+            assert!(bench.state().words_wait());
+            if back {
+                bench.wish(Command::Undo).unwrap();
+                assert_eq!(but_for_undo(bench.state()), before);
+            }
+            if back && wish == Command::StepStage {
+                continue; // It is drafted anew.
+            }
+            assert_eq!(names(&bench.wish(wish.clone()).unwrap()), events, "{wish:?}");
+            let recorded = matches!(wish, Command::RetryFrom(_));
+            for sent in under_way(&bench) {
+                assert!(sent.call > was.call);
+                assert_eq!(sent.edited, !back && !recorded, "{wish:?}");
+                assert_eq!(sent.sha256 == was.sha256, back || recorded, "a recording knows what was asked");
+            }
+        }
+    }
+    // Given up, the words are gone with the call, and undo does not bring back half of them.
+    let mut bench = broken();
+    bench.wish(edit(None, "Be brief.")).unwrap();
+    bench.wish(Command::GiveUp).unwrap();
+    let refusal = bench.wish(Command::Undo).unwrap_err();
+    assert!(refusal.older.is_none() && bench.state().draft.is_none(), "{refusal:?}");
+    // A person who plays acts.
+    let mut bench = broken();
+    bench.wish(edit(None, "Be brief.")).unwrap();
+    bench.wish(Command::SetAutonomy(Autonomy::Human)).unwrap();
+    bench.wish(Command::Act("sleep".to_owned())).unwrap();
+    assert!(!bench.state().words_wait());
+}
+
+/// The question to the mentor went out under the draft's number, and the next step asked without the words.
+#[test]
+fn a_reflection_took_the_words_of_a_draft_that_waited() {
+    for staged in [false, true] {
+        let mut bench = broken();
+        if staged {
+            bench.wish(Command::StepStage).unwrap();
+            assert!(bench.state().draft.is_some());
+        }
+        bench.wish(edit(None, "Be brief.")).unwrap();
+        let waits = bench.state().waiting().next().cloned().unwrap();
+        bench.wish(Command::Reflect(Kind::Error)).unwrap();
+        let asked = under_way(&bench);
+        assert!(asked.len() == 1 && asked[0].asked == Asked::Mentor && asked[0].call > waits.call);
+        let (call, text, reasoning) = (asked[0].call, "Beds.".to_owned(), String::new());
+        bench.reply(Reply::Model { call, text, reasoning, usage: crate::domain::Usage::default() });
+        bench.wish(Command::Step).unwrap();
+        let sent = under_way(&bench);
+        assert_eq!((sent.len(), &sent[0].sha256, sent[0].edited), (1, &waits.sha256, true), "{staged}");
+    }
+}
+
+/// What older programs wrote, where the question took the draft's number and place.
+#[test]
+fn a_question_under_the_number_of_a_draft_takes_its_place() {
+    let mut bench = broken();
+    bench.wish(Command::StepStage).unwrap();
+    let call = bench.state().draft.as_ref().unwrap().call;
+    let question = Some(Question::reflect(Kind::Error));
+    let prompt = PromptRecord { call, asked: Asked::Mentor, question, ..PromptRecord::default() };
+    let (seq, event) = (Seq(bench.state().head.0 + 1), Event::PromptSent { prompt: prompt.into() });
+    let cause = crate::engine::Cause::Person;
+    bench.engine.state.apply(&crate::engine::Envelope { seq, at: bench.at, cause, more: false, event });
+    assert!(bench.state().draft.is_none());
+}
+
+/// The second of two changed questions took the place of the first.
+#[test]
+fn each_question_that_was_broken_off_keeps_its_own_words() {
+    for at_once in [true, false] {
+        let mut bench = asked_mentor();
+        bench.wish(Command::Set { name: "mentor_at_once".to_owned(), value: at_once.into() }).unwrap();
+        let calls: Vec<CallId> = bench.state().waiting().map(|p| p.call).collect();
+        for (call, words) in calls.iter().zip(["first", "second"]) {
+            bench.wish(edit(Some(*call), words)).unwrap();
+        }
+        let words =
+            |bench: &Bench| -> Vec<String> { bench.state().waiting().map(|p| p.sha256.clone()).collect() };
+        assert_eq!(words(&bench), ["edited first", "edited second"]);
+        bench.wish(Command::Undo).unwrap();
+        assert_eq!(words(&bench), ["edited first", ""]);
+        bench.wish(Command::Redo).unwrap();
+        bench.wish(Command::Run).unwrap();
+        let mut sent = under_way(&bench);
+        if !at_once {
+            let (call, text, reasoning) = (sent[0].call, "Beds.".to_owned(), String::new());
+            bench.reply(Reply::Model { call, text, reasoning, usage: crate::domain::Usage::default() });
+            sent.extend(under_way(&bench));
+        }
+        let sent: Vec<&str> = sent.iter().map(|p| p.sha256.as_str()).collect();
+        assert_eq!(sent, ["edited first", "edited second"], "{at_once}");
+    }
+}
