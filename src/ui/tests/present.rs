@@ -65,10 +65,13 @@ fn another_observation_begins_before_the_prompt_that_has_shown_it() {
     }
 }
 
+/// A session, and the title, the first choice's words and the branch's reason over it.
+type Case = (fn() -> Fixture, &'static str, &'static str, &'static str);
+
 /// While turn 3 was answered the dialog spoke of what comes after it, and the tree kept that.
 #[test]
 fn a_turn_counts_once_it_is_answered() {
-    let cases: &[(fn() -> Fixture, &str, &str, &str)] = &[
+    let cases: &[Case] = &[
         (asked, "After turn 3: turn 4 is under way", "the agent is asked turn 4", "after turn 3: gone on"),
         (
             proposed,
