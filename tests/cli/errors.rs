@@ -42,7 +42,11 @@ fn every_error_says_what_where_and_what_next() {
             &["run", "--actor", "ghost"],
             2,
             "usage",
-            &["no actor \"ghost\"", "openai:MODEL, rules (built in), human, and recorded:SESSION", "--actor"],
+            &[
+                "no actor \"ghost\"",
+                "openai:MODEL, rules (built in), human, and recorded:SESSION",
+                "choose one of them",
+            ],
         ),
         (&["run", "--mentor", "openai:gpt"], 2, "usage", &["--mentor openai:gpt: no model server is known"]),
         (&["run", "--method", "dreams"], 2, "usage", &["dreams", "react, omnireflect"]),

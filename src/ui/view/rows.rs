@@ -219,14 +219,13 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     let waits = proposed && !given_up;
     let thinks = step.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
     let fate = step.executed.as_ref().map(|e| &e.fate);
+    if waits && (step.thought.is_some() || step.action().is_some()) {
+        w.gap();
+    }
     let dropped = step.dropped_by.is_some() || (step.by_person() && fate == Some(&Fate::Dropped));
     if let Some(thought) = step.thought.as_deref().filter(|t| thinks.is_none_or(|own| own.trim() != t.trim()))
     {
         let role = if dropped { Role::Dim } else { Role::Thought };
-        // One empty row before all that waits: none between its thought and its action.
-        if waits {
-            w.gap();
-        }
         if waits && step.proposed.is_none() {
             w.text((Role::Proposal, &format!("{} think  ", glyphs.proposal)), 9, role, thought);
             facts(w, step, glyphs);
@@ -257,9 +256,6 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
             (_, true) => ((Role::MarkPerson, glyphs.person), Role::Action),
             _ => ((Role::Dim, ">"), Role::Action),
         };
-        if waits && step.thought.is_none() {
-            w.gap();
-        }
         w.text((mark.0, &format!("{} ", mark.1)), 2, role, action);
         if waits {
             facts(w, step, glyphs);
