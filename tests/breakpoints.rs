@@ -234,12 +234,11 @@ fn a_live_run_stands_exactly_where_its_journal_says_it_should() {
         };
         assert!(stood.iter().all(|s| s.1 == stage), "{condition}: {stood:?}");
         // The same events, looked at afterwards without the breakpoint's own, say the same.
-        let bare: Vec<Arc<Envelope>> = events
-            .iter()
-            .filter(|e| !matches!(e.event, Event::BreakpointSet { .. } | Event::BreakpointHit { .. }))
-            .cloned()
-            .collect();
-        assert_eq!(hits(&bare, condition).iter().map(|h| h.1).collect::<Vec<_>>(), at, "{condition}");
+        assert_eq!(
+            hits(&bare(&events), condition).iter().map(|h| h.1).collect::<Vec<_>>(),
+            at,
+            "{condition}"
+        );
         // Folding what was written, without any matcher, gives the state that the driver had.
         let mut folded = State::default();
         for envelope in &events {
@@ -248,6 +247,13 @@ fn a_live_run_stands_exactly_where_its_journal_says_it_should() {
         assert_eq!(folded, *state, "{condition}");
         assert_eq!(folded.stops.get(1).unwrap().hits as usize, steps.len());
     }
+}
+
+/// Without the breakpoint's own events.
+fn bare(events: &[Arc<Envelope>]) -> Vec<Arc<Envelope>> {
+    let own =
+        |e: &&Arc<Envelope>| matches!(e.event, Event::BreakpointSet { .. } | Event::BreakpointHit { .. });
+    events.iter().filter(|e| !own(e)).cloned().collect()
 }
 
 /// Costs and times were looked at on made-up journals alone.
@@ -262,12 +268,11 @@ fn a_live_run_stands_where_its_cost_and_its_time_are_above_what_was_said() {
     for (condition, due) in rows {
         let (stood, events, _) = played_by(Arc::new(Dear(scripted(STUBBORN))), &[condition]);
         let at: Vec<u32> = stood.iter().map(|s| s.0).collect();
-        let bare: Vec<Arc<Envelope>> = events
-            .iter()
-            .filter(|e| !matches!(e.event, Event::BreakpointSet { .. } | Event::BreakpointHit { .. }))
-            .cloned()
-            .collect();
-        assert_eq!(hits(&bare, condition).iter().map(|h| h.1).collect::<Vec<_>>(), at, "{condition}");
+        assert_eq!(
+            hits(&bare(&events), condition).iter().map(|h| h.1).collect::<Vec<_>>(),
+            at,
+            "{condition}"
+        );
         match due {
             Some(due) => assert_eq!(&at, due, "{condition}"),
             // Sixteen answers of 150 ms are more than a second, and seven are more than that at the latest.

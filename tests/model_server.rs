@@ -7,13 +7,15 @@
     reason = "a test may stop where it is wrong"
 )]
 
+#[path = "rig/files.rs"]
+mod files;
 #[path = "serving/server.rs"]
 mod server;
 
 use serde_json::{Value, json};
 use server::{Act, Server, chunked, good, plain, reasons, says, stream};
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Output;
 
 const KEY: &str = "sk-whole-run-0123456789-never-to-be-seen";
@@ -74,24 +76,11 @@ impl Home {
 
     /// The files of the run, none of which holds the key.
     fn files(&self) -> Vec<(PathBuf, String)> {
-        let mut all = Vec::new();
-        gather(self.0.path(), &mut all);
+        let all = files::below(self.0.path());
         for (path, text) in &all {
             assert!(!text.contains(KEY), "the key is in {}", path.display());
         }
         all
-    }
-}
-
-fn gather(folder: &Path, all: &mut Vec<(PathBuf, String)>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            gather(&path, all);
-        } else {
-            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
-            all.push((path, text));
-        }
     }
 }
 

@@ -3,12 +3,13 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may stop where it is wrong")]
 
+#[path = "rig/files.rs"]
+mod files;
 #[path = "serving/server.rs"]
 mod server;
 
 use serde_json::json;
 use server::{Server, plain};
-use std::path::Path;
 use std::process::Command;
 
 struct Case {
@@ -47,18 +48,6 @@ const CASES: [Case; 6] = [
     },
     Case { header: "--profile", sent: ("x-proxy", "Bearer sk-profile-4242"), secrets: &["sk-profile-4242"] },
 ];
-
-fn gather(folder: &Path, all: &mut Vec<(String, String)>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            gather(&path, all);
-        } else {
-            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
-            all.push((path.display().to_string(), text));
-        }
-    }
-}
 
 /// The whole value was known and its parts were not; with a key beside it, two headers of one name went out.
 #[test]
@@ -105,7 +94,9 @@ fn a_part_of_a_header_that_is_said_back_is_seen_nowhere() {
             let said = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
             assert_eq!(done.status.code(), Some(3), "{}: {said}", case.header);
             let mut all = vec![("the screen".to_owned(), said)];
-            gather(home.path(), &mut all);
+            all.extend(
+                files::below(home.path()).into_iter().map(|(path, text)| (path.display().to_string(), text)),
+            );
             for (place, text) in &all {
                 for secret in case.secrets.iter().chain(&["sk-beside-0123456789"]) {
                     assert!(!text.contains(secret), "{}: {secret} is in {place}: {text}", case.header);

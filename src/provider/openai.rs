@@ -21,6 +21,7 @@ mod key;
 mod memory;
 mod objection;
 mod profile;
+mod redactor;
 mod request;
 mod retry;
 mod secrets;

@@ -215,6 +215,11 @@ pub(crate) fn moved(action: Action, page: isize) -> Option<isize> {
     }
 }
 
+/// The place so many rows from this one, in a list of so many: its ends hold.
+pub(crate) fn stepped(at: usize, by: isize, all: usize) -> usize {
+    at.saturating_add_signed(by).min(all.saturating_sub(1))
+}
+
 /// Keys that move in rows and close; the rest is nothing.
 pub(crate) fn scrolled(scroll: &window::Scroll, action: Action) -> Reaction {
     match action {

@@ -12,30 +12,42 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Answers in half and then breaks where it is asked ahead (its second call): at once, or in so many milliseconds.
-struct Breaking(AtomicU32, Option<u64>);
+/// Answers every call but the one that is asked ahead (its second), which gets the beginning of an answer and then this.
+struct Failing<F>(AtomicU32, F);
 
-impl Provider for Breaking {
+type Pieces = BoxStream<'static, Result<Delta, ProviderError>>;
+
+impl<F: Fn() -> Pieces + Send + Sync> Provider for Failing<F> {
     fn name(&self) -> String {
-        "breaking".to_owned()
+        "failing".to_owned()
     }
 
     fn keeps(&self) -> bool {
         true
     }
 
-    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        let text = |words: &str| Ok(Delta::Text(words.to_owned()));
+    fn stream(&self, _: Request) -> Pieces {
+        let text = |words: &str| stream::iter([Ok(Delta::Text(words.to_owned()))]);
         if self.0.fetch_add(1, Ordering::Relaxed) != 1 {
-            return stream::iter([text("inventory")]).boxed();
+            return text("inventory").boxed();
         }
-        let after = Duration::from_millis(self.1.expect("broken before its first word"));
-        let breaks = async move {
-            tokio::time::sleep(after).await;
-            panic!("broken in the middle")
-        };
-        stream::iter([text("inv")]).chain(stream::once(breaks)).boxed()
+        text("inv").chain((self.1)()).boxed()
     }
+}
+
+/// The provider that does this where it is asked ahead.
+fn failing(then: impl Fn() -> Pieces + Send + Sync + 'static) -> Arc<dyn Provider> {
+    Arc::new(Failing(AtomicU32::new(0), then))
+}
+
+/// Panics, at once or after so many milliseconds.
+fn breaks(after: Option<u64>) -> Pieces {
+    let after = Duration::from_millis(after.expect("broken before its first word"));
+    stream::once(async move {
+        tokio::time::sleep(after).await;
+        panic!("broken in the middle")
+    })
+    .boxed()
 }
 
 /// Half an answer is no answer: whether it broke before or after it was wanted, the question is asked anew.
@@ -45,7 +57,7 @@ fn an_early_answer_that_panics_is_not_taken_for_a_whole_one() {
         let dir = tempfile::tempdir().unwrap();
         let spec = spec("react", vec![task("household", "easy/put/3")]);
         let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
-        launch.actor = Arc::new(Breaking(AtomicU32::new(0), after));
+        launch.actor = failing(move || breaks(after));
         let (handle, thread, session) =
             Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
         handle.send(Command::Step);
@@ -69,29 +81,6 @@ fn an_early_answer_that_panics_is_not_taken_for_a_whole_one() {
     }
 }
 
-/// Fails where it is asked ahead (its second call), with or without a count of what it cost.
-struct Refusing(AtomicU32, Option<Usage>);
-
-impl Provider for Refusing {
-    fn name(&self) -> String {
-        "refusing".to_owned()
-    }
-
-    fn keeps(&self) -> bool {
-        true
-    }
-
-    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        let text = |words: &str| Ok(Delta::Text(words.to_owned()));
-        if self.0.fetch_add(1, Ordering::Relaxed) != 1 {
-            return stream::iter([text("inventory")]).boxed();
-        }
-        let counted = self.1.map(|usage| Ok(Delta::Usage(usage)));
-        let refused = Err(ProviderError::new("no such model", "name another"));
-        stream::iter([text("inv")].into_iter().chain(counted).chain([refused])).boxed()
-    }
-}
-
 /// A failure was written down as an answer, with an estimate of tokens that nobody had spent.
 #[test]
 fn a_failure_ahead_is_dropped_at_once_and_costs_what_was_counted() {
@@ -100,7 +89,10 @@ fn a_failure_ahead_is_dropped_at_once_and_costs_what_was_counted() {
         let dir = tempfile::tempdir().unwrap();
         let spec = spec("react", vec![task("household", "easy/put/3")]);
         let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
-        launch.actor = Arc::new(Refusing(AtomicU32::new(0), usage));
+        launch.actor = failing(move || {
+            let refused = Err(ProviderError::new("no such model", "name another"));
+            stream::iter(usage.map(|usage| Ok(Delta::Usage(usage))).into_iter().chain([refused])).boxed()
+        });
         let (handle, thread, session) =
             Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
         handle.send(Command::Step);
@@ -119,33 +111,6 @@ fn a_failure_ahead_is_dropped_at_once_and_costs_what_was_counted() {
     }
 }
 
-/// Breaks where it is asked ahead (its second call), once it is said to.
-struct Lasting(AtomicU32, Arc<tokio::sync::Notify>);
-
-impl Provider for Lasting {
-    fn name(&self) -> String {
-        "lasting".to_owned()
-    }
-
-    fn keeps(&self) -> bool {
-        true
-    }
-
-    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        let text = |words: &str| Ok(Delta::Text(words.to_owned()));
-        if self.0.fetch_add(1, Ordering::Relaxed) != 1 {
-            return stream::iter([text("inventory")]).boxed();
-        }
-        let (now, counted) =
-            (self.1.clone(), Usage { prompt_tokens: 40, reply_tokens: 2, ..Usage::default() });
-        let breaks = async move {
-            now.notified().await;
-            stream::iter([Ok(Delta::Usage(counted)), Err(ProviderError::new("it is gone", "start it"))])
-        };
-        stream::iter([text("inv")]).chain(stream::once(breaks).flatten()).boxed()
-    }
-}
-
 /// An answer that was asked ahead, taken for a call, and failed then counted as used: its call was asked anew.
 #[test]
 fn an_early_answer_that_fails_after_it_was_taken_was_for_nothing() {
@@ -153,7 +118,16 @@ fn an_early_answer_that_fails_after_it_was_taken_was_for_nothing() {
     let spec = spec("react", vec![task("household", "easy/put/3")]);
     let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
     let now = Arc::new(tokio::sync::Notify::new());
-    launch.actor = Arc::new(Lasting(AtomicU32::new(0), now.clone()));
+    let said = now.clone();
+    launch.actor = failing(move || {
+        let (said, counted) =
+            (said.clone(), Usage { prompt_tokens: 40, reply_tokens: 2, ..Usage::default() });
+        let goes = async move {
+            said.notified().await;
+            stream::iter([Ok(Delta::Usage(counted)), Err(ProviderError::new("it is gone", "start it"))])
+        };
+        stream::once(goes).flatten().boxed()
+    });
     let (handle, thread, session) =
         Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
     handle.send(Command::Step);

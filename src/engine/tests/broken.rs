@@ -177,15 +177,7 @@ fn of(bench: &Bench, kind: Kind) -> CallId {
 
 /// A round of two questions: Error has failed, Abstract was broken off.
 fn half() -> Bench {
-    let mut bench = Bench::counselled(1, 50);
-    let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Mentor, "openai:m");
-    bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
-    bench.wish(Command::Run).unwrap();
-    bench.world(turn("A room. Your task is to: rest."));
-    for action in ["look", "dance"] {
-        bench.says(action);
-        bench.world(turn("Fine."));
-    }
+    let mut bench = Bench::asking_the_mentor();
     let call = of(&bench, Kind::Error);
     bench.reply(Reply::Failed { call, failure: no_answer() });
     heard_out(&mut bench, Command::Cancel, &came());

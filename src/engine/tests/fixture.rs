@@ -6,7 +6,7 @@ use crate::domain::{
 };
 use crate::engine::{
     Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Found, Input, MentorReading, Method,
-    Outgoing, Policy, Reading, Refusal, Reply, State, StopRules, Want,
+    Outgoing, Policy, Reading, Refusal, Reply, State, StopRules, Want, with_model,
 };
 use std::sync::Arc;
 
@@ -205,6 +205,20 @@ impl Bench {
                 carried: None,
             })
             .unwrap();
+        bench
+    }
+
+    /// Two questions to a mentor that is a model are under way.
+    pub(super) fn asking_the_mentor() -> Self {
+        let mut bench = Self::counselled(1, 50);
+        let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Mentor, "openai:m");
+        bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+        bench.wish(Command::Run).unwrap();
+        bench.world(turn("A room. Your task is to: rest."));
+        for action in ["look", "dance"] {
+            bench.says(action);
+            bench.world(turn("Fine."));
+        }
         bench
     }
 

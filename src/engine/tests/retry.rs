@@ -35,15 +35,7 @@ fn failed() -> (Bench, CallId) {
 
 /// A bench of which all questions of a round to the mentor have failed.
 fn failed_round() -> (Bench, Vec<CallId>) {
-    let mut bench = Bench::counselled(1, 50);
-    let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Mentor, "openai:m");
-    bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
-    bench.wish(Command::Run).unwrap();
-    bench.world(turn("A room. Your task is to: rest."));
-    for action in ["look", "dance"] {
-        bench.says(action);
-        bench.world(turn("Fine."));
-    }
+    let mut bench = Bench::asking_the_mentor();
     let calls = (0..2).map(|_| fail(&mut bench)).collect();
     (bench, calls)
 }

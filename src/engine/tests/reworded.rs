@@ -2,7 +2,7 @@
 
 use super::fixture::{Bench, names, turn};
 use crate::domain::{Asked, Autonomy, CallId, Kind, PromptRecord, Question, Seq};
-use crate::engine::{Command, Effect, Event, Reply, State, with_model};
+use crate::engine::{Command, Effect, Event, Reply, State};
 
 fn edit(call: Option<CallId>, text: &str) -> Command {
     Command::EditPrompt { call, segment: 0, text: text.to_owned() }
@@ -19,15 +19,7 @@ fn broken() -> Bench {
 
 /// Two questions to the mentor were broken off.
 fn asked_mentor() -> Bench {
-    let mut bench = Bench::counselled(1, 50);
-    let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Mentor, "openai:m");
-    bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
-    bench.wish(Command::Run).unwrap();
-    bench.world(turn("A room. Your task is to: rest."));
-    for action in ["look", "dance"] {
-        bench.says(action);
-        bench.world(turn("Fine."));
-    }
+    let mut bench = Bench::asking_the_mentor();
     bench.wish(Command::Cancel).unwrap();
     bench
 }

@@ -1,6 +1,7 @@
 //! An endpoint as data: where it is, how it is spoken to, what it takes and what it does not.
 
-use super::key::{Key, Redactor};
+use super::key::Key;
+use super::redactor::Redactor;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Tells reasoning from the answer where a server leaves both in one text, and ends the answer at its stop texts.
 
 use super::endpoint::Reasoning;
-use super::key::beginning_of;
+use super::redactor::beginning_of;
 
 /// A piece of an answer after it was told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ mod row;
 
 use super::field::Field;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction, moved};
+use super::{Answer, Overlay, Reaction, moved, stepped};
 use crate::domain::BranchId;
 use crate::ui::branches::{Hung, Limb, Relabel, Twig, hung};
 use crate::ui::canvas::Canvas;
@@ -80,7 +80,7 @@ impl Branches {
     }
 
     fn by(&mut self, by: isize) {
-        let at = self.place().saturating_add_signed(by).min(self.hung.len().saturating_sub(1));
+        let at = stepped(self.place(), by, self.hung.len());
         if let Some(limb) = self.limb(at) {
             self.chosen = limb.twig.id.clone();
         }

@@ -5,7 +5,7 @@ mod row;
 use super::field::Field;
 use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction, moved};
+use super::{Answer, Overlay, Reaction, moved, stepped};
 use crate::engine::{Breakpoint, Command, State};
 use crate::method::condition;
 use crate::stop::{Known, Offer, offers};
@@ -139,7 +139,7 @@ impl Breaks {
         } else if by > 0 && self.chosen + 1 >= all {
             self.typing = true;
         } else {
-            self.chosen = self.chosen.saturating_add_signed(by).min(all.saturating_sub(1));
+            self.chosen = stepped(self.chosen, by, all);
         }
     }
 
@@ -250,7 +250,7 @@ impl Overlay for Breaks {
             return match (action, moved(action, 8)) {
                 (Action::Close, _) => Reaction::close(),
                 (_, Some(by)) => {
-                    self.chosen = self.chosen.saturating_add_signed(by).min(all.saturating_sub(1));
+                    self.chosen = stepped(self.chosen, by, all);
                     Reaction::default()
                 }
                 _ => Reaction::want(Request::Do(Action::PauseRun)),

@@ -2,6 +2,7 @@
 
 use super::window::{Line, Pointed, Scroll, paragraph};
 use crate::ui::look::Look;
+use crate::ui::overlay::stepped;
 use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
 
@@ -39,7 +40,7 @@ impl Choice {
         match scroll.pointed_among_last(self.answers.len(), event) {
             Some(Pointed::Row(row)) => self.at = row,
             Some(Pointed::Wheel(by)) => {
-                self.at = self.at.saturating_add_signed(by).min(self.answers.len().saturating_sub(1));
+                self.at = stepped(self.at, by, self.answers.len());
             }
             None => {}
         }

@@ -3,7 +3,7 @@
 mod facts;
 
 use super::window::{Line, Place, Pointed, Scroll, Window};
-use super::{Overlay, Reaction, moved};
+use super::{Overlay, Reaction, moved, stepped};
 use crate::domain::{EpisodeRole, EpisodeSummary, RunSpec, Task};
 use crate::engine::{Episode, State};
 use crate::ui::canvas::Canvas;
@@ -180,7 +180,7 @@ impl Overlay for EndCard {
             _ if choices.iter().any(|(a, _)| *a == action) => return Reaction::done(Request::Do(action)),
             other => match moved(other, 1) {
                 Some(by) => {
-                    self.chosen = self.chosen.saturating_add_signed(by).min(choices.len().saturating_sub(1));
+                    self.chosen = stepped(self.chosen, by, choices.len());
                 }
                 None => return through(other, look),
             },
@@ -198,7 +198,7 @@ impl Overlay for EndCard {
         match self.list.pointed(event) {
             Some(Pointed::Row(row)) => self.chosen = row,
             Some(Pointed::Wheel(by)) => {
-                self.chosen = self.chosen.saturating_add_signed(by).min(count.saturating_sub(1));
+                self.chosen = stepped(self.chosen, by, count);
             }
             None => {}
         }

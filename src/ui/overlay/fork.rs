@@ -8,7 +8,7 @@ mod value;
 pub(crate) use at::before;
 
 use super::window::{Pointed, Scroll};
-use super::{Answer, Overlay, Reaction, moved};
+use super::{Answer, Overlay, Reaction, moved, stepped};
 use crate::domain::{Asked, BranchId, LessonId, Seq};
 use crate::driver::{Anew, Fork};
 use crate::engine::{Command, Refusal, State};
@@ -156,7 +156,7 @@ impl ForkBox {
         let rows = self.entries.iter().enumerate().filter(|(_, e)| matches!(e, Entry::Row(..)));
         let rows: Vec<usize> = rows.map(|(place, _)| place).collect();
         let at = rows.iter().position(|r| *r == self.chosen).unwrap_or(0);
-        let to = at.saturating_add_signed(by).min(rows.len().saturating_sub(1));
+        let to = stepped(at, by, rows.len());
         self.chosen = rows.get(to).copied().unwrap_or(0);
     }
 

@@ -6,7 +6,7 @@ use super::field::Field;
 use super::fuzzy::rank;
 use super::named;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction, moved};
+use super::{Answer, Overlay, Reaction, moved, stepped};
 use crate::domain::{Asked, Autonomy, KNOBS, Knob, RunSpec};
 use crate::engine::Command;
 use crate::method::{switched, unasked};
@@ -223,7 +223,7 @@ impl ModelBox {
     }
 
     fn choose(&mut self, by: isize) {
-        self.chosen = self.chosen.saturating_add_signed(by).min(self.fitting.len().saturating_sub(1));
+        self.chosen = stepped(self.chosen, by, self.fitting.len());
     }
 
     fn title(&self) -> &'static str {

@@ -10,6 +10,7 @@ use crate::method::{SETTINGS, SettingSpec};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::Action;
 use crate::ui::look::Look;
+use crate::ui::overlay::stepped;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
@@ -209,7 +210,7 @@ impl NamedLine {
     }
 
     fn by(&mut self, by: isize) {
-        self.chosen = self.chosen.saturating_add_signed(by).min(self.fitting.len().saturating_sub(1));
+        self.chosen = stepped(self.chosen, by, self.fitting.len());
     }
 
     pub(super) fn key(&mut self, key: KeyEvent) {

@@ -3,7 +3,7 @@
 use super::field::Field;
 use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, put_line};
-use super::{Overlay, Reaction, moved, place};
+use super::{Overlay, Reaction, moved, place, stepped};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
@@ -67,7 +67,7 @@ impl Palette {
     }
 
     fn choose(&mut self, by: isize) {
-        self.chosen = self.chosen.saturating_add_signed(by).min(self.fitting.len().saturating_sub(1));
+        self.chosen = stepped(self.chosen, by, self.fitting.len());
     }
 }
 

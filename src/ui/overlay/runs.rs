@@ -7,7 +7,7 @@ mod row;
 mod tests;
 
 use super::window::{Place, Pointed, Scroll, Window, put_line};
-use super::{Overlay, Reaction, moved};
+use super::{Overlay, Reaction, moved, stepped};
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
@@ -69,7 +69,7 @@ impl Runs {
 
     fn walk(&mut self, look: &Look<'_>, by: isize) {
         let all = self.rows(look);
-        self.chosen = self.chosen.saturating_add_signed(by).min(all.saturating_sub(1));
+        self.chosen = stepped(self.chosen, by, all);
         self.moved = true;
     }
 

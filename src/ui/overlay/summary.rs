@@ -1,7 +1,7 @@
 //! A summary of the mentor that waits: what would go and what would come, each line to be accepted or refused.
 
 use super::window::{Line, Page, Pointed, Scroll, paragraph};
-use super::{Overlay, Reaction, moved};
+use super::{Overlay, Reaction, moved, stepped};
 use crate::domain::{ChangeLine, LessonText, PoolChange, Seq};
 use crate::engine::Command;
 use crate::ui::canvas::Canvas;
@@ -40,7 +40,7 @@ impl Summary {
     }
 
     fn walk(&mut self, by: isize) {
-        self.chosen = self.chosen.saturating_add_signed(by).min(self.refused.len().saturating_sub(1));
+        self.chosen = stepped(self.chosen, by, self.refused.len());
     }
 
     fn settle(&self) -> Reaction {

@@ -9,6 +9,7 @@ use crate::text::one_line;
 use crate::ui::keymap::{Action, Keymap, Mode};
 use crate::ui::overlay::choice::around;
 use crate::ui::overlay::field::Field;
+use crate::ui::overlay::stepped;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::cell::Cell;
 
@@ -153,7 +154,7 @@ impl Chooser {
             Part::Sessions => (&mut self.session, self.model.sessions.len()),
             Part::World | Part::Knob(_) => return self.setting_row(by),
         };
-        *at = at.saturating_add_signed(by).min(all.saturating_sub(1));
+        *at = stepped(*at, by, all);
     }
 
     /// To the setting that stands so many rows below; at the edge it stays.

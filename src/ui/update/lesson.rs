@@ -7,6 +7,7 @@ use crate::ui::look::Look;
 use crate::ui::model::{Model, Tone};
 use crate::ui::msg::Request;
 use crate::ui::overlay::scope_word;
+use crate::ui::overlay::stepped;
 use crate::ui::view::lanes::picked;
 
 /// The lesson that keys act on.
@@ -112,6 +113,6 @@ pub(super) fn choose(model: &mut Model, look: &Look<'_>, by: isize) {
     let all = lane.newest_first(state);
     let number = picked(model, state, lane);
     let at = all.iter().position(|l| Some(l.number) == number).unwrap_or(0);
-    let to = at.saturating_add_signed(by).min(all.len().saturating_sub(1));
+    let to = stepped(at, by, all.len());
     model.lesson = all.get(to).map(|l| l.id.clone());
 }

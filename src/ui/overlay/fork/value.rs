@@ -15,6 +15,7 @@ use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::ThenAt;
+use crate::ui::overlay::stepped;
 use crate::ui::overlay::{SHOWN_AS, THOUGHT};
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -190,7 +191,7 @@ impl Value {
     }
 
     fn by(&mut self, by: isize) {
-        self.chosen = self.chosen.saturating_add_signed(by).min(self.methods.len().saturating_sub(1));
+        self.chosen = stepped(self.chosen, by, self.methods.len());
     }
 
     pub(super) fn key(&mut self, key: KeyEvent) {

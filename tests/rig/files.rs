@@ -1,0 +1,18 @@
+//! What a run has left on disk.
+
+use std::path::{Path, PathBuf};
+
+/// Every file below a folder, with its text.
+pub(crate) fn below(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            all.extend(below(&path));
+        } else {
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            all.push((path, text));
+        }
+    }
+    all
+}
