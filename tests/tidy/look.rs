@@ -29,7 +29,6 @@ pub(crate) struct Look {
     pub(crate) changing: Vec<Named>,
     /// Fields that are assigned through or borrowed for a change: `a.state.b = c` is `["a", "state", "b"]`.
     pub(crate) written: Vec<Named>,
-    pub(crate) traits: Vec<(String, usize)>,
     /// Every word of the code, without comments and strings.
     pub(crate) words: Vec<(String, usize)>,
     pub(crate) odd: Vec<String>,
@@ -86,10 +85,6 @@ impl Look {
                 TokenTree::Ident(ident) => {
                     let word = ident.to_string();
                     self.words.push((word.clone(), ident.span().start().line));
-                    if word == "trait" {
-                        let name = all.peek().map_or_else(String::new, ToString::to_string);
-                        self.traits.push((name, ident.span().start().line));
-                    }
                     if !open {
                         self.end(&mut path, line);
                     }
@@ -236,8 +231,6 @@ impl<'a> Visit<'a> for Look {
                 parts.0.into_iter().for_each(|path| self.alias(i.ident.to_string(), path));
             }
             Item::Impl(i) => self.changes(i),
-            Item::Trait(i) => self.traits.push((i.ident.to_string(), i.span().start().line)),
-            Item::TraitAlias(i) => self.traits.push((i.ident.to_string(), i.span().start().line)),
             Item::Mod(i) => {
                 self.odd.push(format!("{}: `mod {}` inside of a function", i.span().start().line, i.ident));
             }

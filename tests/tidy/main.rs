@@ -40,12 +40,6 @@ fn only_apply_changes_the_state() {
     none(&HERE.state);
 }
 
-/// Traits are the joints of the house, and three are enough; the screen's boxes have one of their own.
-#[test]
-fn three_traits_are_enough() {
-    none(&HERE.traits);
-}
-
 /// What an agent is shown must not come from what only the world knows.
 #[test]
 fn nobody_who_writes_prompts_reads_the_truth() {
@@ -80,47 +74,6 @@ fn the_lint_for_what_is_outside_is_opened_in_one_place() {
         .map(|(file, _)| file)
         .collect();
     none(&open);
-}
-
-#[test]
-fn files_are_rooms_not_halls() {
-    let long: Vec<String> = ["src", "tests", "benches"]
-        .into_iter()
-        .flat_map(|folder| sources(&root().join(folder)))
-        .filter_map(|path| {
-            let lines = fs::read_to_string(&path).unwrap().lines().count();
-            (lines > 400).then(|| format!("{}: {lines} lines", path.display()))
-        })
-        .collect();
-    assert!(long.is_empty(), "above 400 lines:\n{}", long.join("\n"));
-}
-
-/// The words in pieces, so that this file does not hold them itself.
-#[test]
-fn no_file_names_the_place_it_was_made_in() {
-    let words = [["/wo", "rk/"], ["tui-", "shot"], ["far", "m-"], [".lib", "rary"]].map(|w| w.concat());
-    let mut folders = vec![root()];
-    let mut wrong = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if path.is_symlink() || name == "target" || name == ".git" {
-                continue;
-            }
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let bytes = fs::read(&path).unwrap();
-            for word in &words {
-                if bytes.windows(word.len()).any(|w| w == word.as_bytes()) {
-                    wrong.push(format!("{}: names {word}", path.display()));
-                }
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -33,13 +33,12 @@ fn house(extra: &[(&str, &str)]) -> Findings {
     Findings::of(&House::of(&files))
 }
 
-fn all(found: &Findings) -> [(&'static str, &Vec<String>); 6] {
+fn all(found: &Findings) -> [(&'static str, &Vec<String>); 5] {
     [
         ("house", &found.house),
         ("arrows", &found.arrows),
         ("outside", &found.outside),
         ("state", &found.state),
-        ("traits", &found.traits),
         ("truth", &found.truth),
     ]
 }
@@ -139,10 +138,6 @@ const TRICKS: &[(&str, &str, &str, &str)] = &[
         "writes to a state",
     ),
     // A fourth joint.
-    ("engine/x.rs", "pub(in crate::engine) trait Fourth {}", "traits", "trait Fourth"),
-    ("engine/x.rs", "fn f() { trait Hidden {} }", "traits", "trait Hidden"),
-    ("engine/x.rs", "macro_rules! m { () => { trait Made {} } }", "traits", "trait Made"),
-    ("ui/app.rs", "pub trait Pane {}", "traits", "trait Pane"),
     // The truth.
     ("provider/rules.rs", "fn f(t: Turn) { let Turn { truth, .. } = t; }", "truth", "reads `truth`"),
     ("provider/rules.rs", "fn f(t: Turn) { vec![t.truth]; }", "truth", "reads `truth`"),

@@ -146,10 +146,6 @@ const CLOCKS: &[(&str, &[&str])] = &[
 /// Files outside of `engine/apply` that may hold a state to change it: they fold events onto one, or put its long lists apart.
 const FOLDS: &[&str] = &["timeline/way.rs", "journal/checkpoints/page.rs"];
 
-/// The joints of the house, and the one of the screen's boxes.
-const TRAITS: &[(&str, &str)] =
-    &[("engine", "Method"), ("env", "Environment"), ("provider", "Provider"), ("ui/overlay", "Overlay")];
-
 /// Rooms that write what an agent is shown.
 const BLIND: &[&str] = &["symbolic", "prompt", "method", "provider/rules"];
 
@@ -161,7 +157,6 @@ pub(crate) struct Findings {
     pub(crate) arrows: Wrongs,
     pub(crate) outside: Wrongs,
     pub(crate) state: Wrongs,
-    pub(crate) traits: Wrongs,
     pub(crate) truth: Wrongs,
 }
 
@@ -173,7 +168,6 @@ impl Findings {
             arrows: Vec::new(),
             outside: Vec::new(),
             state: Vec::new(),
-            traits: Vec::new(),
             truth: Vec::new(),
         };
         for (module, look) in names.rooms() {
@@ -181,12 +175,6 @@ impl Findings {
             found.paths(&names, module, look);
             found.changes(&names, module, look);
             let room = room_of(&module.path);
-            for (name, line) in &look.traits {
-                let known = TRAITS.contains(&(room_or_place(module, &room).as_str(), name.as_str()));
-                if !known {
-                    found.traits.push(format!("{}:{line}: `trait {name}`; three are enough", module.file));
-                }
-            }
             for (word, line) in look.words.iter().filter(|(word, _)| word == "truth" || word == "origin") {
                 let blind = word == "truth" && BLIND.contains(&room.as_str());
                 // The built-in actor reads the labels of segments and their text, as a model would.
@@ -265,10 +253,6 @@ impl Findings {
             }
         }
     }
-}
-
-fn room_or_place(module: &Module, room: &str) -> String {
-    if room == "ui" { module.path.join("/") } else { room.to_owned() }
 }
 
 /// The room a module is in; a room inside of a room counts for itself.
