@@ -216,6 +216,7 @@ impl Rig {
         let call = self.call().call();
         let text = format!("go to cabinet {}", self.step % 20);
         self.feed(&Input::Reply(Reply::Model {
+            truncated: None,
             call,
             text,
             reasoning: String::new(),

@@ -278,7 +278,7 @@ fn perform(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: Ef
         Effect::Ask { call, prompt } => {
             let seed = prompt.seed;
             let text = answer(&render(&engine.state, &prompt), seed);
-            Reply::Model { call, text, reasoning: String::new(), usage: Usage::default() }
+            Reply::Model { truncated: None, call, text, reasoning: String::new(), usage: Usage::default() }
         }
         Effect::Cancel { call } => unreachable!("nobody cancels {call:?}"),
     }

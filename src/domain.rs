@@ -13,6 +13,7 @@ mod sampling;
 mod step;
 mod stop;
 mod task;
+mod truncation;
 mod turn;
 mod usage;
 
@@ -34,5 +35,6 @@ pub use sampling::{KNOBS, Knob, knob_of, setting_words, warmed};
 pub use step::{By, Executed, Fate, Seen, ShownAs, Stage, Step};
 pub use stop::{Stop, StopMark};
 pub use task::{EpisodeRole, Task};
+pub use truncation::Truncation;
 pub use turn::{Enumeration, EnvInfo, Turn, merge_patch};
 pub use usage::{Counted, Earlier, Usage, price};

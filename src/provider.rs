@@ -12,7 +12,7 @@ pub use failure::{FailureKind, ProviderError};
 pub use recorded::Recorded;
 pub use scripted::{Script, Scripted};
 
-use crate::domain::{Asked, CallId, Prompt, Usage};
+use crate::domain::{Asked, CallId, Prompt, Truncation, Usage};
 use futures_util::stream::BoxStream;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -100,6 +100,8 @@ pub enum Delta {
     Notice(String),
     /// Something came in that says nothing: the server is there.
     Alive,
+    /// The answer ended early, for this reason; sent behind its last piece. An answer without it is complete.
+    Truncated(Truncation),
     /// What it cost so far: at the end, and of an answer that was of no use before the question goes out again. The newest
     /// counts, and has those before in it.
     Usage(Usage),

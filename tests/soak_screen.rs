@@ -167,7 +167,13 @@ impl Session {
         let Some(effect) = self.rig.state().calls.values().next().cloned() else { return };
         let (call, words) = (effect.call(), hostile::text(rng, 500));
         let reply = if matches!(effect, Effect::Ask { .. }) {
-            Reply::Model { call, text: words, reasoning: hostile::text(rng, 2_000), usage: Usage::default() }
+            Reply::Model {
+                truncated: None,
+                call,
+                text: words,
+                reasoning: hostile::text(rng, 2_000),
+                usage: Usage::default(),
+            }
         } else if rng.once_in(20) {
             let failure = retrospect::engine::Failure {
                 what: words.clone(),

@@ -216,7 +216,7 @@ fn reply_to(rng: &mut Rng, call: &Effect, words: &str) -> Reply {
     if matches!(call, Effect::Ask { .. }) {
         let (text, reasoning) =
             (words.to_owned(), if rng.once_in(4) { words.to_owned() } else { String::new() });
-        Reply::Model { call: id, text, reasoning, usage: Usage::default() }
+        Reply::Model { truncated: None, call: id, text, reasoning, usage: Usage::default() }
     } else {
         let turn = Turn {
             observation: words.to_owned(),

@@ -85,7 +85,7 @@ impl Rig {
             self.step += 1;
             let text =
                 format!("think: {} go to cabinet {}", "I look further. ".repeat(40), (self.way)(self.step));
-            Reply::Model { call, text, reasoning: String::new(), usage: Usage::default() }
+            Reply::Model { truncated: None, call, text, reasoning: String::new(), usage: Usage::default() }
         } else {
             let seen = "a apple 1, a bowl 2, a cup 3, ".repeat(60);
             let turn = Turn {

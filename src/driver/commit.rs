@@ -327,7 +327,7 @@ impl Driver {
                     of.reasoning.clear();
                 }
                 Delta::Usage(usage) => of.usage = Some(usage),
-                Delta::Notice(_) | Delta::Alive => {}
+                Delta::Truncated(_) | Delta::Notice(_) | Delta::Alive => {}
             }
         });
     }

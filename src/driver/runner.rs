@@ -2,7 +2,7 @@
 
 use super::ahead::Early;
 use super::{Message, Store};
-use crate::domain::{CallId, FailureKind, PromptRecord, Usage};
+use crate::domain::{CallId, FailureKind, PromptRecord, Truncation, Usage};
 use crate::driver::LiveCall;
 use crate::engine::{Failure, Reply};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
@@ -59,9 +59,9 @@ impl Runner {
             let tell = |delta| drop(inbox.send(Message::Delta(line, call, delta)));
             let answered = AssertUnwindSafe(collect(provider.as_ref(), request, early, &tell, estimate));
             let reply = match answered.catch_unwind().await {
-                Ok(Ok((text, reasoning, mut usage))) => {
+                Ok(Ok(Collected { text, reasoning, mut usage, truncated })) => {
                     usage.millis = began.elapsed().as_millis() as u64;
-                    Reply::Model { call, text, reasoning, usage }
+                    Reply::Model { call, text, reasoning, usage, truncated }
                 }
                 Ok(Err((error, usage))) => {
                     Reply::Failed { call, failure: failure(&error, usage, name(&provider)) }
@@ -103,6 +103,14 @@ impl Runner {
     }
 }
 
+/// A provider's whole answer.
+struct Collected {
+    text: String,
+    reasoning: String,
+    usage: Usage,
+    truncated: Option<Truncation>,
+}
+
 /// The answer; else why there is none, and what was counted until then.
 async fn collect(
     provider: &dyn Provider,
@@ -110,13 +118,13 @@ async fn collect(
     early: Option<Early>,
     tell: &(dyn Fn(Delta) + Sync),
     estimate: u64,
-) -> Result<(String, String, Usage), (ProviderError, Option<Usage>)> {
+) -> Result<Collected, (ProviderError, Option<Usage>)> {
     let mut ahead = early.is_some();
     let mut stream = match early {
         Some(early) => early.stream(),
         None => provider.stream(request.clone()),
     };
-    let (mut text, mut reasoning, mut usage) = (String::new(), String::new(), None);
+    let (mut text, mut reasoning, mut usage, mut truncated) = (String::new(), String::new(), None, None);
     while let Some(delta) = stream.next().await {
         let delta = match delta {
             // As if it had never been asked ahead: what had come of it is no part of the answer.
@@ -127,7 +135,7 @@ async fn collect(
                     "what was asked ahead failed ({}); it is asked anew",
                     error.what
                 )));
-                (text, reasoning, usage) = (String::new(), String::new(), None);
+                (text, reasoning, usage, truncated) = (String::new(), String::new(), None, None);
                 stream = provider.stream(request.clone());
                 continue;
             }
@@ -143,7 +151,9 @@ async fn collect(
             Delta::Anew => {
                 text.clear();
                 reasoning.clear();
+                truncated = None;
             }
+            Delta::Truncated(by) => truncated = Some(*by),
             Delta::Phase(_) | Delta::Notice(_) | Delta::Alive => {}
         }
         tell(delta);
@@ -154,7 +164,7 @@ async fn collect(
         estimated: true,
         ..Usage::default()
     });
-    Ok((text, reasoning, usage))
+    Ok(Collected { text, reasoning, usage, truncated })
 }
 
 /// The name of a provider, or a word for it where even that breaks.

@@ -199,6 +199,7 @@ fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
                 let _ = again;
             }
             Event::ReplyReceived { call, text, reasoning, .. } => seen.push(Event::ReplyReceived {
+                truncated: None,
                 call: *call,
                 text: text.clone(),
                 reasoning: reasoning.clone(),

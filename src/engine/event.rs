@@ -4,7 +4,7 @@ mod why;
 use super::{AskedAhead, Carried};
 use crate::domain::{
     Asked, Author, Autonomy, CallId, Came, EpisodeRole, EpisodeSummary, Executed, Fate, HandChange, LessonOp,
-    Note, PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Turn, Usage,
+    Note, PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Truncation, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -94,6 +94,9 @@ pub enum Event {
         reasoning: String,
         /// What it cost.
         usage: Usage,
+        /// What ended it early; none: it is complete.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        truncated: Option<Truncation>,
         /// Whom a person had answer in the model's place: `recorded:SESSION` or `cache`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<String>,

@@ -1,7 +1,7 @@
 //! What the outside answers.
 
 use super::{AskedAhead, Failure};
-use crate::domain::{CallId, Turn, Usage};
+use crate::domain::{CallId, Truncation, Turn, Usage};
 use std::time::Duration;
 
 /// An answer to an effect. A reply whose call is not in flight yields no event.
@@ -17,6 +17,8 @@ pub enum Reply {
         reasoning: String,
         /// What it cost.
         usage: Usage,
+        /// What ended it early; none: it is complete.
+        truncated: Option<Truncation>,
     },
     /// What is not sent to the model's server of the settings, as it was learnt up to and with this call.
     Unsent {

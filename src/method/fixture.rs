@@ -271,11 +271,23 @@ impl Play {
             }
             Effect::Ask { call, prompt } if prompt.asked == Asked::Mentor => {
                 let text = (self.mentor)(&prompt);
-                Reply::Model { call, text, reasoning: String::new(), usage: Usage::default() }
+                Reply::Model {
+                    truncated: None,
+                    call,
+                    text,
+                    reasoning: String::new(),
+                    usage: Usage::default(),
+                }
             }
             Effect::Ask { call, .. } => {
                 let Some(text) = actor(&self.engine.state) else { return false };
-                Reply::Model { call, text, reasoning: String::new(), usage: Usage::default() }
+                Reply::Model {
+                    truncated: None,
+                    call,
+                    text,
+                    reasoning: String::new(),
+                    usage: Usage::default(),
+                }
             }
             Effect::Cancel { .. } => return false,
         };

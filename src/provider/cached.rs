@@ -4,7 +4,7 @@
 //! the stop texts and the wishes. One file an answer, whole or not there.
 
 use super::{Delta, Phase, Provider, ProviderError, Request};
-use crate::domain::{Usage, hex};
+use crate::domain::{Truncation, Usage, hex};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,8 @@ struct Kept {
     text: String,
     #[serde(default)]
     reasoning: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    truncated: Option<Truncation>,
     usage: Usage,
 }
 
@@ -134,6 +136,7 @@ impl Provider for Cached {
                 Some(Delta::Phase(Phase::Answering)),
                 (!kept.reasoning.is_empty()).then_some(Delta::Reasoning(kept.reasoning)),
                 Some(Delta::Text(kept.text)),
+                kept.truncated.map(Delta::Truncated),
                 Some(Delta::Usage(usage)),
             ];
             return stream::iter(pieces.into_iter().flatten().map(Ok)).boxed();
@@ -151,8 +154,13 @@ impl Provider for Cached {
         if self.mode == Cache::Read {
             return answer;
         }
-        let kept =
-            Kept { v: VERSION, text: String::new(), reasoning: String::new(), usage: Usage::default() };
+        let kept = Kept {
+            v: VERSION,
+            text: String::new(),
+            reasoning: String::new(),
+            truncated: None,
+            usage: Usage::default(),
+        };
         stream::unfold((answer, kept, path, false), |(mut answer, mut kept, path, mut failed)| async move {
             let Some(piece) = answer.next().await else {
                 if failed {
@@ -169,7 +177,9 @@ impl Provider for Cached {
                 Ok(Delta::Anew) => {
                     kept.text.clear();
                     kept.reasoning.clear();
+                    kept.truncated = None;
                 }
+                Ok(Delta::Truncated(by)) => kept.truncated = Some(*by),
                 Ok(Delta::Usage(usage)) => kept.usage = *usage,
                 Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::Alive) => {}
                 Err(_) => failed = true,

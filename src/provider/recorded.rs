@@ -92,13 +92,15 @@ impl Recorded {
 
     /// The answer to a question: of those with the same words the one with the same seed, else the first. None where
     /// there is no such question.
-    fn answer(&self, request: &Request) -> Option<Result<String, ProviderError>> {
+    fn answer(&self, request: &Request) -> Option<Result<Vec<Delta>, ProviderError>> {
         let key = (request.asked, Sha256::digest(request.prompt.body()).into());
         let found = self.exchanges.get(&key)?;
         let exact = found.iter().find(|e| e.seed == request.seed).or(found.first())?;
         let event = self.events.event(exact.reply);
-        if let Some(Event::ReplyReceived { text, .. }) = event.as_ref().map(|e| &e.event) {
-            return Some(Ok(text.clone()));
+        if let Some(Event::ReplyReceived { text, truncated, .. }) = event.as_ref().map(|e| &e.event) {
+            let mut pieces = vec![Delta::Text(text.clone())];
+            pieces.extend(truncated.map(Delta::Truncated));
+            return Some(Ok(pieces));
         }
         let why = self.events.fault().unwrap_or_else(|| "its reply is gone".to_owned());
         Some(Err(refused(format!("{}: event {}: {why}", self.source, exact.reply))))
@@ -172,7 +174,7 @@ impl Provider for Recorded {
         let recorded = self.clone();
         let answer = async move {
             if let Some(answer) = recorded.answer(&request) {
-                return answer.map(Delta::Text);
+                return answer;
             }
             // Whoever waits for other things must not wait for a long session to be read.
             let (own, asked) = (recorded.clone(), request);
@@ -181,7 +183,14 @@ impl Provider for Recorded {
                 searched.unwrap_or_else(|_| format!("{} has no answer to this prompt", recorded.source));
             Err(refused(what))
         };
-        stream::iter([Ok(Delta::Phase(Phase::Answering))]).chain(stream::once(answer)).boxed()
+        let pieces = stream::once(answer).flat_map(|answer| {
+            let pieces = match answer {
+                Ok(pieces) => pieces.into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(error)],
+            };
+            stream::iter(pieces)
+        });
+        stream::iter([Ok(Delta::Phase(Phase::Answering))]).chain(pieces).boxed()
     }
 }
 
@@ -231,7 +240,7 @@ mod tests {
                     write(Event::Retried { call: Some(call), from: None });
                 }
                 let (text, reasoning, usage) = (text.to_owned(), String::new(), Usage::default());
-                write(Event::ReplyReceived { call, text, reasoning, usage, from: None });
+                write(Event::ReplyReceived { truncated: None, call, text, reasoning, usage, from: None });
             }
         }
         let render = |state: &State, _: &PromptRecord| {

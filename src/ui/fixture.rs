@@ -118,7 +118,7 @@ impl Fixture {
         let text = action.or(thought).unwrap_or_default().to_owned();
         self.write(
             Cause::Model,
-            Event::ReplyReceived { call, text, reasoning: String::new(), usage, from: None },
+            Event::ReplyReceived { truncated: None, call, text, reasoning: String::new(), usage, from: None },
         );
         let event = Event::Proposed {
             step: self.step,

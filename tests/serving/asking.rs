@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "every target takes what it needs")]
 
 use futures_util::StreamExt as _;
-use retrospect::domain::{Asked, Label, Origin, Prompt, Segment, Speaker, Usage};
+use retrospect::domain::{Asked, Label, Origin, Prompt, Segment, Speaker, Truncation, Usage};
 use retrospect::provider::openai::{Endpoint, Key, Memory, OpenAi, Retry, Times};
 use retrospect::provider::{Delta, Phase, Provider, ProviderError, Request};
 use std::sync::Arc;
@@ -17,6 +17,7 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) reasoning: String,
     pub(crate) usage: Option<Usage>,
+    pub(crate) truncated: Option<Truncation>,
     pub(crate) notices: Vec<String>,
     pub(crate) phases: Vec<Phase>,
     pub(crate) pieces: usize,
@@ -89,12 +90,14 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
             Ok(Delta::Anew) => {
                 answer.text.clear();
                 answer.reasoning.clear();
+                answer.truncated = None;
             }
             Ok(Delta::Usage(usage)) => {
                 assert!(answer.usage.is_none_or(|u| u.is_earlier()), "the last usage comes once");
                 answer.usage = Some(usage);
             }
             Ok(Delta::Notice(words)) => answer.notices.push(words),
+            Ok(Delta::Truncated(by)) => answer.truncated = Some(by),
             Ok(Delta::Alive) => {}
             Ok(Delta::Phase(phase)) => answer.phases.push(phase),
             Err(error) => answer.error = Some(error),

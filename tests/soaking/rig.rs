@@ -110,7 +110,13 @@ impl Rig {
                 let seed = prompt.seed;
                 let prompt = retrospect::prompt::render(&self.engine.state, prompt);
                 let text = retrospect::provider::rules::answer(&prompt, seed);
-                return Reply::Model { call, text, reasoning: String::new(), usage: Usage::default() };
+                return Reply::Model {
+                    truncated: None,
+                    call,
+                    text,
+                    reasoning: String::new(),
+                    usage: Usage::default(),
+                };
             }
             Effect::Cancel { .. } => Err(gone()),
         };

@@ -122,7 +122,14 @@ impl Heard {
             Ok(Delta::Usage(usage)) => self.usage = Some(*usage),
             // What is counted need not be estimated.
             Ok(Delta::Anew) if self.usage.is_some() => self.letters = 0,
-            Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::Alive | Delta::WasReasoning | Delta::Anew) => {}
+            Ok(
+                Delta::Phase(_)
+                | Delta::Notice(_)
+                | Delta::Alive
+                | Delta::WasReasoning
+                | Delta::Anew
+                | Delta::Truncated(_),
+            ) => {}
             Err(_) => self.failed = true,
         }
     }

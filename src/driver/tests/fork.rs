@@ -211,6 +211,7 @@ fn a_reply_to_the_old_line_is_inert_though_its_call_is_in_flight_again() {
     counted(&asked, 4);
     assert_eq!(handle.store.head().calls.keys().next(), Some(&call), "it is asked again on the new line");
     let stale = crate::engine::Reply::Model {
+        truncated: None,
         call,
         text: "stale".to_owned(),
         reasoning: String::new(),

@@ -60,12 +60,13 @@ impl Engine {
 
     pub(super) fn reply(&self, reply: &Reply) -> Vec<(Cause, Event)> {
         match reply {
-            Reply::Model { call, text, reasoning, usage } => {
+            Reply::Model { call, text, reasoning, usage, truncated } => {
                 let Some(Effect::Ask { prompt, .. }) = self.state.calls.get(call) else { return Vec::new() };
                 let from = self.state.stand_in(*call).map(str::to_owned);
                 let mut events = vec![(
                     Cause::Model,
                     Event::ReplyReceived {
+                        truncated: *truncated,
                         call: *call,
                         text: text.clone(),
                         reasoning: reasoning.clone(),

@@ -207,7 +207,7 @@ fn a_retry_with_other_words_forgot_what_was_broken_off() {
     };
     let answer: Do = |b| {
         let (call, text, reasoning) = (of(b, Kind::Error), "Beds.".to_owned(), String::new());
-        Ok(b.reply(Reply::Model { call, text, reasoning, usage: Usage::default() }))
+        Ok(b.reply(Reply::Model { truncated: None, call, text, reasoning, usage: Usage::default() }))
     };
     let off = "a call to a model was broken off";
     // What is done; then what has failed, was broken off and is under way; what undo says, none: it takes something back.
@@ -271,7 +271,7 @@ fn a_reflection_says_that_a_person_changed_its_question() {
     bench.wish(edit("Be brief.")).unwrap();
     bench.wish(Command::Retry).unwrap();
     let (call, text, reasoning) = (of(&bench, Kind::Error), "Beds.".to_owned(), String::new());
-    bench.reply(Reply::Model { call, text, reasoning, usage: Usage::default() });
+    bench.reply(Reply::Model { truncated: None, call, text, reasoning, usage: Usage::default() });
     assert!(bench.state().reflections.last().unwrap().prompt_edited);
     assert!(bench.state().open_episode().unwrap().assisted);
 }

@@ -130,6 +130,7 @@ fn asking_again_breaks_the_call_off_and_the_late_reply_is_inert() {
     let events = bench.wish(Command::AskAgain).unwrap();
     assert_eq!(names(&events), ["call_cancelled", "prompt_sent"]);
     let stale = Reply::Model {
+        truncated: None,
         call: old,
         text: "look".to_owned(),
         reasoning: String::new(),

@@ -297,6 +297,7 @@ impl Bench {
             "{effect:?}"
         );
         self.reply(Reply::Model {
+            truncated: None,
             call,
             text: text.to_owned(),
             reasoning: String::new(),

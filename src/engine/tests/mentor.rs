@@ -26,7 +26,13 @@ fn questions(bench: &Bench) -> Vec<(CallId, Kind)> {
 
 fn answers(bench: &mut Bench, call: CallId, text: &str) -> Vec<Event> {
     let usage = Usage { prompt_tokens: 9, reply_tokens: 2, ..Usage::default() };
-    bench.reply(Reply::Model { call, text: text.to_owned(), reasoning: String::new(), usage })
+    bench.reply(Reply::Model {
+        truncated: None,
+        call,
+        text: text.to_owned(),
+        reasoning: String::new(),
+        usage,
+    })
 }
 
 fn fails(bench: &mut Bench, call: CallId) -> Vec<Event> {

@@ -98,7 +98,13 @@ pub(super) fn play(bench: &mut Bench, step: &Move) {
                 Reply::Failed { call: *call, failure }
             } else if matches!(effect, Effect::Ask { .. }) {
                 let text = ["look", "think: hm", "", "go"][usize::from(variant % 4)].to_owned();
-                Reply::Model { call: *call, text, reasoning: String::new(), usage: Usage::default() }
+                Reply::Model {
+                    truncated: None,
+                    call: *call,
+                    text,
+                    reasoning: String::new(),
+                    usage: Usage::default(),
+                }
             } else {
                 let turn = if *variant == 4 {
                     won("You win.")

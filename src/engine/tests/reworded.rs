@@ -105,7 +105,13 @@ fn a_reflection_took_the_words_of_a_draft_that_waited() {
         let asked = under_way(&bench);
         assert!(asked.len() == 1 && asked[0].asked == Asked::Mentor && asked[0].call > waits.call);
         let (call, text, reasoning) = (asked[0].call, "Beds.".to_owned(), String::new());
-        bench.reply(Reply::Model { call, text, reasoning, usage: crate::domain::Usage::default() });
+        bench.reply(Reply::Model {
+            truncated: None,
+            call,
+            text,
+            reasoning,
+            usage: crate::domain::Usage::default(),
+        });
         bench.wish(Command::Step).unwrap();
         let sent = under_way(&bench);
         assert_eq!((sent.len(), &sent[0].sha256, sent[0].edited), (1, &waits.sha256, true), "{staged}");
@@ -146,7 +152,13 @@ fn each_question_that_was_broken_off_keeps_its_own_words() {
         let mut sent = under_way(&bench);
         if !at_once {
             let (call, text, reasoning) = (sent[0].call, "Beds.".to_owned(), String::new());
-            bench.reply(Reply::Model { call, text, reasoning, usage: crate::domain::Usage::default() });
+            bench.reply(Reply::Model {
+                truncated: None,
+                call,
+                text,
+                reasoning,
+                usage: crate::domain::Usage::default(),
+            });
             sent.extend(under_way(&bench));
         }
         let sent: Vec<&str> = sent.iter().map(|p| p.sha256.as_str()).collect();

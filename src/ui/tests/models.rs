@@ -154,7 +154,10 @@ fn a_recorded_reply_and_what_is_not_sent_are_told() {
     f.write(Cause::Model, Event::SettingsUnsent { call, asked: Asked::Actor, what });
     let usage = Usage { prompt_tokens: 90, reply_tokens: 3, recorded: true, ..Usage::default() };
     let text = "look".to_owned();
-    f.write(Cause::Model, Event::ReplyReceived { call, text, reasoning: String::new(), usage, from });
+    f.write(
+        Cause::Model,
+        Event::ReplyReceived { truncated: None, call, text, reasoning: String::new(), usage, from },
+    );
     let (step, action) = (f.state.last_step().map_or(0, |s| s.number), Some("look".to_owned()));
     f.write(Cause::Model, Event::Proposed { step, thought: None, action, complaints: Vec::new() });
     let mut stage = Stage::new(f, 120, 36);
@@ -182,7 +185,10 @@ fn the_end_card_says_what_it_cost_and_who_counted() {
         ..Usage::default()
     };
     let text = "look".to_owned();
-    f.write(Cause::Model, Event::ReplyReceived { call, text, reasoning: String::new(), usage, from: None });
+    f.write(
+        Cause::Model,
+        Event::ReplyReceived { truncated: None, call, text, reasoning: String::new(), usage, from: None },
+    );
     f.end(false, crate::domain::EndReason::StepLimit);
     for number in 1..=3 {
         let usage = Usage { prompt_tokens: 50, cost_nano: 2_000_000, ..Usage::default() };

@@ -1,0 +1,16 @@
+//! Why a reply ended before its author was done.
+
+use serde::{Deserialize, Serialize};
+
+/// What ended a reply early, as its server reports it (`finish_reason`). A reply without one is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Truncation {
+    /// The token limit (`length`).
+    Length,
+    /// The server's content filter (`content_filter`).
+    Filter,
+    /// A reason that a later version knows.
+    #[serde(other)]
+    Other,
+}
