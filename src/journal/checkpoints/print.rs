@@ -36,6 +36,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/step.rs"),
     include_bytes!("../../domain/stop.rs"),
     include_bytes!("../../domain/task.rs"),
+    include_bytes!("../../domain/truncation.rs"),
     include_bytes!("../../domain/turn.rs"),
     include_bytes!("../../domain/usage.rs"),
     include_bytes!("page.rs"),
