@@ -275,6 +275,98 @@ fn the_doctor_looks_at_a_server() {
     });
 }
 
+/// There was no setting `actor.max_tokens` on the command line, nor any other sampling parameter.
+#[test]
+fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
+    let run_of = |base: &str, more: &[&str]| -> Vec<String> {
+        let args = ["run", "--task", "easy/put/1", "--max-steps", "1", "--headless", "--base-url", base];
+        args.iter().chain(more).map(|s| (*s).to_owned()).collect()
+    };
+    run(async {
+        let home = Home::new();
+        let says = |base: String, more: &'static [&'static str]| {
+            let (home, args) = (&home, run_of(&base, more));
+            async move { home.says(&args.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await }
+        };
+        let server = Server::start(vec![good("look")]).await;
+        let all: &[&str] = &[
+            "--actor",
+            "openai:tiny",
+            "--method",
+            "react",
+            "--set",
+            "actor.max_tokens=64",
+            "--set",
+            "actor.temperature=0.7",
+            "--set",
+            "actor.top_p=off",
+            "--set",
+            "actor.top_k=40",
+            "--set",
+            "actor.repetition_penalty=1.1",
+            "--set",
+            "actor.seed=off",
+            "--set",
+            r#"actor.stop=["\n", "END"]"#,
+        ];
+        let (code, said) = says(server.base.clone(), all).await;
+        assert_eq!(code, 0, "{said}");
+        let body = server.asked()[0].body.clone();
+        let sent = ["max_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "seed", "stop"]
+            .map(|name| body[name].clone());
+        let want = json!([64, 0.7, null, 40, 1.1, null, ["\n", "END"]]);
+        assert_eq!(Value::from(sent.to_vec()), want, "{body}");
+        let journal = home.files().into_iter().find(|f| f.0.ends_with("branches/trunk.jsonl")).unwrap().1;
+        assert!(journal.contains(r#""actor.max_tokens":{"value":64,"origin":"flag"}"#), "{journal}");
+        // Of the mentor, in a preset of the configuration, in both forms that TOML has for such a name.
+        std::fs::create_dir_all(home.path("config")).unwrap();
+        let preset =
+            "[preset.warm]\nactor.temperature = 0.3\n\"mentor.max_tokens\" = 99\nmentor.top_p = \"off\"\n";
+        std::fs::write(home.path("config/config.toml"), preset).unwrap();
+        let server = Server::start(vec![good("look")]).await;
+        let warm: &[&str] = &[
+            "--actor",
+            "openai:tiny",
+            "--mentor",
+            "openai:tiny",
+            "--method",
+            "omnireflect",
+            "--preset",
+            "warm",
+            "--set",
+            "r_freq=1",
+        ];
+        let (code, said) = says(server.base.clone(), warm).await;
+        assert_eq!(code, 0, "{said}");
+        let bodies: Vec<Value> = server.asked().into_iter().map(|a| a.body).collect();
+        let of = |bound: u64| bodies.iter().find(|b| b["max_tokens"] == bound).cloned().unwrap_or_default();
+        assert_eq!((&of(256)["temperature"], &of(256)["top_p"]), (&json!(0.3), &json!(0.7)), "{bodies:?}");
+        assert_eq!((&of(99)["temperature"], &of(99)["top_p"]), (&json!(0.0), &Value::Null), "{bodies:?}");
+        // What nobody heeds, and what no parameter may be, is refused before anything is written.
+        let before = home.files().len();
+        let wrong: &[(&'static [&'static str], &str)] = &[
+            (
+                &["--actor", "openai:tiny", "--set", "actor.max_tokens=0"],
+                "actor.max_tokens = 0: expected a whole number from 1 on",
+            ),
+            (&["--actor", "openai:tiny", "--set", "actor.max_token=9"], "did you mean \"actor.max_tokens\"?"),
+            (&["--actor", "openai:tiny", "--set", "actor.top_p=2"], "expected a number from 0 to 1"),
+            (
+                &["--set", "actor.temperature=1"],
+                "actor.temperature = 1: the built-in rules have no sampling settings",
+            ),
+            (&["--set", "mentor.top_p=0.5"], "the symbolic rules are not asked"),
+        ];
+        for (more, words) in wrong {
+            let (code, said) = says(server.base.clone(), more).await;
+            assert!(code == 2 && said.contains(words), "{more:?}: {code} {said}");
+        }
+        assert_eq!(home.files().len(), before);
+        let (_, said) = home.says(&["config", "show"], &[]).await;
+        assert!(said.contains("run --set actor.NAME=VALUE") && said.contains("repetition_penalty"), "{said}");
+    });
+}
+
 /// What a person can do where a call fails, with the real program: a recorded reply, another model. No key is seen in
 /// the session, nor in anything that is made of it.
 #[test]

@@ -11,7 +11,7 @@ use super::learn::{self, Learn};
 use super::settings::{origin, word};
 use super::worlds::{selection, world_options};
 use super::{models, place, pool, reflexion};
-use crate::domain::{Autonomy, Limits, RunSpec, SettingOrigin, Settings, Task};
+use crate::domain::{Autonomy, Knob, Limits, RunSpec, SettingOrigin, Settings, Task, knob_of};
 use crate::driver::worlds::{self, WorldOptions};
 use crate::driver::{self, DriverError, Launch, OpenWorld};
 use crate::engine::LessonWish;
@@ -120,8 +120,12 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Fault::usage(format!("--set {text:?}: expected NAME=VALUE"), "such as --set r_freq=5")
         })?;
-        let value = word(value);
-        set(&mut settings, name.trim(), &value, SettingOrigin::Flag)?;
+        let name = name.trim();
+        let value = match knob_of(name) {
+            Some((_, knob)) => knob.read(value).map_err(|why| wrong_value(name, value, &why))?,
+            None => word(value),
+        };
+        set(&mut settings, name, &value, SettingOrigin::Flag)?;
     }
     method::bind(&settings, &mut limits, &mut loop_detector);
     if let Some(steps) = how.max_steps {
@@ -145,7 +149,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
     settings.set("templates", prompts.hash(), origin(config.from("run.prompts")));
     let actor = config.text("run.actor").to_owned();
     models::note_down(config, &actor, &mentor, &mut settings)?;
-    Ok(RunSpec {
+    let spec = RunSpec {
         autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
         actor,
         mentor,
@@ -160,7 +164,27 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
         loop_detector,
         settings,
         method,
-    })
+    };
+    sampled(&spec)?;
+    Ok(spec)
+}
+
+/// Whether somebody is asked who heeds the sampling parameters that are set.
+///
+/// # Errors
+/// A usage [`Fault`] about the first that nobody heeds.
+fn sampled(spec: &RunSpec) -> Result<(), Fault> {
+    for (name, setting) in &spec.settings.0 {
+        let Some((asked, knob)) = knob_of(name) else { continue };
+        spec.heeds(asked, knob, &setting.value).map_err(|why| {
+            let (role, value) = (asked.name(), Knob::words(&setting.value));
+            Fault::usage(
+                format!("setting {name} = {value}: {why}"),
+                format!("choose a model for this role with --{role} openai:MODEL, or leave the setting away"),
+            )
+        })?;
+    }
+    Ok(())
 }
 
 /// Puts what a preset says over the settings of its method.
@@ -215,9 +239,18 @@ fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, 
     Ok(named.to_owned())
 }
 
-/// Sets a setting that the method has, to a value of its kind.
+fn wrong_value(name: &str, value: &str, why: &str) -> Fault {
+    Fault::usage(format!("setting {name} = {value}: {why}"), "`retrospect config show` lists the settings")
+}
+
+/// Sets a setting that the method has, or a sampling parameter of a role, to a value of its kind.
 fn set(settings: &mut Settings, name: &str, value: &Value, origin: SettingOrigin) -> Result<(), Fault> {
     let hint = "`retrospect config show` lists the settings";
+    if let Some((_, knob)) = knob_of(name) {
+        knob.check(value).map_err(|why| wrong_value(name, &value.to_string(), &why))?;
+        settings.set(name, value.clone(), origin);
+        return Ok(());
+    }
     let Some(spec) = SETTINGS.iter().find(|s| s.name == name) else {
         return Err(Fault::usage(super::config::unknown_setting(name), hint));
     };
@@ -227,7 +260,7 @@ fn set(settings: &mut Settings, name: &str, value: &Value, origin: SettingOrigin
             "choose the method with --method",
         ));
     }
-    spec.check(value).map_err(|why| Fault::usage(format!("setting {name} = {value}: {why}"), hint))?;
+    spec.check(value).map_err(|why| wrong_value(name, &value.to_string(), &why))?;
     settings.set(name, value.clone(), origin);
     Ok(())
 }

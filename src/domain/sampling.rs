@@ -1,7 +1,7 @@
 //! How a role's answers are sampled where a person wants it otherwise than its server's profile does: settings of the run by
 //! the names `actor.temperature`, `mentor.max_tokens` and so on.
 
-use super::{Asked, PromptRecord, RunSpec, Settings};
+use super::{Asked, PromptRecord, RunSpec, SettingOrigin, Settings};
 use serde_json::{Map, Value, json};
 
 /// One thing that can be wanted otherwise.
@@ -24,7 +24,7 @@ enum Kind {
     Share,
     /// A whole number from 0 on, of 32 bits.
     Whole,
-    /// A whole number from 1 on, of 32 bits; it is never left away.
+    /// A whole number from 1 on, of 32 bits.
     Bound,
     /// Texts.
     Texts,
@@ -65,7 +65,7 @@ pub const KNOBS: [Knob; 7] = [
     knob(
         "max_tokens",
         "the most tokens an answer may have",
-        "a whole number from 1 on, or own (the profile's)",
+        "a whole number from 1 on, off (not sent: the server's own) or own (the profile's)",
         Kind::Bound,
     ),
     knob(
@@ -136,7 +136,7 @@ impl Knob {
                 Kind::Number => left || number(),
                 Kind::Share => left || (number() && value.as_f64() <= Some(1.0)),
                 Kind::Whole => left || whole(),
-                Kind::Bound => whole() && value.as_u64() > Some(0),
+                Kind::Bound => left || whole() && value.as_u64() > Some(0),
                 Kind::Texts => left || !texts(value).is_empty(),
                 Kind::Seed => value.is_boolean() || value.is_u64(),
             };
@@ -255,6 +255,17 @@ impl RunSpec {
         (own.cloned(), false)
     }
 
+    /// Who chose a value that was sent, in words: as long as it is in force its setting says so.
+    fn chosen_by(&self, asked: Asked, knob: &Knob, sent: Option<&Value>) -> &'static str {
+        let in_force = self.settings.sampling(asked).get(knob.name) == sent;
+        let setting = self.settings.0.get(&knob.setting(asked)).filter(|_| in_force);
+        match setting.map(|setting| setting.origin) {
+            Some(SettingOrigin::Flag) => " (by a flag)",
+            Some(SettingOrigin::Config) => " (by the configuration)",
+            _ => " (by a person)",
+        }
+    }
+
     /// How the request of a prompt is sampled, in words: what a person chose, and what the server's profile has as far as it
     /// was written down. None where no model is asked.
     pub fn sampling_words(&self, record: &PromptRecord) -> Option<String> {
@@ -272,7 +283,7 @@ impl RunSpec {
                     None => Knob::words(other),
                 },
             };
-            let by = if sent.is_some() { " (by a person)" } else { "" };
+            let by = if sent.is_some() { self.chosen_by(record.asked, knob, sent) } else { "" };
             Some(format!("{} {value}{by}", knob.name))
         });
         let mut told: Vec<String> = told.collect();
@@ -289,7 +300,14 @@ impl RunSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::SettingOrigin;
+
+    fn run_of(actor: &str) -> RunSpec {
+        serde_json::from_value(json!({
+            "method": "react", "actor": actor, "mentor": "none", "interface": "raw", "tasks": [], "trials": 1,
+            "seed": 0, "autonomy": "confirm", "limits": {"steps": 50}, "loop_detector": false,
+        }))
+        .unwrap()
+    }
 
     #[test]
     fn what_is_typed_is_read_as_what_it_may_be() {
@@ -306,7 +324,8 @@ mod tests {
             ("top_k", "0.5", None),
             ("max_tokens", "64", Some(json!(64))),
             ("max_tokens", "0", None),
-            ("max_tokens", "off", None),
+            ("max_tokens", "off", Some(json!(false))),
+            ("max_tokens", "on", None),
             ("max_tokens", "4294967296", None),
             ("stop", "END", Some(json!("END"))),
             ("stop", "[\"\\n\", \"END\"]", Some(json!(["\n", "END"]))),
@@ -349,15 +368,30 @@ mod tests {
         for (chosen, noted, want) in cases {
             let sampling = chosen.as_object().unwrap().clone();
             let record = PromptRecord { rung: 1, sampling, ..PromptRecord::default() };
-            let mut run: RunSpec = serde_json::from_value(json!({
-                "method": "react", "actor": "openai:m", "mentor": "none", "interface": "raw", "tasks": [], "trials": 1,
-                "seed": 0, "autonomy": "confirm", "limits": {"steps": 50}, "loop_detector": false,
-            }))
-            .unwrap();
+            let mut run = run_of("openai:m");
             if !noted.is_null() {
                 run.settings.set("actor.sampling", noted, SettingOrigin::Config);
             }
             assert_eq!(run.sampling_words(&record).unwrap(), format!("sampling: {want}"));
+        }
+    }
+
+    #[test]
+    fn the_words_of_a_question_say_who_chose_what_is_sent() {
+        let cases = [
+            (json!(64), SettingOrigin::Flag, "max_tokens 64 (by a flag)"),
+            (json!(64), SettingOrigin::Config, "max_tokens 64 (by the configuration)"),
+            (json!(64), SettingOrigin::Person, "max_tokens 64 (by a person)"),
+            // Changed since.
+            (json!(65), SettingOrigin::Flag, "max_tokens 64 (by a person)"),
+        ];
+        for (value, origin, want) in cases {
+            let mut run = run_of("openai:m");
+            run.settings.set("actor.max_tokens", value, origin);
+            let sampling = json!({"max_tokens": 64}).as_object().unwrap().clone();
+            let record = PromptRecord { sampling, ..PromptRecord::default() };
+            let words = run.sampling_words(&record).unwrap();
+            assert!(words.contains(want), "{words}");
         }
     }
 

@@ -2,6 +2,8 @@
 
 use super::{Config, ENTRIES, Entry, From, Sort};
 use crate::cli::fault::{Fault, FaultKind};
+use crate::domain::{Asked, KNOBS, knob_of};
+use crate::method::SETTINGS;
 use crate::provider::openai::Profile;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -71,18 +73,22 @@ pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), F
                     };
                     let mut read = Vec::new();
                     for (setting, value) in settings {
-                        let known =
-                            crate::method::SETTINGS.iter().any(|s| s.name == setting.get_ref().as_ref());
-                        if !known {
-                            return Err(fault(setting.span().start, unknown_setting(setting.get_ref())));
+                        let name = setting.get_ref().as_ref();
+                        match value.get_ref() {
+                            // `actor.temperature = 0.7` is a table for TOML, `"actor.temperature" = 0.7` is none.
+                            DeValue::Table(inner) if ["actor", "mentor"].contains(&name) => {
+                                for (part, value) in inner {
+                                    let name = format!("{name}.{}", part.get_ref());
+                                    read.push(
+                                        setting_of(name, value).map_err(|w| fault(part.span().start, w))?,
+                                    );
+                                }
+                            }
+                            _ => read.push(
+                                setting_of(name.to_owned(), value)
+                                    .map_err(|w| fault(setting.span().start, w))?,
+                            ),
                         }
-                        let value = plain(value).ok_or_else(|| {
-                            fault(
-                                value.span().start,
-                                format!("{} must be a number, a switch or a word", setting.get_ref()),
-                            )
-                        })?;
-                        read.push((setting.get_ref().to_string(), value));
                     }
                     config.presets.insert(preset.get_ref().to_string(), read);
                 }
@@ -161,6 +167,26 @@ fn plain(value: &Spanned<DeValue<'_>>) -> Option<Value> {
     json_of(value.get_ref()).filter(|json| !json.is_array() && !json.is_object())
 }
 
+/// A setting of a preset: of a method, or a sampling parameter of a role.
+///
+/// # Errors
+/// What is wrong with its name or its value, in words.
+fn setting_of(name: String, value: &Spanned<DeValue<'_>>) -> Result<(String, Value), String> {
+    if let Some((_, knob)) = knob_of(&name) {
+        let checked = match json_of(value.get_ref()) {
+            Some(Value::String(text)) => knob.read(&text),
+            Some(value) => knob.check(&value).map(|()| value),
+            None => Err(format!("expected {}", knob.allowed)),
+        };
+        return checked.map(|value| (name.clone(), value)).map_err(|why| format!("{name}: {why}"));
+    }
+    if !SETTINGS.iter().any(|s| s.name == name) {
+        return Err(unknown_setting(&name));
+    }
+    let value = plain(value).ok_or_else(|| format!("{name} must be a number, a switch or a word"))?;
+    Ok((name, value))
+}
+
 /// Any value but a date.
 fn json_of(value: &DeValue<'_>) -> Option<Value> {
     match value {
@@ -186,7 +212,10 @@ fn unknown(name: &str) -> String {
 
 /// What to say of a setting that no method knows.
 pub(crate) fn unknown_setting(name: &str) -> String {
-    let names: Vec<&str> = crate::method::SETTINGS.iter().map(|s| s.name).collect();
+    let sampling = [Asked::Actor, Asked::Mentor].map(|asked| KNOBS.iter().map(move |k| k.setting(asked)));
+    let sampling: Vec<String> = sampling.into_iter().flatten().collect();
+    let names = SETTINGS.iter().map(|s| s.name).chain(sampling.iter().map(String::as_str));
+    let names: Vec<&str> = names.collect();
     match nearest(name, names.iter().copied()) {
         Some(near) => format!("there is no setting {name:?}; did you mean {near:?}?"),
         None => format!("there is no setting {name:?}; there are {}", names.join(", ")),

@@ -1,6 +1,7 @@
 //! The reference and the sample file, from the table.
 
 use super::{ENTRIES, Entry, Sort};
+use crate::domain::KNOBS;
 #[cfg(test)]
 use crate::method::SETTINGS;
 use crate::provider::openai::{KEYS, Profile};
@@ -72,8 +73,13 @@ fn key(entry: &Entry) -> &str {
 fn settings(out: &mut String) {
     out.push_str(
         "\n## Settings of methods\n\nSet with `--set NAME=VALUE`, or together as a `[preset.NAME]` table that `--preset \
-         NAME` takes. What there is, and who chose each default, stands in `METHODS.md`.\n",
+         NAME` takes. What there is, and who chose each default, stands in `METHODS.md`.\n\n## Sampling parameters of a \
+         run\n\nSet in the same way, for the model of one role: `--set actor.NAME=VALUE` or `--set mentor.NAME=VALUE`, such as \
+         `--set actor.max_tokens=4096`. What is set here is sent in place of the profile's value. A reply that `max_tokens` cuts off is asked for again with more (`REPLIES.md`).\n\n| name | meaning | value |\n|---|---|---|\n",
     );
+    for knob in &KNOBS {
+        let _ = writeln!(out, "| `{}` | {} | {} |", knob.name, knob.meaning, knob.allowed);
+    }
 }
 
 /// The table of all settings of methods, as the end of `docs/METHODS.md` holds it.

@@ -5,6 +5,7 @@ use crate::cli::args::{self, ConfigVerb};
 use crate::cli::fault::{Fault, FaultKind};
 use crate::cli::models::without_values;
 use crate::cli::out::Out;
+use crate::domain::KNOBS;
 use crate::provider::openai::Profile;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -69,6 +70,13 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
                     spec.default.value().to_string(),
                     spec.meaning
                 ))?;
+            }
+            out.line("")?;
+            out.line(
+                "sampling parameters of a model that is asked (run --set actor.NAME=VALUE or mentor.NAME=VALUE); a profile's where none is set:",
+            )?;
+            for knob in &KNOBS {
+                out.line(&format!("  {:<18} {}; {}", knob.name, knob.meaning, knob.allowed))?;
             }
             out.line("")?;
             out.line("presets (run --preset NAME), each a row of a paper's table as far as settings go:")?;

@@ -31,7 +31,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ("top_p", "default 0.7 (OmniReflect)"),
     ("top_k", "not sent by default; OmniReflect: 50"),
     ("repetition_penalty", "not sent by default; OmniReflect: 1"),
-    ("max_tokens", "the most tokens of an answer; default 256 for the actor, 1024 for the mentor"),
+    (
+        "max_tokens",
+        "the most tokens of an answer; default 256 for the actor, 1024 for the mentor; one that is cut off there is asked for again with more (`REPLIES.md`)",
+    ),
     ("max_tokens_field", "`max_tokens` (default) or `max_completion_tokens`"),
     ("stop", "a list of texts that end an answer, in place of the prompt's own"),
     ("seed", "whether the seed is sent; default true"),

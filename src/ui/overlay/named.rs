@@ -61,7 +61,12 @@ pub(super) fn knobs(run: Option<&RunSpec>, asked: Asked) -> Vec<Named> {
         Named {
             name: knob.setting(asked),
             now: now.as_ref().map_or_else(String::new, Knob::words),
-            whose: if chosen { "a person's" } else { "" },
+            whose: match run.and_then(|r| r.settings.0.get(&knob.setting(asked))).map(|s| s.origin) {
+                _ if !chosen => "",
+                Some(SettingOrigin::Flag) => "by a flag",
+                Some(SettingOrigin::Config) => "by the configuration",
+                _ => "a person's",
+            },
             meaning: knob.meaning,
             allowed: knob.allowed.to_owned(),
         }
