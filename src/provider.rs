@@ -37,6 +37,9 @@ pub struct Request {
     pub anew: bool,
     /// How the answer is sampled, where this question wants it otherwise than its endpoint does.
     pub wish: SamplingWish,
+    /// A reply that the token limit cut off is delivered as it is, without a second request with a larger limit (setting
+    /// `accept_truncated`).
+    pub accept_truncated: bool,
 }
 
 /// What a stop at a newline does to an answer.

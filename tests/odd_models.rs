@@ -87,6 +87,44 @@ fn a_chat_model_that_answers_thought_and_action_acts_and_the_stop_is_not_sent_an
     assert_eq!(stops, [true, false, false, false, false]);
 }
 
+/// The README's own example: the model's first reply was empty, three times, and the run was over at its first step.
+#[test]
+fn a_model_that_reasons_plays_as_the_readme_says_and_pays_for_what_it_needs_once() {
+    let place = Place::new();
+    let hm = || reasons("reasoning", "hm hm");
+    // What Ollama sends of Qwen3: the stop hits the raw text behind `<think>`, of which it shows nothing.
+    let empty = chunked(&[ends("stop").as_bytes()], true);
+    let long = chunked(&[format!("{}{}", hm(), ends("length")).as_bytes()], true);
+    let whole = chunked(&[format!("{}{}{}", hm(), says("look"), ends("stop")).as_bytes()], true);
+    let refused = plain(401, "", r#"{"detail":"wrong key"}"#);
+    let server = place.server(vec![empty, long, whole.clone(), whole.clone(), refused, whole]);
+    let who = ["--method", "react", "--actor", "openai:qwen3:4b", "--profile", "ollama", "--max-steps", "4"];
+    let (code, said) = place.run(&server, &who);
+    assert_eq!(code, 3, "{said}");
+    for words in [
+        "the stop text ended the model's reasoning",
+        "all 256 tokens of max_tokens were used before the reply began; asking again with 4096",
+        "--set actor.max_tokens=4096",
+        "  2 > look",
+    ] {
+        assert_eq!(said.matches(words).count(), 1, "{words}: {said}");
+    }
+    let journal = place.journal();
+    assert!(journal.contains("stop: not sent to qwen3:4b at "), "{journal}");
+    assert!(journal.contains("max_tokens: at least 4096 for qwen3:4b at "), "{journal}");
+    // Another process knows it of the journal.
+    let (code, said) = place.says(&["resume", "--last", "--headless"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("  4 > look"), "{said}");
+    let sent: Vec<(bool, u64)> = server
+        .asked()
+        .iter()
+        .map(|a| (a.body.get("stop").is_some(), a.body["max_tokens"].as_u64().unwrap_or(0)))
+        .collect();
+    let later = (false, 4096);
+    assert_eq!(sent, [(true, 256), (false, 256), later, later, later, later, later]);
+}
+
 /// An empty reply became an empty action, which the world was sent.
 #[test]
 fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
@@ -123,7 +161,10 @@ fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
     }
     // It goes on where it was as soon as somebody answers.
     let place = Place::new();
-    let server = place.server(vec![empty.clone(), empty.clone(), empty.clone(), good("look")]);
+    // The first two empty replies are asked for once more without the stop that may have cut them off.
+    let mut scripts = vec![empty.clone(); 5];
+    scripts.push(good("look"));
+    let server = place.server(scripts);
     assert_eq!(place.run(&server, &[&REACT[..], &["--max-steps", "2"]].concat()).0, 3);
     let (code, said) = place.says(&["resume", "--last", "--headless"]);
     assert_eq!(code, 0, "{said}");

@@ -20,6 +20,7 @@ pub(super) fn request(record: &PromptRecord, rendered: Prompt) -> Request {
         cut: (record.asked == Asked::Actor).then_some(CUT),
         anew: false,
         wish: wish(record),
+        accept_truncated: false,
     }
 }
 

@@ -73,6 +73,10 @@ impl Cached {
             part(stop.as_bytes());
         }
         part(b"");
+        // Answers that were kept before there was such a choice are found again.
+        if request.accept_truncated {
+            part(b"accept truncated");
+        }
         for segment in &request.prompt.segments {
             part(format!("{:?}", segment.speaker).as_bytes());
             part(segment.text.as_bytes());

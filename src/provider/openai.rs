@@ -32,7 +32,7 @@ mod tls;
 pub use check::{Finding, Verdict, check};
 pub use endpoint::{Api, Auth, Endpoint, MaxTokensField, Prices, Reasoning, Retry, Sampling, Times};
 pub use key::Key;
-pub use memory::{Learnt, Memory};
+pub use memory::{Bound, Learnt, Memory};
 pub use profile::{KEYS, Profile, ProfileError};
 
 use super::{Delta, Provider, ProviderError, Request};
@@ -75,11 +75,15 @@ impl OpenAi {
         self.memory.learnt()
     }
 
-    /// What is told of a model whose answers take more than a line. It names the model and its server: another one's answers
-    /// may take one line.
-    fn no_lines(&self) -> String {
+    /// The model and its server, for what holds of no other.
+    fn place(&self) -> String {
         let Endpoint { model, base_url, .. } = &*self.endpoint;
-        format!("stop at a newline: it cut off the action of {model} at {base_url}")
+        format!("{model} at {base_url}")
+    }
+
+    /// What is told of a model whose answers take more than a line.
+    fn no_lines(&self) -> String {
+        format!("stop at a newline: it cut off the action of {}", self.place())
     }
 }
 
@@ -103,14 +107,17 @@ impl Provider for OpenAi {
             );
         }
         unsent.extend(learnt.lines.then(|| self.no_lines()));
+        unsent.extend(learnt.told(&self.place()));
         unsent
     }
 
     fn recall(&self, unsent: &[String]) {
         // Fields that were refused are learnt again by a refusal, which costs nothing.
-        if unsent.contains(&self.no_lines()) {
-            self.memory.learn(|learnt| learnt.lines = true);
-        }
+        let lines = unsent.contains(&self.no_lines());
+        self.memory.learn(|learnt| {
+            learnt.lines |= lines;
+            learnt.recall(&self.place(), unsent);
+        });
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {

@@ -10,6 +10,7 @@ mod answers;
 #[path = "../serving/asking.rs"]
 mod asking;
 mod bodies;
+mod bounds;
 mod connections;
 mod cut;
 mod sent;

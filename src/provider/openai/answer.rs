@@ -39,6 +39,7 @@ pub(super) struct Answer<'a> {
     text: String,
     /// Characters of reasoning.
     reasoned: usize,
+    thoughts: String,
     most: usize,
     /// A closing mark came without its opening one.
     unopened: bool,
@@ -54,6 +55,7 @@ pub(super) struct Answer<'a> {
 pub(super) struct Whole {
     pub(super) text: String,
     pub(super) reasoned: usize,
+    pub(super) thoughts: String,
     pub(super) counts: Option<Counts>,
     pub(super) finish: Option<String>,
     /// The answer ended while it still reasoned.
@@ -67,6 +69,31 @@ pub(super) struct Whole {
     pub(super) stops: Vec<String>,
     /// They were sent to the server.
     pub(super) stops_sent: bool,
+    /// The most tokens it was asked for; none: the server's own bound held.
+    pub(super) bound: Option<u32>,
+}
+
+impl Whole {
+    /// It has no words but reasoning.
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// Something of its reasoning was seen.
+    pub(super) fn has_reasoned(&self) -> bool {
+        self.inside || self.reasoned > 0
+    }
+
+    /// It says that it came to its end or to a stop text.
+    pub(super) fn ended(&self) -> bool {
+        self.finish.as_deref() == Some("stop")
+    }
+
+    /// The bound of its tokens ended it.
+    pub(super) fn hit_bound(&self) -> bool {
+        let said = self.finish.as_deref().unwrap_or_default();
+        !self.stopped && ["length", "max_tokens"].iter().any(|word| said.eq_ignore_ascii_case(word))
+    }
 }
 
 impl<'a> Answer<'a> {
@@ -96,6 +123,7 @@ impl<'a> Answer<'a> {
             read: 0,
             text: String::new(),
             reasoned: 0,
+            thoughts: String::new(),
             // A token is rarely more than a word; who sends that much more does not heed its bound.
             most: (max_tokens as usize).saturating_mul(64).saturating_add(64 << 10),
             unopened: false,
@@ -218,7 +246,7 @@ impl<'a> Answer<'a> {
                 Part::WasReasoning => {
                     self.unopened = true;
                     self.reasoned += self.text.chars().count();
-                    self.text.clear();
+                    self.thoughts.push_str(&std::mem::take(&mut self.text));
                     let _ = self.tell.send(Delta::WasReasoning);
                 }
             }
@@ -233,6 +261,7 @@ impl<'a> Answer<'a> {
             let _ = self.tell.send(Delta::Phase(Phase::Reasoning));
         }
         self.reasoned += words.chars().count();
+        self.thoughts.push_str(&words);
         let _ = self.tell.send(Delta::Reasoning(words));
     }
 
@@ -283,6 +312,7 @@ impl<'a> Answer<'a> {
         Ok(Whole {
             text: std::mem::take(&mut self.text),
             reasoned: self.reasoned,
+            thoughts: std::mem::take(&mut self.thoughts),
             counts: self.counts,
             finish: self.finish.take(),
             inside,
@@ -291,6 +321,7 @@ impl<'a> Answer<'a> {
             by_proxy: false,
             stops: Vec::new(),
             stops_sent: false,
+            bound: None,
         })
     }
 

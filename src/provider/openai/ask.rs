@@ -4,12 +4,12 @@ use super::answer::{Answer, Whole};
 use super::client::Http;
 use super::endpoint::Endpoint;
 use super::error;
-use super::memory::{Learnt, Memory};
+use super::memory::{Bound, Learnt, Memory};
 use super::objection::Change;
 use super::redactor::Redactor;
 use super::request;
 use super::retry;
-use crate::domain::Usage;
+use crate::domain::{Truncation, Usage};
 use crate::provider::{Delta, FailureKind, Phase, ProviderError, Request};
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
@@ -25,6 +25,11 @@ const CHANGES: u32 = 12;
 /// How often a model is asked without the stop at a newline for nothing.
 const FRUITLESS: u32 = 2;
 
+/// The most tokens that are read of a reply that was asked for without a bound.
+const UNBOUNDED: u32 = 1 << 17;
+/// The bound that leaves room for a reply behind the reasoning of most models.
+pub(super) const ROOM: u32 = 4096;
+
 /// A call to an endpoint.
 pub(super) struct Call {
     pub(super) endpoint: Arc<Endpoint>,
@@ -32,6 +37,45 @@ pub(super) struct Call {
     pub(super) http: Arc<Http>,
     pub(super) request: Request,
     pub(super) tell: UnboundedSender<Delta>,
+}
+
+/// What one call sends in addition to what was learnt, until a reply shows whether it helps.
+#[derive(Clone, Debug, Default)]
+struct Trial {
+    /// No stop at a newline.
+    lines: bool,
+    /// No stop text: replies are cut here.
+    stop_here: bool,
+    /// At least this bound, because the reply was empty at a smaller one.
+    room: Option<Bound>,
+    doubled: Option<Doubled>,
+    /// The bound as it was wanted, because a larger one that was learnt leaves too little of the context to the prompt.
+    unraised: bool,
+}
+
+/// A bound of which the half cut a reply off.
+#[derive(Clone, Debug)]
+struct Doubled {
+    bound: u32,
+    /// The reply that was cut off, and what was of no use before it: it stands where the larger bound is refused.
+    cut: Arc<Whole>,
+    before: Usage,
+}
+
+impl Trial {
+    /// What is sent: what is known of the server, with this.
+    fn over(&self, mut learnt: Learnt, wanted: u32) -> Learnt {
+        learnt.lines |= self.lines;
+        learnt.stop_here |= self.stop_here;
+        learnt.room = learnt.room.max(self.room);
+        if self.unraised {
+            learnt.raised.remove(&wanted);
+        }
+        if let Some(doubled) = &self.doubled {
+            learnt.raised.insert(wanted, doubled.bound);
+        }
+        learnt
+    }
 }
 
 /// Why a try failed, and whether another one is allowed.
@@ -43,6 +87,14 @@ struct Failed {
     change: Option<Change>,
 }
 
+impl Failed {
+    /// The server may have refused the number of tokens that was asked for.
+    fn refuses_bound(&self) -> bool {
+        let change = self.change.as_ref().is_some_and(Change::is_bound);
+        change || matches!(self.error.kind, FailureKind::TooLong | FailureKind::Refused)
+    }
+}
+
 impl From<ProviderError> for Failed {
     fn from(error: ProviderError) -> Self {
         Self { error, again: false, wait: None, change: None }
@@ -51,7 +103,7 @@ impl From<ProviderError> for Failed {
 
 impl Call {
     /// Asks until there is an answer or nothing more to try.
-    pub(super) async fn run(self) -> Result<Whole, ProviderError> {
+    pub(super) async fn run(self) -> Result<Arc<Whole>, ProviderError> {
         let Some(total) = self.endpoint.times.total else { return self.tries().await };
         tokio::time::timeout(total, self.tries()).await.unwrap_or_else(|_| {
             let what = format!("{} was not done within {} s", self.endpoint.host(), total.as_secs_f64());
@@ -60,34 +112,37 @@ impl Call {
         })
     }
 
-    async fn tries(&self) -> Result<Whole, ProviderError> {
+    async fn tries(&self) -> Result<Arc<Whole>, ProviderError> {
         let policy = self.endpoint.retry;
         let (mut attempt, mut waited, mut changes) = (0, Duration::ZERO, 0);
-        let (mut before, mut lines, mut silent) = (Usage::default(), false, false);
+        let (mut before, mut trial, mut silent) = (Usage::default(), Trial::default(), false);
         loop {
-            let failed = match self.once(lines, &mut silent).await {
-                Ok(whole) => match misled(&whole) {
-                    // What it reasoned before a stop text ended that is reasoning still.
-                    Some(change) if changes < CHANGES => {
-                        before = self.in_vain(&whole, &before);
-                        Failed { change: Some(change), ..cut_by_stop().into() }
-                    }
-                    _ if self.cut(&whole) => {
-                        before = self.in_vain(&whole, &before);
-                        let _ = self.tell.send(Delta::Anew);
-                        lines = true;
-                        continue;
-                    }
-                    _ => {
+            let failed = match self.once(&trial, &mut silent).await {
+                Ok(whole) => {
+                    let whole = Arc::new(whole);
+                    let Some(next) = self.next(&whole, &before, &trial) else {
                         self.finish(&whole, &before);
-                        if lines {
-                            self.judge(&whole.text);
-                        }
+                        self.judge(&whole, &trial);
                         return Ok(whole);
-                    }
-                },
+                    };
+                    before = self.in_vain(&whole, &before);
+                    let _ = self.tell.send(Delta::Anew);
+                    trial = next;
+                    continue;
+                }
                 Err(failed) => failed,
             };
+            if let Some(Doubled { bound, cut, before }) = trial.doubled.take_if(|_| failed.refuses_bound()) {
+                let (host, why) = (self.endpoint.host(), &failed.error.what);
+                self.notice(format!("{host} refused max_tokens {bound}; the reply stays cut off ({why})"));
+                self.restore(&cut, &before);
+                return Ok(cut);
+            }
+            if let Some((next, words)) = self.lower(&failed, &trial) {
+                self.notice(format!("{words} ({})", failed.error.what));
+                trial = next;
+                continue;
+            }
             if let Some(change) = failed.change.filter(|_| changes < CHANGES) {
                 changes += 1;
                 // Another call may have learnt the same meanwhile; it was told then.
@@ -118,11 +173,9 @@ impl Call {
         }
     }
 
-    /// One request and its answer; with `lines` no stop at a newline ends it. `silent`: it was told that the server says nothing
-    /// in a stream.
-    async fn once(&self, lines: bool, silent: &mut bool) -> Result<Whole, Failed> {
-        let mut learnt = self.memory.learnt();
-        learnt.lines |= lines;
+    /// One request and its answer. `silent`: it was told that the server says nothing in a stream.
+    async fn once(&self, trial: &Trial, silent: &mut bool) -> Result<Whole, Failed> {
+        let learnt = trial.over(self.memory.learnt(), self.wanted());
         let body = request::body(&self.endpoint, &learnt, &self.request);
         match self.send(&learnt, &body).await {
             Err(failed) if failed.error.kind == FailureKind::Empty => {
@@ -157,16 +210,22 @@ impl Call {
             .into());
         }
         let stops = request::stops(endpoint, learnt, &self.request);
-        let most = request::max_tokens(endpoint, &self.request);
+        let bound = request::sent_bound(body);
         let counted_by_proxy = response.headers().keys().any(|name| name.as_str().starts_with("x-litellm-"));
-        let mut answer =
-            Answer::new(endpoint, learnt, &stops, most, learnt.scaled(self.estimate()), &self.tell);
+        let mut answer = Answer::new(
+            endpoint,
+            learnt,
+            &stops,
+            bound.unwrap_or(UNBOUNDED),
+            learnt.scaled(self.estimate()),
+            &self.tell,
+        );
         let read = answer.read(response).await;
         let shown = answer.shown();
         match read {
             Ok(whole) => {
                 let stops_sent = body.contains_key("stop") && !stops.is_empty();
-                Ok(Whole { by_proxy: counted_by_proxy, stops, stops_sent, ..whole })
+                Ok(Whole { by_proxy: counted_by_proxy, stops, stops_sent, bound, ..whole })
             }
             Err(error) => {
                 // A second answer after a first one was seen is a person's choice.
@@ -235,30 +294,154 @@ impl Call {
         }
     }
 
+    /// How the question is asked again where a stop text or the bound of its tokens ended the reply too early, as far as that
+    /// can be told; none where the reply stands.
+    fn next(&self, whole: &Arc<Whole>, before: &Usage, trial: &Trial) -> Option<Trial> {
+        let learnt = self.memory.learnt();
+        if whole.is_empty() && whole.ended() && whole.stops_sent && !trial.stop_here {
+            if whole.has_reasoned() {
+                self.learn(&Change::StopHere);
+            } else if learnt.fruitless >= FRUITLESS || !whole.stops.iter().any(|s| request::is_newline(s)) {
+                return None;
+            }
+            // Reasoning that the server keeps to itself ends there as well.
+            return Some(Trial { stop_here: true, ..trial.clone() });
+        }
+        if !trial.lines && self.cut(whole) {
+            return Some(Trial { lines: true, ..trial.clone() });
+        }
+        let sent = whole.bound.filter(|_| whole.hit_bound() && self.request.wish.max_tokens.is_none())?;
+        if whole.is_empty() {
+            if learnt.starved >= FRUITLESS {
+                return None;
+            }
+            let (room, how) = if sent < ROOM {
+                (Bound::Tokens(ROOM), format!("with {ROOM}"))
+            } else {
+                (Bound::Server, "without a bound".to_owned())
+            };
+            self.notice(format!(
+                "all {sent} tokens of max_tokens were used before the reply began; asking again {how}"
+            ));
+            return Some(Trial { room: Some(room), ..trial.clone() });
+        }
+        if self.request.accept_truncated || trial.doubled.is_some() || self.acts(whole) {
+            return None;
+        }
+        let bound = sent.saturating_mul(2);
+        self.notice(format!("the reply was cut off at max_tokens {sent}; asking again with {bound}"));
+        Some(Trial { doubled: Some(Doubled { bound, cut: whole.clone(), before: *before }), ..trial.clone() })
+    }
+
+    /// How the question is asked again where the server refuses a bound that is larger than what is wanted, and what is said
+    /// of it; none where it is refused for something else.
+    fn lower(&self, failed: &Failed, trial: &Trial) -> Option<(Trial, String)> {
+        let learnt = trial.over(self.memory.learnt(), self.wanted());
+        let Bound::Tokens(bound) = learnt.bound(self.wanted()) else { return None };
+        // A smaller bound was taken before in this call, so it is the number that is refused. What was learnt in another one
+        // may be refused for what a server refuses of any request.
+        let refused =
+            failed.error.kind == FailureKind::TooLong || (trial.room.is_some() && failed.refuses_bound());
+        if !refused || bound <= self.wanted() || self.request.wish.max_tokens.is_some() {
+            return None;
+        }
+        let host = self.endpoint.host();
+        Some(if learnt.room.is_some() {
+            let words = format!("{host} refused max_tokens {bound}; asking again without max_tokens");
+            (Trial { room: Some(Bound::Server), ..trial.clone() }, words)
+        } else {
+            let wanted = self.wanted();
+            let words = format!("{host} refused max_tokens {bound}; asking again with {wanted}");
+            (Trial { unraised: true, ..trial.clone() }, words)
+        })
+    }
+
     /// A stop at a newline, the server's or ours, seems to have ended an answer before it said what to do. What a person chose as
     /// stops is theirs to change; a model that ends there by itself is not asked again at every step.
     fn cut(&self, whole: &Whole) -> bool {
         let Some(cut) = self.request.cut.filter(|_| self.request.wish.field("stop").is_none()) else {
             return false;
         };
-        let ended = whole.stopped || whole.finish.as_deref() == Some("stop");
+        let ended = whole.stopped || whole.ended();
         let by_line = ended && !whole.inside && whole.stops.iter().any(|stop| request::is_newline(stop));
         by_line && (cut.short)(&whole.text) && self.memory.learnt().fruitless < FRUITLESS
     }
 
-    /// What an answer without the stop at a newline says of that stop: it has cut something off where the action stands behind
-    /// a newline.
-    fn judge(&self, text: &str) {
+    /// The lines that are whole say what to do: that the bound cut the one behind them takes nothing away.
+    fn acts(&self, whole: &Whole) -> bool {
+        let lines = whole.text.rfind('\n').and_then(|end| whole.text.get(..end));
+        self.request.cut.is_some_and(|cut| lines.is_some_and(cut.acts))
+    }
+
+    /// Why a reply that stands ended early.
+    fn truncation(&self, whole: &Whole) -> Option<Truncation> {
+        match whole.finish.as_deref().filter(|_| !whole.stopped) {
+            Some("content_filter") => Some(Truncation::Filter),
+            _ if whole.hit_bound() && !self.acts(whole) => Some(Truncation::Length),
+            _ => None,
+        }
+    }
+
+    /// What the last answer says of what was tried with it; what helped is learnt.
+    fn judge(&self, whole: &Whole, trial: &Trial) {
         let learnt = self.memory.learnt();
-        let Some(cut) = self.request.cut.filter(|_| !learnt.lines) else { return };
+        let role = self.request.asked.name();
+        if trial.stop_here && !learnt.stop_here {
+            if !whole.is_empty() || whole.has_reasoned() || whole.hit_bound() {
+                self.learn(&Change::StopHere);
+            } else {
+                self.memory.learn(|learnt| learnt.fruitless += 1);
+            }
+        }
+        if trial.lines && !learnt.lines {
+            self.judge_lines(whole);
+        }
+        if let Some(room) = trial.room {
+            if whole.is_empty() {
+                self.memory.learn(|learnt| learnt.starved += 1);
+            } else if self.memory.learn(|learnt| learnt.room = learnt.room.max(Some(room))) {
+                let (now, set) = match room {
+                    Bound::Tokens(n) => (format!("max_tokens is at least {n}"), n.to_string()),
+                    Bound::Server => ("max_tokens is not sent".to_owned(), "off".to_owned()),
+                };
+                self.notice(format!(
+                    "{now} for this model from now on; --set {role}.max_tokens={set} spares the smaller one"
+                ));
+            }
+        }
+        let Some(Doubled { bound, .. }) = trial.doubled else { return };
+        if self.truncation(whole) == Some(Truncation::Length) {
+            self.notice(format!(
+                "the reply was cut off again at max_tokens {bound}; --set {role}.max_tokens={} allows a longer one",
+                bound.saturating_mul(2)
+            ));
+            return;
+        }
+        let wanted = self.wanted();
+        let raise = |learnt: &mut Learnt| {
+            learnt.raised.insert(wanted, bound);
+        };
+        if self.memory.learn(raise) {
+            self.notice(format!(
+                "max_tokens is {bound} in place of {wanted} for this model from now on; --set {role}.max_tokens={bound} \
+                 spares the smaller one"
+            ));
+        }
+    }
+
+    /// What an answer without the stop at a newline says of that stop: it has cut something off where the action stands behind
+    /// a newline, and where reasoning does.
+    fn judge_lines(&self, whole: &Whole) {
+        if whole.unopened {
+            return self.learn(&Change::StopHere);
+        }
+        let (text, learnt) = (&whole.text, self.memory.learnt());
+        let Some(cut) = self.request.cut else { return };
         let stops = request::stops(&self.endpoint, &learnt, &self.request);
         let ends = stops.iter().filter(|s| request::is_newline(s)).filter_map(|s| text.find(s.as_str()));
         let line = ends.min().and_then(|end| text.get(..end));
         if line.is_some_and(cut.short) && (cut.acts)(text) {
-            // Another call may have learnt the same meanwhile; it was told then.
-            if self.memory.learn(|learnt| Change::Lines.learn(learnt)) {
-                self.notice(Change::Lines.told(&self.endpoint, ""));
-            }
+            self.learn(&Change::Lines);
         } else {
             self.memory.learn(|learnt| learnt.fruitless += 1);
             self.notice(
@@ -266,6 +449,27 @@ impl Call {
                     .to_owned(),
             );
         }
+    }
+
+    /// Learns a change, and says so where another call has not learnt the same meanwhile.
+    fn learn(&self, change: &Change) {
+        if self.memory.learn(|learnt| change.learn(learnt)) {
+            self.notice(change.told(&self.endpoint, ""));
+        }
+    }
+
+    /// Gives an answer again that was taken back for another one, which did not come.
+    fn restore(&self, whole: &Whole, before: &Usage) {
+        if !whole.thoughts.is_empty() {
+            let _ = self.tell.send(Delta::Reasoning(whole.thoughts.clone()));
+        }
+        let _ = self.tell.send(Delta::Text(whole.text.clone()));
+        self.finish(whole, before);
+    }
+
+    /// The bound that the request would have of a server of which nothing is known.
+    fn wanted(&self) -> u32 {
+        request::max_tokens(&self.endpoint, &self.request)
     }
 
     /// Counts an answer that is of no use, with those before it, and tells it: what comes next may fail.
@@ -277,27 +481,51 @@ impl Call {
 
     /// Tells what a good answer has to say beside its words, and what it cost with the answers `before` it that were of no use.
     fn finish(&self, whole: &Whole, before: &Usage) {
+        let truncated = self.truncation(whole);
+        let _ = truncated.map(|by| self.tell.send(Delta::Truncated(by)));
         let _ = self.tell.send(Delta::Usage(self.usage(whole).after(before)));
-        if whole.unopened && self.memory.learn(|l| l.opened = true) {
-            self.notice(format!(
-                "{} answers from inside of its reasoning, without an opening mark; from now on that is expected",
-                self.endpoint.host()
-            ));
+        let host = self.endpoint.host();
+        if whole.unopened {
+            // A stop text would end its reasoning, and nothing would tell that from a reply.
+            let stops = !whole.stops.is_empty();
+            if self.memory.learn(|l| (l.opened, l.stop_here) = (true, l.stop_here || stops)) {
+                self.notice(format!(
+                    "{host} answers from inside of its reasoning, without an opening mark; from now on that is expected"
+                ));
+            }
         }
         let finish = whole.finish.as_deref().unwrap_or("none");
         let asked = self.memory.learnt().scaled(self.estimate());
-        if whole.text.trim().is_empty() && whole.reasoned == 0 {
+        if whole.is_empty() && whole.hit_bound() {
+            self.notice(self.starved(whole));
+        } else if whole.is_empty() && !whole.has_reasoned() {
             self.notice(format!(
-                "the answer of {} is empty (finish_reason {finish}); where a prompt of about {asked} tokens is longer than \
-                 its context, some servers say it so",
-                self.endpoint.host()
+                "the answer of {host} is empty (finish_reason {finish}); where a prompt of about {asked} tokens is longer than \
+                 its context, some servers say it so"
             ));
-        } else if whole.text.trim().is_empty() {
-            self.notice(format!(
-                "the model reasoned and then said nothing (finish_reason {finish}); a larger max_tokens may help"
-            ));
-        } else if finish == "content_filter" {
-            self.notice(format!("{} cut the answer by its filter", self.endpoint.host()));
+        } else if whole.is_empty() {
+            self.notice(format!("the model reasoned and then said nothing (finish_reason {finish})"));
+        } else if truncated == Some(Truncation::Filter) {
+            self.notice(format!("{host} cut the answer by its filter"));
+        }
+    }
+
+    /// Why a reply is empty whose tokens were all used.
+    fn starved(&self, whole: &Whole) -> String {
+        let role = self.request.asked.name();
+        let counted = whole.counts.map(|counts| counts.reply);
+        match (whole.bound, counted) {
+            (Some(bound), Some(reply)) if reply < u64::from(bound) / 2 => format!(
+                "the reply is empty: it ended after {reply} tokens, before max_tokens ({bound}); the context of the model is \
+                 full (finish_reason length)"
+            ),
+            (Some(bound), _) => format!(
+                "the reply is empty: all {bound} tokens of max_tokens were used before it began (finish_reason length); \
+                 --set {role}.max_tokens=N allows more, or switch the model's reasoning off"
+            ),
+            (None, _) => "the reply is empty: all tokens that the server allows were used before it began (finish_reason \
+                          length); switch the model's reasoning off, or choose another model"
+                .to_owned(),
         }
     }
 
@@ -345,14 +573,6 @@ fn clean(redactor: &Redactor, body: &[u8]) -> Vec<u8> {
     redactor.clean(&String::from_utf8_lossy(body)).into_bytes()
 }
 
-/// A stop text that was meant for the answer has ended its reasoning: the server must not get it.
-fn misled(whole: &Whole) -> Option<Change> {
-    let stop = || Change::Drop("stop".to_owned());
-    let thought = whole.inside || whole.reasoned > 0;
-    let ended = whole.finish.as_deref() == Some("stop") && !whole.stopped;
-    (whole.stops_sent && thought && ended && whole.text.trim().is_empty()).then(stop)
-}
-
 /// A failure after so many repetitions.
 fn after(mut error: ProviderError, repeated: u32) -> ProviderError {
     if repeated > 0 {
@@ -360,8 +580,4 @@ fn after(mut error: ProviderError, repeated: u32) -> ProviderError {
         error.what = format!("{} (asked again {times})", error.what);
     }
     error
-}
-
-fn cut_by_stop() -> ProviderError {
-    ProviderError::new("the stop text ended its reasoning; the answer is cut here instead", "")
 }

@@ -98,7 +98,7 @@ pub async fn check(openai: &OpenAi) -> Vec<Finding> {
 
 /// A question of the check and its answer.
 struct Seen {
-    whole: Whole,
+    whole: Arc<Whole>,
     pieces: usize,
     notices: Vec<String>,
 }
@@ -279,7 +279,7 @@ async fn seeded(openai: &OpenAi) -> Finding {
     let mut texts = Vec::new();
     for seed in [11, 11, 12, 13] {
         match ask(openai, 24, 1.0, seed, Vec::new()).await {
-            Ok(seen) => texts.push(seen.whole.text),
+            Ok(seen) => texts.push(seen.whole.text.clone()),
             Err(error) => return failed("seed", &error),
         }
     }

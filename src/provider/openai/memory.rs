@@ -2,8 +2,17 @@
 //! its tokens compare to our estimate. It holds for the process and is told when it is learnt.
 
 use super::endpoint::{Api, Endpoint, MaxTokensField};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The most tokens of a reply, as a request says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Bound {
+    /// This many.
+    Tokens(u32),
+    /// None is sent: the server's own holds.
+    Server,
+}
 
 /// What is known of an endpoint.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +30,14 @@ pub struct Learnt {
     pub lines: bool,
     /// Answers that were asked for anew without that stop, and said no more than before.
     pub fruitless: u32,
+    /// A stop text ended its reasoning before its reply began: stop texts are not sent, and its replies are cut here.
+    pub stop_here: bool,
+    /// The least bound that leaves room for a reply behind its reasoning; none: no reply has shown one.
+    pub room: Option<Bound>,
+    /// Bounds that cut its replies off, each with the larger one that did not.
+    pub raised: BTreeMap<u32, u32>,
+    /// Replies that were empty whatever the bound was.
+    pub starved: u32,
     /// Tokens it counted for each one that we had estimated, over the prompts so far.
     pub ratio: Option<f64>,
 }
@@ -37,6 +54,11 @@ impl Memory {
         let key = (endpoint.base_url.clone(), endpoint.model.clone(), endpoint.api);
         let mut all = ALL.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
         all.entry(key).or_default().clone()
+    }
+
+    /// A memory that begins with this.
+    pub(super) fn with(learnt: Learnt) -> Self {
+        Self(Mutex::new(learnt))
     }
 
     /// What is known now.
@@ -73,8 +95,113 @@ impl Learnt {
         if self.other_max_field { own.other() } else { own }
     }
 
+    /// The bound that is sent where `wanted` is asked for.
+    pub fn bound(&self, wanted: u32) -> Bound {
+        let raised = Bound::Tokens(self.raised.get(&wanted).copied().unwrap_or(wanted));
+        self.room.map_or(raised, |room| room.max(raised))
+    }
+
+    /// What is sent otherwise because of the replies of the model at `place`, in words that [`recall`](Self::recall) reads.
+    pub(super) fn told(&self, place: &str) -> Vec<String> {
+        let mut told = Vec::new();
+        if self.stop_here {
+            told.push(if self.opened { opened_words(place) } else { stop_words(place) });
+        }
+        told.extend(self.room.map(|room| match room {
+            Bound::Tokens(n) => format!("max_tokens: at least {n}{}", room_words(place)),
+            Bound::Server => format!("max_tokens: not sent{}", room_words(place)),
+        }));
+        let raised = self.raised.iter();
+        told.extend(
+            raised.map(|(cut, n)| format!("max_tokens: {n} in place of {cut}{}", raised_words(place))),
+        );
+        told
+    }
+
+    /// Learns what an earlier process told of the same model at the same place.
+    pub(super) fn recall(&mut self, place: &str, told: &[String]) {
+        for words in told {
+            let opened = *words == opened_words(place);
+            self.opened |= opened;
+            self.stop_here |= opened || *words == stop_words(place);
+            let Some(bound) = words.strip_prefix("max_tokens: ") else { continue };
+            if let Some(room) = bound.strip_suffix(&room_words(place)) {
+                let tokens = room.strip_prefix("at least ").and_then(|n| n.parse().ok()).map(Bound::Tokens);
+                let room = tokens.or((room == "not sent").then_some(Bound::Server));
+                self.room = self.room.max(room);
+            } else if let Some((n, cut)) =
+                bound.strip_suffix(&raised_words(place)).and_then(|words| words.split_once(" in place of "))
+                && let (Ok(n), Ok(cut)) = (n.parse::<u32>(), cut.parse())
+            {
+                let raised = self.raised.entry(cut).or_insert(n);
+                *raised = n.max(*raised);
+            }
+        }
+    }
+
     /// Our estimate, made as the server counts.
     pub fn scaled(&self, estimate: u64) -> u64 {
         self.ratio.map_or(estimate, |ratio| (estimate as f64 * ratio).round() as u64)
+    }
+}
+
+fn stop_words(place: &str) -> String {
+    format!("stop: not sent to {place}, where it ended the reasoning; replies are cut here instead")
+}
+
+fn opened_words(place: &str) -> String {
+    format!(
+        "stop: not sent to {place}, whose replies begin inside their reasoning; they are cut here instead"
+    )
+}
+
+fn room_words(place: &str) -> String {
+    format!(" for {place}, whose reasoning takes up a smaller bound")
+}
+
+fn raised_words(place: &str) -> String {
+    format!(" for {place}, whose replies were cut off there")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_learnt_of_stop_and_bound_is_recalled_at_the_same_place_and_at_no_other() {
+        let known = Learnt { stop_here: true, room: Some(Bound::Tokens(4096)), ..Learnt::default() };
+        let raised = BTreeMap::from([(256, 512), (1024, 4096)]);
+        let cases = [
+            known.clone(),
+            Learnt { opened: true, room: Some(Bound::Server), ..known.clone() },
+            Learnt { raised, ..Learnt::default() },
+        ];
+        for learnt in cases {
+            let (mut same, mut other) = (Learnt::default(), Learnt::default());
+            same.recall("m at http://h/v1", &learnt.told("m at http://h/v1"));
+            assert_eq!(same, learnt);
+            other.recall("m at http://h/v2", &learnt.told("m at http://h/v1"));
+            assert_eq!(other, Learnt::default());
+        }
+        // What is known already is not made smaller.
+        let mut learnt = Learnt { room: Some(Bound::Server), ..Learnt::default() };
+        learnt.recall("m", &known.told("m"));
+        assert_eq!(learnt.room, Some(Bound::Server));
+    }
+
+    #[test]
+    fn the_bound_is_the_largest_that_a_reply_has_shown_to_be_needed() {
+        let raised = BTreeMap::from([(256, 512)]);
+        let cases = [
+            (None, 256, Bound::Tokens(512)),
+            (None, 1024, Bound::Tokens(1024)),
+            (Some(Bound::Tokens(4096)), 256, Bound::Tokens(4096)),
+            (Some(Bound::Tokens(4096)), 9000, Bound::Tokens(9000)),
+            (Some(Bound::Server), 9000, Bound::Server),
+        ];
+        for (room, wanted, want) in cases {
+            let learnt = Learnt { room, raised: raised.clone(), ..Learnt::default() };
+            assert_eq!(learnt.bound(wanted), want, "{room:?} {wanted}");
+        }
     }
 }

@@ -17,6 +17,8 @@ pub(super) enum Change {
     OneMessage,
     /// Do not stop at a newline.
     Lines,
+    /// Send no stop text, and cut the replies here.
+    StopHere,
 }
 
 impl Change {
@@ -48,11 +50,8 @@ impl Change {
             places.min().map(|(_, name)| name.to_owned())
         };
         if let Some(name) = named.or_else(mentioned) {
-            let is_bound = [MaxTokensField::MaxTokens, MaxTokensField::MaxCompletionTokens]
-                .iter()
-                .any(|f| f.name() == name);
             let chat = sent.contains_key("messages");
-            return Some(if is_bound && chat && !learnt.other_max_field {
+            return Some(if is_bound(&name) && chat && !learnt.other_max_field {
                 Self::OtherMaxField
             } else {
                 Self::Drop(name)
@@ -74,6 +73,16 @@ impl Change {
             Self::OtherMaxField => learnt.other_max_field = true,
             Self::OneMessage => learnt.one_message = true,
             Self::Lines => learnt.lines = true,
+            Self::StopHere => learnt.stop_here = true,
+        }
+    }
+
+    /// It is about the bound of the reply.
+    pub(super) fn is_bound(&self) -> bool {
+        match self {
+            Self::OtherMaxField => true,
+            Self::Drop(name) => is_bound(name),
+            _ => false,
         }
     }
 
@@ -98,8 +107,16 @@ impl Change {
             Self::Lines => {
                 "the stop at a newline cut off the action; it isn't sent to this server any more".to_owned()
             }
+            Self::StopHere => format!(
+                "the stop text ended the model's reasoning before its reply began; stop texts aren't sent to {host} any more, \
+                 replies are cut here instead"
+            ),
         }
     }
+}
+
+fn is_bound(name: &str) -> bool {
+    [MaxTokensField::MaxTokens, MaxTokensField::MaxCompletionTokens].iter().any(|field| field.name() == name)
 }
 
 /// Fields that an error names in a place of its own.

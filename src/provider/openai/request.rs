@@ -1,7 +1,7 @@
 //! The body of a request: as little as possible, and nothing that the server was seen to refuse.
 
 use super::endpoint::{Api, Endpoint, MaxTokensField, PENALTY};
-use super::memory::Learnt;
+use super::memory::{Bound, Learnt};
 use crate::domain::{Asked, Prompt, Speaker, warmed};
 use crate::provider::Request;
 use serde_json::{Map, Value, json};
@@ -32,11 +32,29 @@ pub(super) fn max_tokens(endpoint: &Endpoint, request: &Request) -> u32 {
     request.wish.max_tokens.or(chosen).unwrap_or(own)
 }
 
-/// How an answer is bounded: what is wanted of this question, else as `extra` has it, whatever that means to the server.
-fn bound(endpoint: &Endpoint, request: &Request) -> Value {
-    let wanted = request.wish.max_tokens.is_some() || request.wish.chosen.contains_key("max_tokens");
-    let extra = endpoint.extra.get(endpoint.bound().name()).filter(|_| !wanted);
-    extra.cloned().unwrap_or_else(|| json!(max_tokens(endpoint, request)))
+/// How a reply is bounded: as this question wants it, else as a person, the profile or the role has it, but not below what the
+/// model is known to need. What `extra` has that is no number of tokens is sent as it is, whatever that means to the server.
+fn bound(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> Option<Value> {
+    let wish = &request.wish;
+    if let Some(tokens) = wish.max_tokens {
+        return Some(json!(tokens));
+    }
+    let chosen = wish.field("max_tokens");
+    let extra = endpoint.extra.get(endpoint.bound().name()).filter(|_| chosen.is_none());
+    let number = |value: &Value| value.as_u64().is_some_and(|n| u32::try_from(n).is_ok());
+    match (chosen, extra) {
+        (Some(None), _) => None,
+        (_, Some(other)) if !number(other) => Some(other.clone()),
+        _ => match learnt.bound(max_tokens(endpoint, request)) {
+            Bound::Tokens(tokens) => Some(json!(tokens)),
+            Bound::Server => None,
+        },
+    }
+}
+
+/// The bound that a body has.
+pub(super) fn sent_bound(body: &Map<String, Value>) -> Option<u32> {
+    BOUNDS.iter().find_map(|name| u32::try_from(body.get(*name)?.as_u64()?).ok())
 }
 
 /// The field of a person's choice that a field of the request stands for: servers have other names for some.
@@ -87,7 +105,9 @@ pub(super) fn body(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> M
     put("top_p", chosen("top_p", sampling.top_p.map(Value::from)));
     put("top_k", chosen("top_k", sampling.top_k.map(Value::from)));
     put(penalty, chosen("repetition_penalty", sampling.repetition_penalty.map(Value::from)));
-    put("stop", (!stops.is_empty()).then(|| json!(stops)));
+    // A stop text that is meant for the reply must not end the reasoning before it.
+    let ends_here = stops.is_empty() || learnt.stop_here || endpoint.reasoning.opened;
+    put("stop", (!ends_here).then(|| json!(stops)));
     let seeded = wish.field("seed").map_or(sampling.seed, |sent| sent.is_some());
     // Some servers keep a seed in 31 bits and refuse more.
     put("seed", seeded.then(|| json!(request.seed & 0x7fff_ffff)));
@@ -96,7 +116,7 @@ pub(super) fn body(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> M
         Api::Chat => learnt.max_field(endpoint).name(),
         Api::Completions => "max_tokens",
     };
-    put(bounds, Some(bound(endpoint, request)));
+    put(bounds, bound(endpoint, learnt, request));
     let taken = |name: &str| wish.chosen.contains_key(knob(name)) || BOUNDS.contains(&name);
     for (name, value) in endpoint.extra.iter().filter(|(name, _)| !taken(name)) {
         put(name, Some(value.clone()));
@@ -276,6 +296,7 @@ mod tests {
             (bounded, json!({"max_tokens": 64}), true, json!([null, null, 64, null])),
             (json!({"max_tokens": -1}), json!({}), false, json!([null, null, -1, null])),
             (json!({"max_tokens": -1}), json!({"max_tokens": 64}), false, json!([null, null, 64, null])),
+            (json!({"max_tokens": 64}), json!({"max_tokens": false}), false, json!([null, null, null, null])),
         ];
         for (extra, chosen, other_max_field, want) in cases {
             let mut endpoint = Endpoint::new("http://h/v1", "m");

@@ -107,7 +107,7 @@ impl Splitter {
                 self.say(before, parts);
                 self.inside = Some(vec![close]);
             } else {
-                if self.said {
+                if self.said || !before.trim().is_empty() {
                     parts.push(Part::WasReasoning);
                     self.said = false;
                 }
