@@ -367,6 +367,53 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
     });
 }
 
+/// It said ok to servers whose models never got to a reply in a run.
+#[test]
+fn the_doctor_says_what_a_model_that_reasons_needs() {
+    let ends = |finish: &str, pieces: &[String]| {
+        let body = format!("{}{}data: [DONE]\n\n", pieces.concat(), server::ends(finish));
+        chunked(&[body.as_bytes()], true)
+    };
+    let hm = reasons("reasoning", "hm");
+    let models = || plain(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
+    let (empty, long) = (ends("stop", &[]), ends("length", std::slice::from_ref(&hm)));
+    let whole = ends("stop", &[hm.clone(), says("take the mug")]);
+    let [actor, mentor] = [["--actor", "openai:tiny"], ["--mentor", "openai:tiny"]];
+    let stop = "warning  stop       a stop at a newline ends the model's reasoning";
+    type Case<'a> = (&'a str, [&'a str; 2], Vec<Vec<Act>>, i32, Vec<&'a str>);
+    #[rustfmt::skip]
+    let cases: Vec<Case<'_>> = vec![
+        ("its stop and its bound", actor, vec![empty.clone(), long.clone(), whole.clone()], 0,
+            vec![stop, "--set actor.stop=off", "within max_tokens 256; with 4096 it did", "--set actor.max_tokens=4096"]),
+        ("its stop", actor, vec![empty.clone(), whole.clone()], 0, vec![stop, "--set actor.max_tokens=4096"]),
+        ("its bound", mentor, vec![long.clone(), whole.clone()], 0, vec!["within max_tokens 1024; with 4096 it did", "--set mentor.max_tokens=4096"]),
+        ("no bound is enough but its own", actor, vec![long.clone(), long.clone(), whole.clone()], 0, vec!["without a bound it did", "--set actor.max_tokens=off"]),
+        ("a short thought", actor, vec![whole], 0, vec!["the model reasons, and its reasoning counts", "--set actor.max_tokens=4096"]),
+        ("no reply at all", actor, vec![long.clone()], 1, vec!["BROKEN   reply      the reply is empty", "enable_thinking = false"]),
+    ];
+    run(async {
+        for (name, who, asked, code, words) in cases {
+            // One token, a stream, and four seeds before it.
+            let before = std::iter::repeat_n(long.clone(), 6);
+            let server = Server::start([models()].into_iter().chain(before).chain(asked).collect()).await;
+            let home = Home::new();
+            let args = ["doctor", who[0], who[1], "--base-url", &server.base];
+            // An address alone is enough for a look at it as an actor's.
+            let args = if who == mentor {
+                vec!["doctor", "--mentor", who[1], "--mentor-base-url", &server.base]
+            } else {
+                args.to_vec()
+            };
+            let (got, said) = home.says(&args, &[]).await;
+            assert_eq!(got, code, "{name}: {said}");
+            for words in words {
+                assert!(said.contains(words), "{name}: {words}: {said}");
+            }
+            assert!(!said.contains("ok       reply"), "{name}: {said}");
+        }
+    });
+}
+
 /// What a person can do where a call fails, with the real program: a recorded reply, another model. No key is seen in
 /// the session, nor in anything that is made of it.
 #[test]

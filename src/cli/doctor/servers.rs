@@ -25,7 +25,7 @@ pub(super) fn servers(config: &Config) -> Result<Vec<Line>, Fault> {
                 continue;
             }
         };
-        let found = watch::runtime()?.block_on(check(&OpenAi::new(endpoint)));
+        let found = watch::runtime()?.block_on(check(&OpenAi::new(endpoint), asked));
         lines.extend(found.into_iter().map(|finding| {
             let state = match finding.verdict {
                 Verdict::Good => State::Ok,

@@ -1,12 +1,14 @@
-//! What `doctor` asks of a server: is it there, which models, one token, streaming, stop, seed.
+//! What `doctor` asks of a server: is it there, which models, one token, streaming, stop, seed, and a reply as a run asks for it.
 
 use super::answer::Whole;
-use super::ask::Call;
+use super::ask::{Call, ROOM};
 use super::endpoint::Endpoint;
-use super::{Api, OpenAi};
+use super::memory::{Bound, Learnt, Memory};
+use super::{Api, OpenAi, request};
 use crate::domain::{Asked, Label, Origin, Prompt, Segment, Speaker};
 use crate::provider::{Delta, FailureKind, ProviderError, Request, SamplingWish};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -47,8 +49,8 @@ fn failed(about: &'static str, error: &ProviderError) -> Finding {
     finding(about, Verdict::Bad, error.what.clone(), error.next.clone())
 }
 
-/// Looks at a server; what depends on something that does not work is not asked.
-pub async fn check(openai: &OpenAi) -> Vec<Finding> {
+/// Looks at a server as it is used in a role; what depends on something that does not work is not asked.
+pub async fn check(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut openai = openai.clone();
     match models(&openai).await {
@@ -92,7 +94,8 @@ pub async fn check(openai: &OpenAi) -> Vec<Finding> {
         });
     }
     found.push(seeded(&openai).await);
-    found.extend(reasoning(&openai.endpoint, &[one.ok(), Some(several)]));
+    found.extend(as_in_a_run(&openai, asked).await);
+    found.extend(reasoning(&openai.endpoint, asked, &[one.ok(), Some(several)]));
     found
 }
 
@@ -103,6 +106,13 @@ struct Seen {
     notices: Vec<String>,
 }
 
+impl Seen {
+    /// All words that came, thought or said.
+    fn words(&self) -> String {
+        format!("{}{}", self.whole.thoughts, self.whole.text)
+    }
+}
+
 async fn ask(
     openai: &OpenAi,
     tokens: u32,
@@ -110,34 +120,34 @@ async fn ask(
     seed: u64,
     stop: Vec<String>,
 ) -> Result<Seen, ProviderError> {
+    let mut endpoint = (*openai.endpoint).clone();
+    // The check asks for what it looks at, whatever the profile says.
+    endpoint.sampling.stop = None;
+    let words = "Count from one to twenty in words, with a blank between them.";
+    let wish =
+        SamplingWish { temperature: Some(temperature), max_tokens: Some(tokens), ..SamplingWish::default() };
+    let request = Request { seed, stop, wish, ..question(Asked::Actor, words) };
+    call(openai, Arc::new(endpoint), openai.memory.clone(), request).await
+}
+
+fn question(asked: Asked, words: &str) -> Request {
     let words = Segment {
         label: Label::Instruction,
         origin: Origin::Task,
         speaker: Speaker::User,
-        text: Arc::from("Count from one to twenty in words, with a blank between them."),
+        text: Arc::from(words),
     };
-    let mut endpoint = (*openai.endpoint).clone();
-    // The check asks for what it looks at, whatever the profile says.
-    endpoint.sampling.stop = None;
+    Request { asked, prompt: Arc::new(Prompt { segments: vec![words] }), ..Request::default() }
+}
+
+async fn call(
+    openai: &OpenAi,
+    endpoint: Arc<Endpoint>,
+    memory: Arc<Memory>,
+    request: Request,
+) -> Result<Seen, ProviderError> {
     let (tell, mut told) = unbounded_channel();
-    let call = Call {
-        endpoint: Arc::new(endpoint),
-        memory: openai.memory.clone(),
-        http: openai.http.clone(),
-        request: Request {
-            asked: Asked::Actor,
-            prompt: Arc::new(Prompt { segments: vec![words] }),
-            seed,
-            stop,
-            wish: SamplingWish {
-                temperature: Some(temperature),
-                max_tokens: Some(tokens),
-                ..SamplingWish::default()
-            },
-            ..Request::default()
-        },
-        tell,
-    };
+    let call = Call { endpoint, memory, http: openai.http.clone(), request, tell };
     let whole = call.run().await?;
     let (mut pieces, mut notices) = (0, Vec::new());
     while let Ok(delta) = told.try_recv() {
@@ -148,6 +158,84 @@ async fn ask(
         }
     }
     Ok(Seen { whole, pieces, notices })
+}
+
+/// A question with the stop text and the bound that a run sends: whether a reply comes, and what has to be left away or raised
+/// until one does.
+async fn as_in_a_run(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
+    let words = "A dirty mug is in the sink, and a clean cup in the cabinet. A clean mug is to be put on the desk. What comes \
+                 first: take the mug, take the cup, or go to the desk? Answer with one of the three.";
+    let stop = if asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() };
+    let request = Request { seed: 1, stop, ..question(asked, words) };
+    let wanted = request::max_tokens(&openai.endpoint, &request);
+    // What the server refuses is known; what its replies show is looked for.
+    let known = openai.memory.learnt();
+    let looks = Learnt { stop_here: false, room: None, raised: BTreeMap::new(), ..known };
+    let memory = Arc::new(Memory::with(looks));
+    let seen = match call(openai, openai.endpoint.clone(), memory.clone(), request).await {
+        Ok(seen) => seen,
+        Err(error) => return vec![failed("reply", &error)],
+    };
+    let (whole, learnt, role) = (&seen.whole, memory.learnt(), asked.name());
+    let mut found = Vec::new();
+    if learnt.stop_here {
+        found.push(finding(
+            "stop",
+            Verdict::Warning,
+            "a stop at a newline ends the model's reasoning before its reply begins: the reply was empty",
+            format!(
+                "a run finds this out with its first reply, and then cuts replies here; --set {role}.stop=off spares it that"
+            ),
+        ));
+    }
+    if whole.is_empty() {
+        let what = match seen.notices.last() {
+            Some(words) => words.clone(),
+            None => {
+                format!("the reply is empty (finish_reason {})", whole.finish.as_deref().unwrap_or("none"))
+            }
+        };
+        let next = format!(
+            "switch the model's reasoning off ({NO_THINKING}), set --set {role}.max_tokens=N, or choose another model"
+        );
+        found.push(finding("reply", Verdict::Bad, what, next));
+    } else if let Some(room) = learnt.room {
+        let (what, set) = match room {
+            Bound::Tokens(n) => (format!("with {n} it did"), n.to_string()),
+            Bound::Server => ("without a bound it did".to_owned(), "off".to_owned()),
+        };
+        found.push(finding(
+            "reply",
+            Verdict::Warning,
+            format!("the model did not get from its reasoning to a reply within max_tokens {wanted}; {what}"),
+            format!(
+                "a run finds this out with its first reply; --set {role}.max_tokens={set} spares it that"
+            ),
+        ));
+    } else if reasons(whole) && whole.bound.is_some_and(|bound| bound < ROOM) {
+        found.push(finding(
+            "reply",
+            Verdict::Warning,
+            format!("the model reasons, and its reasoning counts towards max_tokens {wanted}: longer reasoning leaves no reply"),
+            format!("a run asks again with {ROOM} then; --set {role}.max_tokens={ROOM} spares it that"),
+        ));
+    } else if whole.hit_bound() {
+        found.push(finding(
+            "reply",
+            Verdict::Warning,
+            seen.notices.last().map_or("the reply was cut off", String::as_str),
+            format!("switch off what makes its replies that long, or --set {role}.max_tokens=N"),
+        ));
+    } else {
+        let bound = whole.bound.map_or("no max_tokens".to_owned(), |bound| format!("max_tokens {bound}"));
+        found.push(finding(
+            "reply",
+            Verdict::Good,
+            format!("a reply came to what a run sends ({bound})"),
+            "",
+        ));
+    }
+    found
 }
 
 /// The server's models; else what became of the question.
@@ -279,9 +367,17 @@ async fn seeded(openai: &OpenAi) -> Finding {
     let mut texts = Vec::new();
     for seed in [11, 11, 12, 13] {
         match ask(openai, 24, 1.0, seed, Vec::new()).await {
-            Ok(seen) => texts.push(seen.whole.text.clone()),
+            Ok(seen) => texts.push(seen.words()),
             Err(error) => return failed("seed", &error),
         }
+    }
+    if texts.iter().all(String::is_empty) {
+        return finding(
+            "seed",
+            Verdict::Warning,
+            "no word came within 24 tokens, so whether the seed is heeded is not known",
+            "",
+        );
     }
     let (same, other) = (texts[0] == texts[1], texts[2..].iter().any(|t| *t != texts[0]));
     match (same, other) {
@@ -306,15 +402,23 @@ async fn seeded(openai: &OpenAi) -> Finding {
     }
 }
 
-fn reasoning(endpoint: &Endpoint, seen: &[Option<Seen>]) -> Option<Finding> {
-    let reasons = seen.iter().flatten().any(|s| s.whole.reasoned > 0 || s.whole.inside);
+/// The model reasons, seen or only counted.
+fn reasons(whole: &Whole) -> bool {
+    whole.has_reasoned() || whole.counts.is_some_and(|counts| counts.reasoning > 0)
+}
+
+/// How reasoning is switched off where a server's template can.
+const NO_THINKING: &str = "extra = { chat_template_kwargs = { enable_thinking = false } } in its profile";
+
+fn reasoning(endpoint: &Endpoint, asked: Asked, seen: &[Option<Seen>]) -> Option<Finding> {
+    let reasons = seen.iter().flatten().any(|seen| reasons(&seen.whole));
     let at_zero = endpoint.sampling.temperature == Some(0.0) && !endpoint.omit.contains("temperature");
     (reasons && at_zero).then(|| {
         finding(
             "reasoning",
             Verdict::Warning,
             "the model reasons, and temperature is 0: makers of such models warn of endless repetition there, or heed no temperature at all",
-            "set temperature in its profile, or switch reasoning off (extra = { chat_template_kwargs = { enable_thinking = false } })",
+            format!("--set {}.temperature=0.6 sets another one; or switch reasoning off ({NO_THINKING})", asked.name()),
         )
     })
 }
