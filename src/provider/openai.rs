@@ -6,7 +6,7 @@
 //! Not here: what a prompt holds, what an answer means, what is done about a failure.
 //!
 //! `endpoint` describes a server as data, `profile` reads such a description; `ask` is a call with its retries, `answer` one
-//! answer coming in; `frames` and `chunk` read it, `think` tells reasoning from text, `objection` and `memory` learn what a
+//! answer coming in; `gate` admits requests to a server; `frames` and `chunk` read it, `think` tells reasoning from text, `objection` and `memory` learn what a
 //! server refuses; `key` and `secrets` hide what must not be seen; `tls` says whom https believes; `check` is what `doctor` asks.
 
 mod answer;
@@ -17,6 +17,7 @@ mod client;
 mod endpoint;
 mod error;
 mod frames;
+mod gate;
 mod key;
 mod memory;
 mod objection;

@@ -79,9 +79,9 @@ fn bodies() {
         ),
         case("no [DONE]", stream(format!("{go}{}", ends("stop")).as_bytes()), Says("go", "", 1)),
         case(
-            "[DONE] and no finish_reason",
+            "[DONE] and no finish_reason, every time",
             stream(format!("{go}data: [DONE]\n\n").as_bytes()),
-            Says("go", "", 1),
+            Says("go", "", 2),
         ),
         case("only [DONE]", stream(b"data: [DONE]\n\n"), Fail(FailureKind::Empty, "without a word", 2, "")),
         case("only comments", stream(b": a\n\n: b\n\n"), Fail(FailureKind::Empty, "without a word", 2, "")),

@@ -13,6 +13,8 @@ mod bodies;
 mod bounds;
 mod connections;
 mod cut;
+mod interrupted;
+mod late_usage;
 mod sent;
 #[path = "../serving/server.rs"]
 mod server;

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,6 +18,8 @@ pub(crate) enum Act {
     Forever(Vec<u8>, Duration),
     /// Waits.
     Wait(Duration),
+    /// Waits until so many requests have come in all.
+    Requests(usize),
     /// Says nothing more and keeps the connection open.
     Hang,
     /// Breaks the connection with a reset.
@@ -34,6 +36,8 @@ pub(crate) struct Asked {
     /// The names of the headers, as often as they came.
     pub(crate) names: Vec<String>,
     pub(crate) body: Value,
+    /// How many other requests were being answered when it came.
+    pub(crate) beside: usize,
 }
 
 pub(crate) struct Server {
@@ -50,15 +54,15 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
         let (asked, gone) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
-        let (seen, left) = (asked.clone(), gone.clone());
+        let (seen, left, busy) = (asked.clone(), gone.clone(), Arc::new(()));
         let task = tokio::spawn(async move {
             let mut number = 0;
             while let Ok((stream, _)) = listener.accept().await {
                 let script = scripts[number.min(scripts.len() - 1)].clone();
                 number += 1;
-                let (seen, left) = (seen.clone(), left.clone());
+                let (seen, left, busy) = (seen.clone(), left.clone(), Arc::downgrade(&busy));
                 tokio::spawn(async move {
-                    if !follow(stream, script, &seen).await {
+                    if !follow(stream, script, &seen, &busy).await {
                         *left.lock().unwrap() += 1;
                     }
                 });
@@ -85,7 +89,13 @@ impl Drop for Server {
 }
 
 /// Whether the script came to its end.
-async fn follow(mut stream: TcpStream, mut script: Vec<Act>, seen: &Mutex<Vec<Asked>>) -> bool {
+async fn follow(
+    mut stream: TcpStream,
+    mut script: Vec<Act>,
+    seen: &Mutex<Vec<Asked>>,
+    busy: &Weak<()>,
+) -> bool {
+    let mut answering = None;
     if !script.iter().any(|a| matches!(a, Act::Read)) {
         script.insert(0, Act::Read);
     }
@@ -93,7 +103,11 @@ async fn follow(mut stream: TcpStream, mut script: Vec<Act>, seen: &Mutex<Vec<As
         let done = match act {
             Act::Read => match read(&mut stream).await {
                 Some(asked) => {
-                    seen.lock().unwrap().push(asked);
+                    drop(answering.take());
+                    // One is the server's own.
+                    let beside = busy.strong_count().saturating_sub(1);
+                    answering = busy.upgrade();
+                    seen.lock().unwrap().push(Asked { beside, ..asked });
                     true
                 }
                 None => false,
@@ -107,6 +121,12 @@ async fn follow(mut stream: TcpStream, mut script: Vec<Act>, seen: &Mutex<Vec<As
             }
             Act::Wait(time) => {
                 tokio::time::sleep(time).await;
+                true
+            }
+            Act::Requests(number) => {
+                while seen.lock().unwrap().len() < number {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
                 true
             }
             Act::Hang => {
@@ -124,6 +144,7 @@ async fn follow(mut stream: TcpStream, mut script: Vec<Act>, seen: &Mutex<Vec<As
             return false;
         }
     }
+    drop(answering);
     let _ = stream.shutdown().await;
     true
 }
@@ -158,7 +179,8 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
             _ => return None,
         }
     }
-    Some(Asked { line, headers, names, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Some(Asked { line, headers, names, body, beside: 0 })
 }
 
 /// The head of an answer whose body ends with the connection.

@@ -18,6 +18,12 @@ use tokio::sync::mpsc::UnboundedSender;
 const LARGEST: usize = 64 << 20;
 /// How often more is read after the answer is whole.
 const LATE_READS: u32 = 16;
+/// How long the usage of an answer that a stop text ended here is waited for, where the server doesn't end by itself.
+const USAGE_WAIT: Duration = Duration::from_millis(250);
+/// How many bytes are read meanwhile.
+const USAGE_BYTES: usize = 256 << 10;
+/// How many such waits in a row may be in vain before there are no more.
+const USAGE_MISSES: u32 = 2;
 
 /// An answer under way.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about an answer")]
@@ -47,6 +53,12 @@ pub(super) struct Answer<'a> {
     asked: u64,
     /// Signs of life came since the last piece of an answer.
     signs: bool,
+    /// After a stop text ended the answer here: the server said how it ended its own.
+    finished_late: bool,
+    /// After a stop text ended the answer here: the server writes on.
+    writes_on: bool,
+    /// Its usage is waited for after a stop text ended the answer here.
+    wants_usage: bool,
 }
 
 /// How an answer came out.
@@ -71,6 +83,14 @@ pub(super) struct Whole {
     pub(super) stops_sent: bool,
     /// The most tokens it was asked for; none: the server's own bound held.
     pub(super) bound: Option<u32>,
+    /// The stream said how the answer ended.
+    pub(super) finished: bool,
+    /// The stream ended with `[DONE]` and did not say how the answer ended.
+    pub(super) unfinished: bool,
+    /// Whether its usage came in time after a stop text had ended it here; none where that was not waited for.
+    pub(super) late_usage: Option<bool>,
+    /// The server had another request meanwhile.
+    pub(super) shared: bool,
 }
 
 impl Whole {
@@ -129,6 +149,9 @@ impl<'a> Answer<'a> {
             unopened: false,
             asked,
             signs: false,
+            finished_late: false,
+            writes_on: false,
+            wants_usage: learnt.usage_misses < USAGE_MISSES,
         }
     }
 
@@ -137,8 +160,12 @@ impl<'a> Answer<'a> {
         !self.text.is_empty() || self.reasoned > 0
     }
 
-    /// Reads the body to the end of the answer.
-    pub(super) async fn read(&mut self, mut response: Response) -> Result<Whole, ProviderError> {
+    /// Reads the body to the end of the answer; `stops_sent`: the server knows the texts that end it.
+    pub(super) async fn read(
+        &mut self,
+        mut response: Response,
+        stops_sent: bool,
+    ) -> Result<Whole, ProviderError> {
         let times = self.endpoint.times;
         let mut frames = Vec::new();
         let mut silence = Box::pin(tokio::time::sleep(times.first));
@@ -197,18 +224,77 @@ impl<'a> Answer<'a> {
                 break;
             }
         }
-        self.ended(Ok(()))
+        let mut late_usage = None;
+        if self.stopper.stopped() && self.wants_usage {
+            late_usage = Some(self.read_usage(&mut response, stops_sent).await);
+        }
+        self.ended(Ok(())).map(|whole| Whole { late_usage, ..whole })
+    }
+
+    /// Reads on after a stop text ended the answer here: a server that ends there too sends its usage last. Whether the server
+    /// came to its end in time; one that writes on is left after a moment.
+    async fn read_usage(&mut self, response: &mut Response, stops_sent: bool) -> bool {
+        let times = self.endpoint.times;
+        let mut moment = Box::pin(tokio::time::sleep(USAGE_WAIT.min(times.tail)));
+        let mut longest = Box::pin(tokio::time::sleep(times.tail));
+        let (mut frames, mut bytes, mut late_reads) = (Vec::new(), 0, 0);
+        while late_reads < LATE_READS {
+            // At the server's end only the end of the body is waited for, so that the connection can be used again.
+            let over = self.over();
+            late_reads += u32::from(over);
+            let pause = if over { times.tail / 20 } else { times.tail };
+            let piece = tokio::select! {
+                biased;
+                () = &mut moment, if !over && (self.writes_on || !stops_sent) => return false,
+                () = &mut longest, if !over => return false,
+                piece = tokio::time::timeout(pause, response.chunk()) => piece,
+            };
+            let end = !matches!(piece, Ok(Ok(Some(_))));
+            let read = match &piece {
+                Ok(Ok(Some(piece))) => {
+                    bytes += piece.len();
+                    self.framer.push(piece, &mut frames)
+                }
+                _ => self.framer.end(&mut frames),
+            };
+            frames.drain(..).for_each(|frame| self.take_late(frame));
+            if end {
+                return over || piece.is_ok();
+            }
+            if read.is_err() || bytes > USAGE_BYTES {
+                return self.over();
+            }
+        }
+        true
+    }
+
+    /// What is looked at after a stop text ended the answer: who ended it, and the usage.
+    fn take_late(&mut self, frame: Frame) {
+        match frame {
+            Frame::Done => self.done = true,
+            Frame::Json(value, _) => {
+                let late = chunk::read(&value, &self.endpoint.reasoning.fields);
+                self.finished_late |= late.finish.is_some();
+                self.writes_on |= !late.text.is_empty() || !late.reasoning.is_empty();
+                self.counts = late.counts.or(self.counts);
+            }
+            Frame::Broken(_) => {}
+        }
     }
 
     /// Nothing more is waited for.
     fn over(&self) -> bool {
-        self.done || self.stopper.stopped() || (self.finish.is_some() && self.counts.is_some())
+        self.done || ((self.finish.is_some() || self.finished_late) && self.counts.is_some())
     }
 
     fn take(&mut self, frame: Frame) -> Result<(), ProviderError> {
         let (value, error) = match frame {
-            // What comes after the end, or after a stop text, is not looked at.
+            // What comes after the end is not looked at.
             _ if self.over() => return Ok(()),
+            frame if self.stopper.stopped() => {
+                self.take_late(frame);
+                return Ok(());
+            }
             Frame::Done => {
                 self.done = true;
                 return Ok(());
@@ -295,7 +381,8 @@ impl<'a> Answer<'a> {
             let rest = self.stopper.end();
             self.show(rest);
         }
-        let good = self.finish.is_some() || self.stopper.stopped() || (self.done && self.shown());
+        let unfinished = self.done && self.known && self.finish.is_none() && !self.stopper.stopped();
+        let good = self.finish.is_some() || self.stopper.stopped() || unfinished;
         let judged = match how {
             Ok(()) if good => Ok(()),
             Ok(()) if self.shown() => {
@@ -314,7 +401,7 @@ impl<'a> Answer<'a> {
             reasoned: self.reasoned,
             thoughts: std::mem::take(&mut self.thoughts),
             counts: self.counts,
-            finish: self.finish.take(),
+            finish: self.finish.clone(),
             inside,
             unopened: self.unopened,
             stopped: self.stopper.stopped(),
@@ -322,6 +409,10 @@ impl<'a> Answer<'a> {
             stops: Vec::new(),
             stops_sent: false,
             bound: None,
+            finished: self.finish.is_some() || self.finished_late,
+            unfinished,
+            late_usage: None,
+            shared: false,
         })
     }
 
@@ -329,7 +420,7 @@ impl<'a> Answer<'a> {
         self.endpoint.host()
     }
 
-    fn empty(&self) -> ProviderError {
+    pub(super) fn empty(&self) -> ProviderError {
         ProviderError::new(
             format!(
                 "{} ended the stream without a word; most often the prompt is longer than its context",

@@ -24,6 +24,8 @@ const ERROR_BODY: usize = 256 << 10;
 const CHANGES: u32 = 12;
 /// How often a model is asked without the stop at a newline for nothing.
 const FRUITLESS: u32 = 2;
+/// How often a reply that the server broke off is asked for again.
+const INTERRUPTIONS: u32 = 2;
 
 /// The most tokens that are read of a reply that was asked for without a bound.
 const UNBOUNDED: u32 = 1 << 17;
@@ -116,8 +118,18 @@ impl Call {
         let policy = self.endpoint.retry;
         let (mut attempt, mut waited, mut changes) = (0, Duration::ZERO, 0);
         let (mut before, mut trial, mut silent) = (Usage::default(), Trial::default(), false);
+        let mut interrupted: Vec<String> = Vec::new();
         loop {
             let failed = match self.once(&trial, &mut silent).await {
+                Ok(whole) if self.is_interrupted(&whole, interrupted.last()) => {
+                    before = self.in_vain(&whole, &before);
+                    if interrupted.len() as u32 == INTERRUPTIONS {
+                        return Err(after(self.interrupted(), INTERRUPTIONS));
+                    }
+                    interrupted.push(whole.text);
+                    self.ask_interrupted_again(interrupted.len() as u32, whole.shared).await;
+                    continue;
+                }
                 Ok(whole) => {
                     let whole = Arc::new(whole);
                     let Some(next) = self.next(&whole, &before, &trial) else {
@@ -192,6 +204,7 @@ impl Call {
 
     async fn send(&self, learnt: &Learnt, body: &Map<String, Value>) -> Result<Whole, Failed> {
         let endpoint = &*self.endpoint;
+        let admission = self.memory.gate().admit().await;
         let _ = self.tell.send(Delta::Phase(Phase::Connecting));
         let response = self.http.ask(endpoint, Value::Object(body.clone()).to_string(), &self.tell).await;
         let response = response
@@ -220,12 +233,21 @@ impl Call {
             learnt.scaled(self.estimate()),
             &self.tell,
         );
-        let read = answer.read(response).await;
+        let stops_sent = body.contains_key("stop") && !stops.is_empty();
+        let read = answer.read(response, stops_sent).await;
         let shown = answer.shown();
         match read {
+            Ok(whole) if whole.unfinished && whole.text.is_empty() && whole.reasoned == 0 => {
+                // Nothing at all: another request interrupted it, or the server has nothing to say.
+                if !admission.was_shared() {
+                    return Err(answer.empty().into());
+                }
+                Ok(Whole { shared: true, ..whole })
+            }
             Ok(whole) => {
-                let stops_sent = body.contains_key("stop") && !stops.is_empty();
-                Ok(Whole { by_proxy: counted_by_proxy, stops, stops_sent, bound, ..whole })
+                self.learn_endings(&whole);
+                let shared = admission.was_shared();
+                Ok(Whole { by_proxy: counted_by_proxy, stops, stops_sent, bound, shared, ..whole })
             }
             Err(error) => {
                 // A second answer after a first one was seen is a person's choice.
@@ -356,6 +378,72 @@ impl Call {
         })
     }
 
+    /// What the end of an answer says of all that come from there.
+    fn learn_endings(&self, whole: &Whole) {
+        self.memory.learn(|learnt| {
+            if whole.finished {
+                learnt.finish_reasons = Some(true);
+            }
+            match whole.late_usage {
+                Some(true) => learnt.usage_misses = 0,
+                Some(false) => learnt.usage_misses += 1,
+                None => {}
+            }
+        });
+    }
+
+    /// The server broke the reply off: its stream ended with `[DONE]` and did not say how the reply ended. Servers do that to a
+    /// stream when another request arrives; a few never say how a reply ended. Those show it by ending the same question, asked
+    /// again, in the same way, and not sooner or later in the same words than `before`.
+    fn is_interrupted(&self, whole: &Whole, before: Option<&String>) -> bool {
+        let known = self.memory.learnt().finish_reasons;
+        if !whole.unfinished || known == Some(false) {
+            return false;
+        }
+        let cut = |a: &str, b: &str| a.len() != b.len() && (a.starts_with(b) || b.starts_with(a));
+        let same_end = before.is_some_and(|before| !whole.text.is_empty() && !cut(before, &whole.text));
+        if known.is_none() && same_end {
+            self.memory.learn(|learnt| learnt.finish_reasons = Some(false));
+            self.memory.gate().set_one_at_a_time(false);
+            self.notice(format!(
+                "{} never sends a finish_reason; from now on [DONE] ends its replies",
+                self.endpoint.host()
+            ));
+            return false;
+        }
+        true
+    }
+
+    /// Prepares for the next request after the server broke off a reply for the `count`th time; `shared`: it had another request
+    /// meanwhile.
+    async fn ask_interrupted_again(&self, count: u32, shared: bool) {
+        self.notice(format!(
+            "{} broke off the reply: [DONE] without a finish_reason; asking again ({count} of {INTERRUPTIONS})",
+            self.endpoint.host()
+        ));
+        let _ = self.tell.send(Delta::Anew);
+        if shared {
+            // Otherwise this request would interrupt the one that interrupted it.
+            self.memory.gate().set_one_at_a_time(true);
+        } else if let Some(wait) =
+            retry::wait(&self.endpoint.retry, self.request.seed, count, None, Duration::ZERO)
+        {
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    fn interrupted(&self) -> ProviderError {
+        let what = format!(
+            "{} broke off the reply: [DONE] without a finish_reason, as where another request interrupts it",
+            self.endpoint.host()
+        );
+        ProviderError::new(
+            what,
+            "retry; if other programs use this server, let it finish one request at a time",
+        )
+        .of_kind(FailureKind::CutOff)
+    }
+
     /// A stop at a newline, the server's or ours, seems to have ended an answer before it said what to do. What a person chose as
     /// stops is theirs to change; a model that ends there by itself is not asked again at every step.
     fn cut(&self, whole: &Whole) -> bool {
@@ -484,6 +572,12 @@ impl Call {
         let truncated = self.truncation(whole);
         let _ = truncated.map(|by| self.tell.send(Delta::Truncated(by)));
         let _ = self.tell.send(Delta::Usage(self.usage(whole).after(before)));
+        if whole.finished && self.memory.gate().announce() {
+            self.notice(format!(
+                "{} breaks off a reply when another request arrives; it gets one request at a time from now on",
+                self.endpoint.host()
+            ));
+        }
         let host = self.endpoint.host();
         if whole.unopened {
             // A stop text would end its reasoning, and nothing would tell that from a reply.

@@ -2,6 +2,7 @@
 //! its tokens compare to our estimate. It holds for the process and is told when it is learnt.
 
 use super::endpoint::{Api, Endpoint, MaxTokensField};
+use super::gate::Gate;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -40,11 +41,19 @@ pub struct Learnt {
     pub starved: u32,
     /// Tokens it counted for each one that we had estimated, over the prompts so far.
     pub ratio: Option<f64>,
+    /// Whether its streams say how a reply ended (`finish_reason`); none: no whole stream was seen yet.
+    pub finish_reasons: Option<bool>,
+    /// How often in a row it sent no usage in time after a stop text had ended a reply here.
+    pub usage_misses: u32,
 }
 
 /// The memory of one endpoint, shared by all who speak to it.
 #[derive(Debug, Default)]
-pub struct Memory(Mutex<Learnt>);
+pub struct Memory {
+    learnt: Mutex<Learnt>,
+    /// Shared by all models of one server.
+    gate: Arc<Gate>,
+}
 
 impl Memory {
     /// The memory of this endpoint in this process.
@@ -53,7 +62,14 @@ impl Memory {
         static ALL: OnceLock<Known> = OnceLock::new();
         let key = (endpoint.base_url.clone(), endpoint.model.clone(), endpoint.api);
         let mut all = ALL.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-        all.entry(key).or_default().clone()
+        let gate = all.iter().find(|(known, _)| known.0 == key.0).map(|(_, memory)| memory.gate.clone());
+        let new = || Arc::new(Self { gate: gate.unwrap_or_default(), ..Self::default() });
+        all.entry(key).or_insert_with(new).clone()
+    }
+
+    /// Admits requests to the server.
+    pub(super) fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// A memory that begins with this.
@@ -84,7 +100,7 @@ impl Memory {
     }
 
     fn lock(&self) -> MutexGuard<'_, Learnt> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
