@@ -231,3 +231,23 @@ fn a_named_mentor_is_asked_or_it_is_said_why_not() {
         assert_eq!(said.matches(&line).count(), 1, "{said}");
     }
 }
+
+/// Each line named the server twice, "tiny at HOST: HOST answered 401", and no line said which variable holds the key.
+#[test]
+fn an_error_line_names_the_server_once_and_the_variable_of_its_key() {
+    let place = Place::new();
+    let server = place.server(vec![plain(401, "", r#"{"error":{"message":"Incorrect API key provided"}}"#)]);
+    let host = server.base.trim_start_matches("http://").trim_end_matches("/v1");
+    let (code, said) = place.run(&server, &REACT);
+    assert_eq!(code, 3, "{said}");
+    let doctor = place.says(&["doctor", "--actor", "openai:tiny", "--base-url", &server.base]);
+    for said in [said, doctor.1] {
+        let lines: Vec<&str> = said.lines().filter(|l| l.contains("answered 401")).collect();
+        assert!(!lines.is_empty() && lines.iter().all(|l| l.matches(host).count() == 1), "{said}");
+        assert!(said.contains("no key was sent: set OPENAI_API_KEY; --key-env NAME"), "{said}");
+    }
+    let (_, said) = place.says(&["open", "--last", "--plain"]);
+    for line in said.lines().filter(|l| l.contains("answered 401")) {
+        assert_eq!(line.matches(host).count(), 1, "{line}");
+    }
+}

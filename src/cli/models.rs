@@ -135,6 +135,7 @@ fn endpoint_of(
     if !from_profile || endpoint.is_loopback() {
         if !keyed {
             endpoint.key = key;
+            endpoint.key_source = ambient::key_source(config);
         }
         ambient::headers(config, variable, &mut endpoint)?;
     }

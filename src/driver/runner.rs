@@ -201,5 +201,10 @@ fn failure(error: &ProviderError, usage: Option<Usage>, place: String) -> Failur
         }
     };
     let came = Failure::beginning(came);
+    // A line is made of both: the server is named in it once.
+    let place = match place.rsplit_once(" at ") {
+        Some((model, host)) if error.what.contains(host) => model.to_owned(),
+        _ => place,
+    };
     Failure { what, place, next: error.next.clone(), kind: Some(error.kind), came, usage }
 }

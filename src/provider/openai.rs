@@ -32,7 +32,7 @@ mod tls;
 
 pub use check::{Finding, Verdict, check};
 pub use endpoint::{Api, Auth, Endpoint, MaxTokensField, Prices, Reasoning, Retry, Sampling, Times};
-pub use key::Key;
+pub use key::{Key, KeySource};
 pub use memory::{Bound, Learnt, Memory};
 pub use profile::{KEYS, Profile, ProfileError};
 

@@ -1,7 +1,7 @@
 //! Answers as they were given before: the same question gets the same answer, and no question gets a made-up one.
 
 use super::{Delta, Phase, Provider, ProviderError, Request};
-use crate::domain::{Asked, CallId, Prompt, PromptRecord, Seq};
+use crate::domain::{Asked, CallId, Prompt, PromptRecord, Seq, Usage};
 use crate::engine::{Event, State};
 use crate::timeline::Timeline;
 use futures_util::StreamExt as _;
@@ -97,9 +97,16 @@ impl Recorded {
         let found = self.exchanges.get(&key)?;
         let exact = found.iter().find(|e| e.seed == request.seed).or(found.first())?;
         let event = self.events.event(exact.reply);
-        if let Some(Event::ReplyReceived { text, truncated, .. }) = event.as_ref().map(|e| &e.event) {
+        if let Some(Event::ReplyReceived { text, truncated, usage, .. }) = event.as_ref().map(|e| &e.event) {
             let mut pieces = vec![Delta::Text(text.clone())];
             pieces.extend(truncated.map(Delta::Truncated));
+            pieces.push(Delta::Usage(Usage {
+                prompt_tokens: usage.prompt_tokens,
+                reply_tokens: usage.reply_tokens,
+                reasoning_tokens: usage.reasoning_tokens,
+                recorded: true,
+                ..Usage::default()
+            }));
             return Some(Ok(pieces));
         }
         let why = self.events.fault().unwrap_or_else(|| "its reply is gone".to_owned());
@@ -197,7 +204,7 @@ impl Provider for Recorded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Label, Origin, Segment, Speaker, Usage};
+    use crate::domain::{Label, Origin, Segment, Speaker};
     use crate::engine::{Cause, Envelope};
     use crate::journal::fold;
 
@@ -239,7 +246,8 @@ mod tests {
                     write(Event::CallFailed { call, failure });
                     write(Event::Retried { call: Some(call), from: None });
                 }
-                let (text, reasoning, usage) = (text.to_owned(), String::new(), Usage::default());
+                let usage = Usage { prompt_tokens: 90, reply_tokens: 3, cost_nano: 7, ..Usage::default() };
+                let (text, reasoning) = (text.to_owned(), String::new());
                 write(Event::ReplyReceived { truncated: None, call, text, reasoning, usage, from: None });
             }
         }
@@ -260,11 +268,20 @@ mod tests {
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let deltas: Vec<_> = runtime.block_on(recorded.stream(request).collect());
-        match deltas.into_iter().last().unwrap() {
-            Ok(Delta::Text(text)) => Ok(text),
-            Ok(other) => Err(format!("{other:?}")),
-            Err(error) => Err(error.what),
+        let mut told = Err("no text".to_owned());
+        for delta in deltas {
+            match delta {
+                Ok(Delta::Text(text)) => told = Ok(text),
+                Ok(Delta::Usage(usage)) => {
+                    // It was estimated anew, and counted as spent.
+                    assert!(usage.recorded && !usage.estimated && usage.cost_nano == 0, "{usage:?}");
+                    assert_eq!((usage.prompt_tokens, usage.reply_tokens), (90, 3));
+                }
+                Ok(_) => {}
+                Err(error) => told = Err(error.what),
+            }
         }
+        told
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::{Home, Said, fields};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Read as _;
 use std::process::Stdio;
 
@@ -169,6 +169,10 @@ fn a_recording_acts_again_and_makes_nothing_up() {
         said.lines().into_iter().filter(|l| l["type"] == "step").map(|l| l["action"].clone()).collect()
     };
     assert_eq!(actions(&again), actions(&first));
+    // What was recorded was told as an estimate of this run.
+    let spent = |said: &Said| said.lines().last().unwrap()["spent"].clone();
+    assert_eq!((&spent(&again)["estimated"], &spent(&again)["cost_nano"]), (&json!(0), &json!(0)));
+    assert_eq!(spent(&again)["recorded"], spent(&first)["estimated"], "{}", spent(&again));
     let other = home.run(&["run", "--task", "easy/heat/1", "--actor", &actor, "--headless"]);
     assert_eq!(other.code, 3, "{}", other.err);
     assert!(other.err.contains("differs first") && other.err.contains("retrospect resume"), "{}", other.err);

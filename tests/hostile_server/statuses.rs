@@ -7,6 +7,10 @@ use crate::{Case, case, cases, run, sent};
 use retrospect::provider::{FailureKind, Provider};
 use serde_json::json;
 
+/// Gemini's limit, with the wait in its details.
+const RETRY_INFO: &str = r#"[{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}]}}]"#;
+const RETRY_INFO_SHORT: &str = r#"[{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"0.01s"}]}}]"#;
+
 #[test]
 fn statuses() {
     let no = |status: u16, body: &'static str| plain(status, "", body);
@@ -110,6 +114,12 @@ fn statuses() {
             ),
             Fail(FailureKind::Busy, "it asks to wait 600 s", 1, ""),
         ),
+        then_good("a wait in the body (Gemini)", no(429, RETRY_INFO_SHORT)),
+        case(
+            "a wait in the body that is too long",
+            no(429, RETRY_INFO),
+            Fail(FailureKind::Busy, "it asks to wait 17 s", 1, ""),
+        ),
         then_good("a wait in seconds", asks(429, "retry-after: 0.01\r\n")),
         then_good("a wait in milliseconds", asks(429, "retry-after-ms: 5\r\n")),
         then_good(
@@ -199,6 +209,31 @@ fn what_a_server_refuses_is_left_away_and_told_once() {
             ["top_k", "repetition_penalty", "temperature"].iter().all(|f| unsent.contains(f)),
             "{unsent}"
         );
+    });
+}
+
+/// The temperature was dropped first, and then the answers were sampled at 1.
+#[test]
+fn claude_behind_a_router_takes_the_temperature_without_top_p() {
+    run(async {
+        let words = "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
+        let body = json!({"error": {"message": words, "type": "invalid_request_error", "param": null}});
+        let server =
+            Server::start(vec![plain(400, "connection: close\r\n", &body.to_string()), good("go")]).await;
+        let of = provider(endpoint(&server.base));
+        let answer = ask(&of, request()).await;
+        assert_eq!((answer.text.as_str(), answer.notices.len()), ("go", 1));
+        let host = of.endpoint().host();
+        assert_eq!(answer.notices[0].matches(host).count(), 1, "the server once: {}", answer.notices[0]);
+        assert!(answer.notices[0].contains("refused top_p"), "{}", answer.notices[0]);
+        ask(&of, request()).await;
+        let sent: Vec<(bool, bool)> = server
+            .asked()
+            .iter()
+            .map(|a| (a.body.get("temperature").is_some(), a.body.get("top_p").is_some()))
+            .collect();
+        assert_eq!(sent, [(true, true), (true, false), (true, false)]);
+        assert!(of.unsent().iter().any(|told| told.starts_with("top_p")));
     });
 }
 

@@ -4,12 +4,22 @@
 use super::flagged;
 use crate::cli::config::{Config, From};
 use crate::cli::fault::{Fault, FaultKind};
-use crate::provider::openai::{Endpoint, Key};
+use crate::provider::openai::{Endpoint, Key, KeySource};
+
+/// The name of the variable that holds the key of the run.
+fn key_variable(config: &Config) -> &str {
+    let named = config.text("run.key_env");
+    if named.is_empty() { "OPENAI_API_KEY" } else { named }
+}
+
+/// Where the key of the run comes from.
+pub(super) fn key_source(config: &Config) -> KeySource {
+    KeySource::Variable(key_variable(config).to_owned())
+}
 
 /// The key of the run.
 pub(super) fn key(config: &Config, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Key>, Fault> {
-    let named = config.text("run.key_env");
-    let name = if named.is_empty() { "OPENAI_API_KEY" } else { named };
+    let (named, name) = (config.text("run.key_env"), key_variable(config));
     let found = variable(name).filter(|k| !k.trim().is_empty());
     if found.is_none() && !named.is_empty() {
         return Err(Fault::new(

@@ -310,7 +310,7 @@ impl Call {
         Failed {
             again: retry::may(status, &header)
                 && !matches!(error.kind, FailureKind::Credit | FailureKind::TooLong),
-            wait: retry::asked(&header),
+            wait: retry::asked(&header).or_else(|| retry::asked_in(&body)),
             change: Change::asked_by(status, &body, sent, &self.memory.learnt()),
             error,
         }

@@ -106,7 +106,11 @@ fn counts(value: &Value) -> Option<Counts> {
     let total = number(&["total_tokens"]);
     let prompt = prompt.or_else(|| Some(total?.saturating_sub(reply?)));
     let reply = reply.or_else(|| Some(total?.saturating_sub(prompt?)));
-    let counts = Counts { prompt: prompt?, reply: reply?, reasoning: reasoning.unwrap_or(0) };
+    let (prompt, reply) = (prompt?, reply?);
+    // What is in the total alone was reasoned (Gemini, xAI): it is part of the reply, and is paid for.
+    let hidden = total.map_or(0, |total| total.saturating_sub(prompt.saturating_add(reply)));
+    let reasoning = reasoning.filter(|tokens| *tokens > 0).unwrap_or(hidden);
+    let counts = Counts { prompt, reply: reply.saturating_add(hidden), reasoning };
     (counts.prompt > 0 || counts.reply > 0).then_some(counts)
 }
 
@@ -129,6 +133,22 @@ mod tests {
             (json!({"x_groq": {"usage": {"prompt_tokens": 1, "completion_tokens": 2}}}), Some((1, 2, 0))),
             (json!({"usage": {"input_tokens": 3, "output_tokens": 4}}), Some((3, 4, 0))),
             (json!({"usage": {"prompt_tokens": 3.0, "total_tokens": 7}}), Some((3, 4, 0))),
+            // Gemini: what it thought is in the total alone.
+            (
+                json!({"usage": {"prompt_tokens": 7, "completion_tokens": 12, "total_tokens": 412}}),
+                Some((7, 405, 393)),
+            ),
+            (json!({"usage": {"prompt_tokens": 7, "total_tokens": 412}}), Some((7, 405, 0))),
+            // xAI says both.
+            (
+                json!({"usage": {"prompt_tokens": 7, "completion_tokens": 12, "total_tokens": 412, "completion_tokens_details": {"reasoning_tokens": 393}}}),
+                Some((7, 405, 393)),
+            ),
+            // A total that leaves something out says nothing.
+            (
+                json!({"usage": {"prompt_tokens": 7, "completion_tokens": 12, "total_tokens": 12}}),
+                Some((7, 12, 0)),
+            ),
             (json!({"usage": null}), None),
             (json!({"usage": {}}), None),
             (json!({"usage": {"prompt_tokens": 0, "completion_tokens": 0}}), None),

@@ -1,6 +1,6 @@
 //! An endpoint as data: where it is, how it is spoken to, what it takes and what it does not.
 
-use super::key::Key;
+use super::key::{Key, KeySource};
 use super::redactor::Redactor;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -204,6 +204,8 @@ pub struct Endpoint {
     pub auth: Auth,
     /// The key.
     pub key: Option<Key>,
+    /// Where the key comes from, for whoever has to mend it.
+    pub key_source: KeySource,
     /// More headers; their values may be secrets.
     pub headers: Vec<(String, Key)>,
     /// More query parameters; their values may be secrets.
@@ -248,6 +250,7 @@ impl Endpoint {
             api: Api::default(),
             auth: Auth::default(),
             key: None,
+            key_source: KeySource::default(),
             headers: Vec::new(),
             query: Vec::new(),
             ca_file: None,

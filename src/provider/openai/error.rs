@@ -1,6 +1,7 @@
 //! What a server says when it says no: its words, what they mean, and what a person can do.
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Auth, Endpoint};
+use super::key::KeySource;
 use crate::provider::{FailureKind, ProviderError};
 use crate::text;
 use serde_json::Value;
@@ -113,9 +114,11 @@ pub(super) fn refused(endpoint: &Endpoint, status: u16, body: &[u8], asked: u64)
     let long = matches!(status, 400 | 413 | 422 | 500)
         && (too_long(&said) || raw.contains("context_length_exceeded"));
     let (kind, next) = if long {
-        (FailureKind::TooLong, too_long_advice(asked))
+        (FailureKind::TooLong, Overflow::read(&raw).advice(asked))
     } else {
         match status {
+            // Gemini's status for a key that it doesn't know.
+            400 if raw.contains("API_KEY_INVALID") => (FailureKind::Credentials, key_advice(endpoint)),
             300..=399 => (
                 FailureKind::Setup,
                 "set the base URL to where the server says it is".to_owned(),
@@ -123,7 +126,10 @@ pub(super) fn refused(endpoint: &Endpoint, status: u16, body: &[u8], asked: u64)
             401 => (FailureKind::Credentials, key_advice(endpoint)),
             402 => (FailureKind::Credit, "add credit there, or choose another server or model".to_owned()),
             429 if no_quota => (FailureKind::Credit, "add credit there, or choose another server or model".to_owned()),
-            403 => (FailureKind::Forbidden, format!("{host} forbids this key, this model or these words; {}", key_advice(endpoint))),
+            403 => (
+                FailureKind::Forbidden,
+                format!("the key may lack the right to this model, or these words are forbidden; {}", key_advice(endpoint)),
+            ),
             404 | 405 => (FailureKind::NotFound, not_found_advice(endpoint)),
             408 | 409 | 429 | 503 => (FailureKind::Busy, "wait, then retry".to_owned()),
             500..=599 => (
@@ -143,20 +149,101 @@ pub(super) fn refused(endpoint: &Endpoint, status: u16, body: &[u8], asked: u64)
     }
 }
 
-/// What to do about a prompt that is too long; `asked` is our estimate of its tokens.
-pub(super) fn too_long_advice(asked: u64) -> String {
-    format!(
-        "this prompt has about {asked} tokens: lower its budget (--set context_tokens=N) or the answer's (max_tokens of the profile), or give the server a larger context"
-    )
+/// What a server says about a request that doesn't fit its context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Overflow {
+    /// Tokens of the request as the server counts them; with some servers the reply's bound is among them.
+    requested: Option<u64>,
+    /// Tokens of its context.
+    context: Option<u64>,
 }
 
+impl Overflow {
+    /// Finds the numbers in an error body, in the words of the servers that name them.
+    fn read(body: &str) -> Self {
+        const REQUESTED: &[&str] = &[
+            "you requested ",
+            "resulted in ",
+            "your request has ",
+            "\"n_prompt_tokens\":",
+            "request (",
+            "prompt is too long: ",
+            "prompt contains ",
+            "input token count (",
+            "input length (",
+            "prompt (length ",
+        ];
+        const CONTEXT: &[&str] = &[
+            "maximum context length is ",
+            "maximum context length of ",
+            "maximum context length (",
+            "\"n_ctx\":",
+            "context size (",
+            "tokens > ",
+            "tokens allowed (",
+            "maximum model length of ",
+        ];
+        let body = body.to_lowercase();
+        let number = |after: &str| {
+            let (_, rest) = body.split_once(after)?;
+            let rest = rest.trim_start();
+            let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == ',').collect();
+            digits.replace(',', "").parse().ok().filter(|n| *n > 0)
+        };
+        let first = |phrases: &[&str]| phrases.iter().find_map(|phrase| number(phrase));
+        Self { requested: first(REQUESTED), context: first(CONTEXT) }
+    }
+
+    /// What to do; `estimate` are the prompt's tokens as we count them.
+    fn advice(self, estimate: u64) -> String {
+        let counted = match (self.requested, self.context) {
+            (Some(requested), Some(context)) => {
+                format!("the server counts {requested} tokens and its context holds {context}")
+            }
+            (Some(requested), None) => format!("the server counts {requested} tokens"),
+            (None, Some(context)) => {
+                format!("the server's context holds {context} tokens; this prompt has about {estimate}")
+            }
+            (None, None) => return too_long_advice(estimate),
+        };
+        format!("{counted}: {SHORTER}")
+    }
+}
+
+/// What makes a request fit.
+const SHORTER: &str = "lower its budget (--set context_tokens=N) or the answer's (max_tokens of the profile), or give the server a larger context";
+
+/// What to do about a prompt that is too long; `asked` is our estimate of its tokens.
+pub(super) fn too_long_advice(asked: u64) -> String {
+    format!("this prompt has about {asked} tokens: {SHORTER}")
+}
+
+/// What to do about a key that is missing or rejected; it names where the key comes from, or would come from.
 fn key_advice(endpoint: &Endpoint) -> String {
-    if endpoint.key.is_some() {
-        "check the key: the server does not take the one it got".to_owned()
-    } else {
-        "no key was sent: set OPENAI_API_KEY (for a server given with --base-url or OPENAI_BASE_URL), or key_env in its \
-         profile"
-            .to_owned()
+    const ANOTHER: &str = "--key-env NAME, or key_env in [models.NAME], takes it from another variable";
+    let header = match &endpoint.auth {
+        Auth::None if endpoint.key.is_some() => {
+            return "no key was sent: the profile says auth = \"none\"".to_owned();
+        }
+        Auth::Header(name) => name,
+        Auth::None | Auth::Bearer => "authorization",
+    };
+    if endpoint.has_header(header) {
+        return format!("the server rejects the header {header} that is set for it: set it to a valid key");
+    }
+    match (&endpoint.key, &endpoint.key_source) {
+        (Some(_), KeySource::Variable(name)) => {
+            format!("the server rejects the key in ${name}: set {name} to a key of this server; {ANOTHER}")
+        }
+        (Some(_), KeySource::File(path)) => {
+            format!("the server rejects the key in {path}: write a key of this server to its first line")
+        }
+        (Some(_), KeySource::Unknown) => "check the key: the server rejects the one it was sent".to_owned(),
+        (None, KeySource::Variable(name)) => format!("no key was sent: set {name}; {ANOTHER}"),
+        (None, KeySource::File(_) | KeySource::Unknown) => {
+            "no key was sent: set key_env in the server's profile ([models.NAME]) to the variable that holds it"
+                .to_owned()
+        }
     }
 }
 
@@ -184,6 +271,59 @@ pub(super) fn reason(error: &reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::openai::Key;
+
+    /// Our estimate was told where the server had counted.
+    #[test]
+    fn an_overflow_is_told_in_the_servers_numbers() {
+        #[rustfmt::skip]
+        let cases: &[(&str, Option<u64>, Option<u64>)] = &[
+            ("This model's maximum context length is 512 tokens. However, you requested 2065 tokens (2053 in the messages, 12 in the completion).", Some(2065), Some(512)),
+            ("This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", Some(9000), Some(8192)),
+            (r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_prompt_tokens":2053,"n_ctx":512}}"#, Some(2053), Some(512)),
+            ("request (2053 tokens) exceeds the available context size (512 tokens), try increasing it", Some(2053), Some(512)),
+            ("'max_tokens' is too large: 8192. This model's maximum context length is 4096 tokens and your request has 20 input tokens", Some(20), Some(4096)),
+            ("The decoder prompt (length 5000) is longer than the maximum model length of 4096.", Some(5000), Some(4096)),
+            ("prompt is too long: 205,000 tokens > 200,000 maximum", Some(205_000), Some(200_000)),
+            ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", Some(1_200_000), Some(1_048_576)),
+            ("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", Some(40_000), None),
+            ("the prompt exceeds the context window", None, None),
+        ];
+        for (body, requested, context) in cases {
+            let want = Overflow { requested: *requested, context: *context };
+            assert_eq!(Overflow::read(body), want, "{body}");
+        }
+        let body = format!(r#"{{"error":{{"message":{:?},"code":"context_length_exceeded"}}}}"#, cases[0].0);
+        let error = refused(&Endpoint::new("http://h/v1", "m"), 400, body.as_bytes(), 733);
+        let next = "the server counts 2065 tokens and its context holds 512: lower its budget";
+        assert!(error.next.starts_with(next) && !error.next.contains("733"), "{}", error.next);
+    }
+
+    /// "Check the key", with no word of where it came from.
+    #[test]
+    fn a_rejected_key_says_which_variable_to_set() {
+        type Case = (u16, Option<&'static str>, KeySource, &'static str);
+        let variable = |name: &str| KeySource::Variable(name.to_owned());
+        let cases: [Case; 6] = [
+            (401, None, variable("OPENAI_API_KEY"), "no key was sent: set OPENAI_API_KEY; --key-env NAME"),
+            (401, Some("k"), variable("MY_KEY"), "rejects the key in $MY_KEY: set MY_KEY to"),
+            (403, Some("k"), variable("MY_KEY"), "rejects the key in $MY_KEY: set MY_KEY to"),
+            (401, Some("k"), KeySource::File("~/key".to_owned()), "rejects the key in ~/key: write"),
+            (401, None, KeySource::Unknown, "no key was sent: set key_env in the server's profile"),
+            (400, Some("k"), variable("GEMINI_API_KEY"), "rejects the key in $GEMINI_API_KEY"),
+        ];
+        for (status, key, source, want) in cases {
+            let mut endpoint = Endpoint::new("http://h/v1", "m");
+            endpoint.key = key.map(Key::new);
+            endpoint.key_source = source;
+            let body = br#"{"error":{"message":"no","details":[{"reason":"API_KEY_INVALID"}]}}"#;
+            let error = refused(&endpoint, status, body, 0);
+            assert!(error.next.contains(want), "{}", error.next);
+        }
+        let mut endpoint = Endpoint::new("http://h/v1", "m");
+        endpoint.headers.push(("Authorization".to_owned(), Key::new("Bearer k")));
+        assert!(refused(&endpoint, 401, b"no", 0).next.contains("rejects the header authorization"));
+    }
 
     #[test]
     fn the_words_are_found_in_every_shape_of_an_error() {

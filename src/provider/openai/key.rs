@@ -14,6 +14,18 @@ pub struct Key {
     taken: Arc<[String]>,
 }
 
+/// Where the key of a server comes from, or would come from if it were there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum KeySource {
+    /// Nobody said.
+    #[default]
+    Unknown,
+    /// The environment variable of this name.
+    Variable(String),
+    /// The file at this path.
+    File(String),
+}
+
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text

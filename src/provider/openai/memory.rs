@@ -74,7 +74,7 @@ impl Memory {
 
     /// A memory that begins with this.
     pub(super) fn with(learnt: Learnt) -> Self {
-        Self(Mutex::new(learnt))
+        Self { learnt: Mutex::new(learnt), ..Self::default() }
     }
 
     /// What is known now.

@@ -41,6 +41,11 @@ impl Change {
         let can_spare = |name: &str| {
             sent.contains_key(name) && !["model", "messages", "prompt", "stream"].contains(&name)
         };
+        // Anthropic's newer models take either of the two; the temperature is what the papers set.
+        let either = text.contains("both") && text.contains("temperature") && text.contains("top_p");
+        if either && can_spare("top_p") && can_spare("temperature") {
+            return Some(Self::Drop("top_p".to_owned()));
+        }
         let named = named(&json, &words).into_iter().find(|name| can_spare(name));
         let mentioned = || {
             let optional = OPTIONAL.iter().copied().chain(sent.keys().map(String::as_str));
@@ -89,6 +94,7 @@ impl Change {
     /// What a person is told.
     pub(super) fn told(&self, endpoint: &Endpoint, why: &str) -> String {
         let host = endpoint.host();
+        let why = why.strip_prefix(host).unwrap_or(why).trim_start();
         match self {
             Self::Drop(name) => format!("{host} refused {name}; it is not sent there any more ({why})"),
             Self::OtherMaxField => {
@@ -182,6 +188,8 @@ mod tests {
             (422, r#"{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}"#, drop("seed")),
             (400, r#"{"error":{"message":"property 'chat_template_kwargs' is unsupported"}}"#, drop("chat_template_kwargs")),
             (400, "stop: must be shorter", drop("stop")),
+            (400, r#"{"error":{"message":"litellm.BadRequestError: AnthropicException - {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"`temperature` and `top_p` cannot both be specified for this model. Please use only one.\"}}","type":null,"param":null,"code":"400"}}"#, drop("top_p")),
+            (400, r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"`temperature` and `top_p` cannot both be specified for this model. Please use only one.\"}}","provider_name":"Anthropic"}}}"#, drop("top_p")),
             (400, r#"{"error":{"message":"Conversation roles must alternate user/assistant/user"}}"#, Some(Change::OneMessage)),
             (400, r#"{"error":{"message":"System role not supported"}}"#, Some(Change::OneMessage)),
             // No field of ours, or no refusal of a field.

@@ -3,7 +3,7 @@
 
 use super::client;
 use super::endpoint::{Api, Auth, Endpoint, MaxTokensField, Prices};
-use super::key::Key;
+use super::key::{Key, KeySource};
 use serde::de::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -221,6 +221,11 @@ impl Profile {
             }
         };
         endpoint.key = self.key(variable)?;
+        endpoint.key_source = match (&self.key_env, &self.key_file) {
+            (Some(name), _) => KeySource::Variable(name.clone()),
+            (None, Some(path)) => KeySource::File(path.clone()),
+            (None, None) => KeySource::Unknown,
+        };
         endpoint.headers = taken(&self.headers, variable)?;
         endpoint.query = taken(&self.query, variable)?;
         endpoint.ca_file = self.ca_file.as_ref().map(PathBuf::from);

@@ -3,6 +3,7 @@
 
 use super::endpoint::Retry;
 use crate::domain::hex;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::time::Duration;
 
@@ -35,6 +36,16 @@ pub(super) fn asked(header: Headers<'_>) -> Option<Duration> {
         let wait = until.timestamp().as_second() - now.timestamp().as_second();
         Some(Duration::from_secs(u64::try_from(wait).unwrap_or(0)))
     })
+}
+
+/// How long an error body asks to wait: Google's APIs say so in their details (`RetryInfo`).
+pub(super) fn asked_in(body: &[u8]) -> Option<Duration> {
+    let value: Value = serde_json::from_slice(body).ok()?;
+    let error = value.get(0).unwrap_or(&value).get("error")?;
+    let details = error.get("details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// The wait before try number `attempt` (the first repetition is 1), of what the server asks and our own; none when it
@@ -88,6 +99,23 @@ mod tests {
             assert_eq!(asked(&header), want.map(Duration::from_millis), "{headers:?}");
         }
         assert!(asked(&|_| Some("1e300")).is_some());
+    }
+
+    #[test]
+    fn a_wait_in_the_body_is_read() {
+        let gemini = r#"[{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}]}}]"#;
+        let plain = r#"{"error":{"details":[{"retryDelay":"0.5s"}]}}"#;
+        let cases = [
+            (gemini, Some(17_000)),
+            (plain, Some(500)),
+            (r#"{"error":{"details":[{"retryDelay":"-1s"}]}}"#, None),
+            (r#"{"error":{"details":[{"retryDelay":"soon"}]}}"#, None),
+            (r#"{"error":"wait"}"#, None),
+            ("wait", None),
+        ];
+        for (body, want) in cases {
+            assert_eq!(asked_in(body.as_bytes()), want.map(Duration::from_millis), "{body}");
+        }
     }
 
     #[test]
