@@ -33,7 +33,7 @@ pub use canvas::Canvas;
 pub use look::{Look, Moment};
 pub use model::{Cursor, Focus, Model};
 pub use msg::{Msg, Request};
-pub use outside::{Carry, Listing, Outside};
+pub use outside::{Carry, Listing, ModelList, Outside};
 pub use overlay::{Answer, Overlay, Reaction};
 pub use view::{Scratch, draw};
 

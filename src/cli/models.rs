@@ -225,11 +225,11 @@ fn cache_folder(config: &Config) -> PathBuf {
 }
 
 /// How a server samples by its profile.
-fn sampling_of(endpoint: &Endpoint) -> Value {
+fn sampling_of(endpoint: &Endpoint, asked: Asked) -> Value {
     let (sampling, number) = (&endpoint.sampling, |name: &str| endpoint.number(name));
     json!({
         "temperature": number("temperature"), "top_p": number("top_p"), "top_k": number("top_k").map(|k| k as u64),
-        "repetition_penalty": number("repetition_penalty"), "max_tokens": sampling.max_tokens, "seed": sampling.seed,
+        "repetition_penalty": number("repetition_penalty"), "max_tokens": endpoint.max_tokens(asked), "seed": sampling.seed,
     })
 }
 
@@ -242,7 +242,7 @@ pub(super) fn noted(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
         let Ok(endpoint) = endpoint(config, asked, model, Some(&spec.settings)) else { continue };
         for (part, value) in [
             ("base_url", json!(endpoint.base_url)),
-            ("sampling", sampling_of(&endpoint)),
+            ("sampling", sampling_of(&endpoint, asked)),
             ("unsent", json!(endpoint.unsent())),
         ] {
             let setting = Setting { value, origin: SettingOrigin::Config };
@@ -276,7 +276,7 @@ pub(super) fn note_down(
         if config.from("run.api") != &From::Default {
             put("api", json!(config.text("run.api")), origin(config.from("run.api")));
         }
-        put("sampling", sampling_of(&endpoint), SettingOrigin::Config);
+        put("sampling", sampling_of(&endpoint, asked), SettingOrigin::Config);
         put("unsent", json!(endpoint.unsent()), from);
     }
     Ok(())

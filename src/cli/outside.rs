@@ -1,13 +1,14 @@
 //! What the screen asks of the world around it: an editor, a file for what was copied, a report.
 
 use super::config::Config;
-use crate::domain::{BranchId, Seq, hex};
+use crate::domain::{Asked, BranchId, RunSpec, Seq, hex};
 use crate::driver::Store;
 use crate::journal::{Branch, LabelChange, Session};
+use crate::provider::openai::{OpenAi, list_models};
 use crate::report::{Record, Shown, html};
-use crate::ui::Outside;
 use crate::ui::branches::{Relabel, Twig};
 use crate::ui::compare::Place;
+use crate::ui::{ModelList, Outside};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,13 +23,14 @@ pub(super) fn around(config: &Config, dir: &Path) -> Outside {
     let (root, own) = (super::place::root(config), dir.to_owned());
     let (of, listed) = (dir.to_owned(), root.clone());
     let (read, named) = (dir.to_owned(), dir.to_owned());
-    let config = config.clone();
+    let (config, asks) = (config.clone(), config.clone());
     Outside {
         edit: Arc::new(edit),
         keep: Arc::new(move |text: &str| keep(&beside, text)),
         export: Arc::new(move |store: &Store| export(&here, store)),
         others: Arc::new(move |store: &Store| others(&root, &own, &store.branch())),
         sessions: Arc::new(move || sessions(&listed)),
+        models: Arc::new(move |(run, asked): &(Arc<RunSpec>, Asked)| models(&asks, run, *asked)),
         branch: Arc::new(move |place: &Place| branch(&config, &of, place)),
         branches: Arc::new(move |()| twigs(&read)),
         relabel: Arc::new(move |(branch, change)| relabel(&named, branch, change)),
@@ -90,6 +92,22 @@ fn sessions(root: &Path) -> Vec<(String, String)> {
         (meta.session.clone(), format!("{}, {}: {}", meta.method, meta.actor, summary.goal))
     });
     told.collect()
+}
+
+/// The models of the server that a role asks, or would ask.
+fn models(config: &Config, run: &RunSpec, asked: Asked) -> Result<ModelList, String> {
+    let who = if asked == Asked::Actor { &run.actor } else { &run.mentor };
+    let model = who.strip_prefix("openai:").unwrap_or("");
+    let endpoint = super::models::endpoint(config, asked, model, Some(&run.settings));
+    let endpoint = endpoint.map_err(|fault| {
+        // No flag was typed here.
+        let flag = format!("--{} openai:{model}: ", asked.name());
+        fault.message.strip_prefix(&flag).unwrap_or(&fault.message).to_owned()
+    })?;
+    let server = endpoint.host().to_owned();
+    let runtime = super::watch::runtime().map_err(|fault| fault.message)?;
+    let names = runtime.block_on(list_models(&OpenAi::new(endpoint)))?;
+    Ok(ModelList { server, names })
 }
 
 /// The branches of a session in its folder; of one that came out of a report there are none.

@@ -30,7 +30,7 @@ mod think;
 #[cfg(feature = "tls")]
 mod tls;
 
-pub use check::{Finding, Verdict, check};
+pub use check::{Finding, Verdict, check, list_models};
 pub use endpoint::{Api, Auth, Endpoint, MaxTokensField, Prices, Reasoning, Retry, Sampling, Times};
 pub use key::{Key, KeySource};
 pub use memory::{Bound, Learnt, Memory};

@@ -276,6 +276,18 @@ impl App {
                     let _ = tell.blocking_send(Answer::Sessions(sessions));
                 });
             }
+            Request::Models(asked) => {
+                let (run, tell) = (self.moment.head.run.clone(), tell.clone());
+                let list = self.options.outside.as_ref().map(|o| o.models.clone());
+                // Where the system gives no thread, a name can still be typed.
+                let _ = std::thread::Builder::new().name("models".to_owned()).spawn(move || {
+                    let listed = match (list, run) {
+                        (Some(list), Some(run)) => list(&(run, asked)),
+                        _ => Err("no server is asked here".to_owned()),
+                    };
+                    let _ = tell.blocking_send(Answer::Models { asked, listed });
+                });
+            }
             Request::Fork(fork) => self.handle.send_fork(fork),
             Request::Switch(branch) => self.handle.send_switch(branch),
             Request::Branches => self.branches(None, tell.clone()),

@@ -5,7 +5,7 @@ use super::compare::{Place, Shared};
 use super::mark::Marks;
 use super::model::Cursor;
 use super::overlay::{Answer, Draft};
-use crate::domain::{BranchId, LessonId, Seq};
+use crate::domain::{Asked, BranchId, LessonId, Seq};
 use crate::driver::Fork;
 use crate::engine::Command;
 use crate::timeline::compare::Comparison;
@@ -57,6 +57,8 @@ pub enum Request {
     },
     /// List the sessions there are; the answer goes to the topmost overlay.
     Sessions,
+    /// Ask the server of a role for its models; the answer goes to the topmost overlay.
+    Models(Asked),
     /// Ask what can be compared beside the session's own episodes; the answer goes to the topmost overlay.
     Others,
     /// Bring two episodes and put them side by side; the answer goes to the topmost overlay.

@@ -2,7 +2,7 @@
 
 use super::branches::{Relabel, Twig};
 use super::compare::Place;
-use crate::domain::BranchId;
+use crate::domain::{Asked, BranchId, RunSpec};
 use crate::driver::Store;
 use std::sync::Arc;
 
@@ -11,6 +11,15 @@ pub type Carry<T, Said> = Arc<dyn Fn(&T) -> Result<Said, String> + Send + Sync>;
 
 /// Lists things by name, each with a few words about it.
 pub type Listing = Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>;
+
+/// The models of a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelList {
+    /// Host and port.
+    pub server: String,
+    /// Their names there.
+    pub names: Vec<String>,
+}
 
 /// What the screen needs of the world around it: it opens no file and starts no program itself.
 #[derive(Clone)]
@@ -23,6 +32,8 @@ pub struct Outside {
     pub export: Carry<Store, String>,
     /// Lists the sessions there are, the newest first, each with a few words about it. It may take its time.
     pub sessions: Listing,
+    /// Asks the server of a role in this run for its models. It may take its time.
+    pub models: Carry<(Arc<RunSpec>, Asked), ModelList>,
     /// Lists the other branches of this session, and other sessions.
     pub others: Carry<Store, Vec<Place>>,
     /// Opens one of them to be read.

@@ -45,7 +45,7 @@ pub use fork::{Change, ForkBox};
 pub use help::Help;
 pub use line_box::{LineBox, Purpose};
 pub use marks::MarkList;
-pub use model_box::ModelBox;
+pub use model_box::{ModelBox, role_in_question};
 pub use palette::Palette;
 pub use prompt::PromptView;
 pub use runs::Runs;
@@ -63,6 +63,7 @@ use super::keymap::{Action, Mode};
 use super::look::Look;
 use super::model::{Focus, Model};
 use super::msg::{Request, ThenAt};
+use super::outside::ModelList;
 use super::update::{chosen_kind, chosen_lesson};
 use crate::domain::{Asked, Autonomy, Kind, LessonId};
 use crate::driver::{Accepted, Fork};
@@ -88,6 +89,13 @@ pub enum Answer {
     Hint(Option<String>),
     /// The sessions there are, the newest first, each with a few words about it.
     Sessions(Vec<(String, String)>),
+    /// The models of a role's server, or why they cannot be had.
+    Models {
+        /// The role.
+        asked: Asked,
+        /// The models.
+        listed: Result<ModelList, String>,
+    },
     /// The text as the editor left it; none when nothing was saved.
     Edited(Option<String>),
     /// The session's branches, or why they cannot be read or called otherwise.

@@ -325,6 +325,7 @@ fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
                 Action::Breaks if waits => vec![Request::Admissible],
                 Action::Compare => vec![Request::Others],
                 Action::Recorded => vec![Request::Sessions],
+                Action::Model => vec![Request::Models(overlay::role_in_question(&look.moment.head))],
                 _ => Vec::new(),
             }
         }

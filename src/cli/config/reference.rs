@@ -58,6 +58,10 @@ fn models(out: &mut String) {
          and `SSL_CERT_DIR` name other files of them), or by one in `ca_file`, `run.ca_file` or `--ca-file FILE`; there is no \
          way to switch this off. **Proxies** are taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` (or the \
          same in small letters); servers on this machine are always spoken to directly.\n\n\
+         **What a server teaches** holds until the program ends, and is said once: a field that it refuses isn't sent again, and a \
+         server that breaks off a reply when another request arrives (`[DONE]` without a finish_reason) gets one request at a time. \
+         Where a stop text ends a reply here, the server's usage is waited for: up to `tail_seconds` if the server got that stop \
+         text too and writes nothing more, else for a quarter of a second.\n\n\
          | key | what it does |\n|---|---|\n",
         Profile::shipped_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
     );

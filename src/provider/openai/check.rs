@@ -10,6 +10,7 @@ use crate::provider::{Delta, FailureKind, ProviderError, Request, SamplingWish};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
 
 /// How something came out.
@@ -97,6 +98,19 @@ pub async fn check(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
     found.extend(as_in_a_run(&openai, asked).await);
     found.extend(reasoning(&openai.endpoint, asked, &[one.ok(), Some(several)]));
     found
+}
+
+/// The names of the server's models. The server gets ten seconds.
+///
+/// # Errors
+/// Why they cannot be had.
+pub async fn list_models(openai: &OpenAi) -> Result<Vec<String>, String> {
+    const LONGEST: Duration = Duration::from_secs(10);
+    match tokio::time::timeout(LONGEST, models(openai)).await {
+        Ok(Ok(names)) => Ok(names),
+        Ok(Err(finding)) => Err(finding.what),
+        Err(_) => Err(format!("{} listed no models within {} s", openai.endpoint.host(), LONGEST.as_secs())),
+    }
 }
 
 /// A question of the check and its answer.

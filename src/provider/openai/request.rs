@@ -32,6 +32,14 @@ pub(super) fn max_tokens(endpoint: &Endpoint, request: &Request) -> u32 {
     request.wish.max_tokens.or(chosen).unwrap_or(own)
 }
 
+impl Endpoint {
+    /// The most tokens that an answer of this role may have where no question wants another bound; none: no bound is sent.
+    pub fn max_tokens(&self, asked: Asked) -> Option<u32> {
+        let sent = !self.omit.contains(self.bound().name());
+        sent.then(|| max_tokens(self, &Request { asked, ..Request::default() }))
+    }
+}
+
 /// How a reply is bounded: as this question wants it, else as a person, the profile or the role has it, but not below what the
 /// model is known to need. What `extra` has that is no number of tokens is sent as it is, whatever that means to the server.
 fn bound(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> Option<Value> {

@@ -8,8 +8,9 @@ use super::named;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
 use super::{Answer, Overlay, Reaction, moved, stepped};
 use crate::domain::{Asked, Autonomy, KNOBS, Knob, RunSpec};
-use crate::engine::Command;
+use crate::engine::{Command, State};
 use crate::method::{switched, unasked};
+use crate::ui::ModelList;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
@@ -36,6 +37,8 @@ pub struct ModelBox {
     field: Field,
     /// Models of the configuration, as they are written.
     models: Arc<[String]>,
+    /// What the servers of the roles listed, or why they did not.
+    listed: Vec<(Asked, Result<ModelList, String>)>,
     /// Sessions with a few words about each; none until they have been listed.
     sessions: Option<Vec<(String, String)>>,
     fitting: Vec<(String, String)>,
@@ -45,13 +48,16 @@ pub struct ModelBox {
     note: Option<String>,
 }
 
+/// The role for which another model is wanted first: the one whose call failed, else the actor.
+pub fn role_in_question(state: &State) -> Asked {
+    let mentor = state.undecided(Asked::Mentor) && !state.undecided(Asked::Actor);
+    if mentor { Asked::Mentor } else { Asked::Actor }
+}
+
 impl ModelBox {
-    /// Another model: for the role whose call failed, else for the actor.
+    /// Another model. The models of the role's server are to be listed for it.
     pub fn model(models: Arc<[String]>, look: &Look<'_>) -> Self {
-        let state = &look.moment.head;
-        let mentor = state.undecided(Asked::Mentor) && !state.undecided(Asked::Actor);
-        let asked = if mentor { Asked::Mentor } else { Asked::Actor };
-        Self::new(Purpose::Model(asked), models, look)
+        Self::new(Purpose::Model(role_in_question(&look.moment.head)), models, look)
     }
 
     /// A recorded reply for the calls that failed. The sessions are to be listed for it.
@@ -65,6 +71,7 @@ impl ModelBox {
             purpose,
             field,
             models,
+            listed: Vec::new(),
             sessions: None,
             fitting: Vec::new(),
             chosen: 0,
@@ -104,9 +111,16 @@ impl ModelBox {
                 for model in self.models.iter() {
                     add(model, "of the configuration");
                 }
+                let now = run.map(|r| r.who(asked));
                 for model in run.into_iter().flat_map(|r| [&r.actor, &r.mentor]) {
                     if model.starts_with("openai:") {
-                        add(model, "of this run");
+                        add(model, if now == Some(model) { "in force now" } else { "of this run" });
+                    }
+                }
+                if let Some(Ok(ModelList { server, names })) = self.listing(asked) {
+                    let about = format!("at {server}");
+                    for name in names {
+                        add(&format!("openai:{name}"), &about);
                     }
                 }
                 match asked {
@@ -122,6 +136,32 @@ impl ModelBox {
             }
         }
         all
+    }
+
+    /// What the server of a role listed; none: it has not answered yet.
+    fn listing(&self, asked: Asked) -> Option<&Result<ModelList, String>> {
+        self.listed.iter().find(|(of, _)| *of == asked).map(|(_, listed)| listed)
+    }
+
+    /// How the server's list is coming along, where it is not there; it stands above the models.
+    fn status(&self) -> Option<String> {
+        let Purpose::Model(asked) = self.purpose else { return None };
+        match self.listing(asked) {
+            None => Some("asking the server for its models...".to_owned()),
+            Some(Err(why)) => Some(format!("no list of models: {why}")),
+            Some(Ok(ModelList { server, names })) => {
+                names.is_empty().then(|| format!("{server} lists no models"))
+            }
+        }
+    }
+
+    /// Asks for the list of the server of a role that is looked at for the first time.
+    fn ask_for_models(&self) -> Reaction {
+        let requests = match self.purpose {
+            Purpose::Model(asked) if self.listing(asked).is_none() => vec![Request::Models(asked)],
+            _ => Vec::new(),
+        };
+        Reaction { requests, close: false }
     }
 
     fn filter(&mut self, look: &Look<'_>) {
@@ -186,6 +226,18 @@ impl ModelBox {
         }
     }
 
+    /// The model of the role with its server and how it is sampled.
+    fn in_force(&self, look: &Look<'_>) -> String {
+        let (now, run) = (self.now(look), look.moment.head.run.as_deref());
+        let (Purpose::Model(asked) | Purpose::Sampling(asked)) = self.purpose else { return now.to_owned() };
+        let Some(run) = run.filter(|_| now.starts_with("openai:")) else { return format!("Now: {now}") };
+        let address = run.settings.word(&format!("{}.base_url", asked.name()), "");
+        let host = address.split_once("://").map_or(address, |(_, rest)| rest);
+        let host = host.split('/').next().unwrap_or(host);
+        let at = if host.is_empty() { String::new() } else { format!(" at {host}") };
+        format!("Now: {now}{at}; {}", run.sampling_told(asked))
+    }
+
     fn accept(&mut self, look: &Look<'_>) -> Reaction {
         if let Purpose::Sampling(asked) = self.purpose {
             return self.sample(asked, look);
@@ -246,8 +298,8 @@ impl ModelBox {
             (Purpose::Model(_), _) => {
                 let tab = look.keymap.label_in(Mode::Pick, Action::NextField).unwrap_or_default();
                 format!(
-                    "Now: {}. openai:MODEL or `openai:MODEL profile NAME`; {tab}: the other role, then sampling.",
-                    self.now(look)
+                    "{}.\nType openai:MODEL [profile NAME]; {tab}: other role, sampling.",
+                    self.in_force(look)
                 )
             }
             (Purpose::Sampling(asked), _) => {
@@ -260,7 +312,12 @@ impl ModelBox {
         }
     }
 
-    fn row(&self, place: usize, look: &Look<'_>) -> Line {
+    fn row(&self, row: usize, look: &Look<'_>) -> Line {
+        let status = self.status();
+        let Some(place) = row.checked_sub(usize::from(status.is_some())) else {
+            let words = status.unwrap_or_default();
+            return vec![(Role::Dim, format!("  {}", crate::text::one_line(&words)))];
+        };
         let Some((what, about)) = self.fitting.get(place) else { return Vec::new() };
         let (mark, role) =
             if place == self.chosen { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
@@ -274,7 +331,11 @@ impl ModelBox {
 
 /// Rows inside.
 fn rows(screen: Rect) -> u16 {
-    if screen.height >= 30 { 12 } else { 7 }
+    match screen.height {
+        30.. => 13,
+        24.. => 9,
+        _ => 7,
+    }
 }
 
 impl Overlay for ModelBox {
@@ -309,6 +370,7 @@ impl Overlay for ModelBox {
                         self.field.replace("");
                     }
                     self.filter(look);
+                    return self.ask_for_models();
                 }
             }
             other => self.choose(moved(other, self.scroll.page()).unwrap_or(0)),
@@ -331,16 +393,29 @@ impl Overlay for ModelBox {
     }
 
     fn answer(&mut self, answer: Answer, look: &Look<'_>) -> Reaction {
-        if let Answer::Sessions(sessions) = answer {
-            self.sessions = Some(sessions);
-            self.filter(look);
+        let chosen = self.fitting.get(self.chosen).cloned();
+        match answer {
+            Answer::Sessions(sessions) => self.sessions = Some(sessions),
+            Answer::Models { asked, listed } => {
+                self.listed.retain(|(of, _)| *of != asked);
+                self.listed.push((asked, listed));
+            }
+            _ => return Reaction::default(),
         }
+        self.filter(look);
+        // The cursor stays on what it was on.
+        let place = chosen.and_then(|(name, _)| self.fitting.iter().position(|(other, _)| *other == name));
+        self.chosen = place.unwrap_or(0);
         Reaction::default()
     }
 
     fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
         match self.scroll.pointed(event) {
-            Some(Pointed::Row(row)) => self.chosen = row,
+            Some(Pointed::Row(row)) => {
+                if let Some(place) = row.checked_sub(usize::from(self.status().is_some())) {
+                    self.chosen = place;
+                }
+            }
             Some(Pointed::Wheel(by)) => self.choose(by),
             None => {}
         }
@@ -366,14 +441,19 @@ impl Overlay for ModelBox {
             Some(why) => (Role::Warn, why.clone()),
             None => (Role::Dim, self.told(look)),
         };
-        let told = paragraph((role, ""), role, &words, inside.width);
-        let above = 1 + told.len().min(2) as u16;
-        for (place, line) in told.iter().take(2).enumerate() {
+        let told: Vec<Line> =
+            words.lines().flat_map(|line| paragraph((role, ""), role, line, inside.width)).collect();
+        // The list keeps three rows.
+        let most = usize::from(inside.height.saturating_sub(4)).min(4);
+        let above = 1 + told.len().min(most) as u16;
+        for (place, line) in told.iter().take(most).enumerate() {
             if row(1 + place as u16).height > 0 {
                 put_line(line, row(1 + place as u16), canvas);
             }
         }
         let list = Rect { y: inside.y + above, height: inside.height.saturating_sub(above), ..inside };
-        self.scroll.list(self.chosen, self.fitting.len(), list, canvas, |place| self.row(place, look));
+        let status = usize::from(self.status().is_some());
+        let (chosen, all) = (self.chosen + status, self.fitting.len() + status);
+        self.scroll.list(chosen, all, list, canvas, |row| self.row(row, look));
     }
 }

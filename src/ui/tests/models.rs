@@ -4,6 +4,7 @@ use super::overlays::{lost, typed};
 use super::{Stage, screen};
 use crate::domain::{Asked, Autonomy, By, CallId, FailureKind, SettingOrigin, Usage};
 use crate::engine::{AheadNow, AskedAhead, Cause, Command, Event, Failure};
+use crate::ui::ModelList;
 use crate::ui::fixture::{Fixture, kitchen};
 use crate::ui::msg::{Msg, Request};
 use crate::ui::overlay::Answer;
@@ -123,6 +124,49 @@ fn a_model_can_be_typed_for_either_role_and_a_person_can_play() {
     stage.press("O");
     typed(&mut stage, "human");
     assert_eq!(stage.press("Enter"), [Request::Send(Command::SetAutonomy(Autonomy::Human))]);
+}
+
+/// The box knew only the models of the configuration, and nothing of how the present one is sampled.
+#[test]
+fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {
+    let mut f = failed(FailureKind::NotFound);
+    let mut spec = f.state.run.as_deref().cloned().unwrap();
+    let sampling = json!({"temperature": 0.0, "top_p": 0.7, "max_tokens": 256, "seed": true});
+    spec.settings.set("actor.sampling", sampling, SettingOrigin::Config);
+    f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+    let answer = |asked, listed: Result<&[&str], &str>| {
+        let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
+        let listed = listed.map(|all| ModelList { server: "h".to_owned(), names: names(all) });
+        Msg::Answer(Answer::Models { asked, listed: listed.map_err(str::to_owned) })
+    };
+    let mut stage = Stage::new(f, 80, 24);
+    assert_eq!(stage.press("O"), [Request::Models(Asked::Actor)]);
+    let text = screen(&stage.draw());
+    assert!(text.contains("Now: openai:small at h; temperature 0.0, top_p 0.7, max_tokens 256"), "{text}");
+    assert!(text.contains("asking the server for its models...") && text.contains("in force now"), "{text}");
+    stage.press("Down");
+    stage.tell(answer(Asked::Actor, Ok(&["small", "qwen3:4b", "large"])));
+    insta::assert_snapshot!("model_listed_80x24", screen(&stage.draw()));
+    assert!(screen(&stage.draw()).contains("▸ rules"), "the cursor stays where it was");
+    typed(&mut stage, "qwen");
+    let wants = stage.press("Enter");
+    let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
+    assert_eq!(
+        (spec.actor.as_str(), spec.settings.word("actor.base_url", "")),
+        ("openai:qwen3:4b", "http://h/v1")
+    );
+    // Another role's server is asked when it is looked at, and once.
+    stage.press("O");
+    assert_eq!(stage.press("Tab"), [Request::Models(Asked::Mentor)]);
+    stage.tell(answer(Asked::Mentor, Err("h cannot be reached: Connection refused")));
+    let text = screen(&stage.draw());
+    assert!(text.contains("no list of models: h cannot be reached: Connection refused"), "{text}");
+    assert_eq!(["Tab", "Tab", "Tab"].map(|key| stage.press(key).len()), [0, 0, 1]);
+    stage.tell(answer(Asked::Actor, Ok(&[])));
+    assert!(screen(&stage.draw()).contains("h lists no models"));
+    typed(&mut stage, "openai:mine");
+    let wants = stage.press("Enter");
+    assert!(matches!(wants.as_slice(), [Request::Send(Command::ChangeRun(_))]), "{wants:?}");
 }
 
 #[test]
