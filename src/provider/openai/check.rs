@@ -100,6 +100,9 @@ pub async fn check(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
     found
 }
 
+/// What the check says of a server without a list.
+const NO_LIST: &str = "it lists no models: ";
+
 /// The names of the server's models. The server gets ten seconds.
 ///
 /// # Errors
@@ -108,7 +111,7 @@ pub async fn list_models(openai: &OpenAi) -> Result<Vec<String>, String> {
     const LONGEST: Duration = Duration::from_secs(10);
     match tokio::time::timeout(LONGEST, models(openai)).await {
         Ok(Ok(names)) => Ok(names),
-        Ok(Err(finding)) => Err(finding.what),
+        Ok(Err(finding)) => Err(finding.what.strip_prefix(NO_LIST).unwrap_or(&finding.what).to_owned()),
         Err(_) => Err(format!("{} listed no models within {} s", openai.endpoint.host(), LONGEST.as_secs())),
     }
 }
@@ -284,7 +287,7 @@ async fn models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     if matches!(error.kind, FailureKind::Credentials | FailureKind::Forbidden) {
         return Err(failed("server", &error));
     }
-    Err(finding("server", Verdict::Warning, format!("it lists no models: {}", error.what), ""))
+    Err(finding("server", Verdict::Warning, format!("{NO_LIST}{}", error.what), ""))
 }
 
 fn names(body: &[u8]) -> Option<Vec<String>> {

@@ -297,10 +297,7 @@ impl ModelBox {
             }
             (Purpose::Model(_), _) => {
                 let tab = look.keymap.label_in(Mode::Pick, Action::NextField).unwrap_or_default();
-                format!(
-                    "{}.\nType openai:MODEL [profile NAME]; {tab}: other role, sampling.",
-                    self.in_force(look)
-                )
+                format!("{}.\nType openai:MODEL [profile NAME]; {tab}: role, sampling", self.in_force(look))
             }
             (Purpose::Sampling(asked), _) => {
                 let run = look.moment.head.run.as_deref();
