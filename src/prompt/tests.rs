@@ -300,3 +300,18 @@ fn replies_in_every_form_are_read() {
         assert_eq!(reading.complaints.len(), *complaints, "{reply:?}: {:?}", reading.complaints);
     }
 }
+
+/// BabyAI's guidance wanted "fewer than six lines" beside "answer with one line", and a newline ends the reply.
+#[test]
+fn no_text_for_an_actor_asks_for_several_lines() {
+    for (name, text) in [
+        ("babyai", include_str!("templates/babyai.toml")),
+        ("household", include_str!("templates/household.toml")),
+        ("pddl", include_str!("templates/pddl.toml")),
+        ("any", include_str!("templates/any.toml")),
+    ] {
+        assert!(text.contains("Answer with one line each time"), "{name}");
+        let lines: Vec<&str> = text.lines().filter(|l| l.to_lowercase().contains("lines")).collect();
+        assert!(lines.is_empty(), "{name}: {lines:?}");
+    }
+}
