@@ -19,6 +19,7 @@ mod limits;
 mod measure;
 mod policy;
 mod pool;
+mod reply_tally;
 mod seed;
 mod state;
 mod stops;
@@ -40,6 +41,7 @@ pub use policy::{
     StopRead, StopRules, Want, keep,
 };
 pub use pool::Pool;
+pub use reply_tally::ReplyTally;
 pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};
 pub use state::{Episode, Grant, NoteTally, Pace, Spent, State};
 pub use stops::{Breakpoint, Hit, MOST_BREAKPOINTS, Meter, Row, Rows, Stops};

@@ -127,7 +127,7 @@ impl Teller {
                 }
             }
             Voice::Outcomes => {
-                if matches!(envelope.event, Event::EpisodeEnded { .. }) {
+                if matches!(envelope.event, Event::EpisodeEnded { .. } | Event::Warned { .. }) {
                     out.line(self.transcript.event(envelope, &self.state).trim_end())?;
                 }
             }

@@ -1,6 +1,6 @@
 //! Text about a trajectory.
 
-use super::{CallId, LessonText, Scope, Seq};
+use super::{CallId, LessonText, Scope, Seq, Truncation};
 use serde::{Deserialize, Serialize};
 
 /// The kind of a reflection, and of the lessons kept from it.
@@ -131,6 +131,12 @@ pub struct Reflection {
     /// What of the mentor's answer could not be used, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<String>,
+    /// Texts of the answer that were not kept, each as the lesson it would have been: a person may add them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<LessonText>,
+    /// What ended the mentor's answer early; none: it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<Truncation>,
     /// The call that brought it, where a model wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,

@@ -180,6 +180,9 @@ pub struct Step {
     /// What was learnt with its calls that the actor's server is not sent, each in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsent: Vec<String>,
+    /// Warnings that were given at it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Lessons in the prompt.
     #[serde(default)]
     pub lessons: u32,

@@ -14,3 +14,14 @@ pub enum Truncation {
     #[serde(other)]
     Other,
 }
+
+impl Truncation {
+    /// What cut the reply off, as the object of "cut off by".
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Length => "the token limit",
+            Self::Filter => "the server's content filter",
+            Self::Other => "the server",
+        }
+    }
+}

@@ -137,7 +137,8 @@ impl Driver {
             };
             let Some(provider) = provider.filter(|p| p.keeps()) else { continue };
             let rendered = (self.launch.render)(&shadow.state, &record);
-            wanted.push((provider, request(&record, rendered)));
+            let accepted = shadow.state.switch("accept_truncated", false);
+            wanted.push((provider, request(&record, rendered, accepted)));
         }
         self.drop_early(|early| !wanted.iter().any(|(_, request)| early.answers(request)));
         for (provider, request) in wanted {

@@ -35,7 +35,8 @@ impl Driver {
             Some(provider) => {
                 let Some(failure) = self.too_long(prompt) else {
                     let rendered = (self.launch.render)(&self.engine.state, prompt);
-                    let mut request = request(prompt, rendered);
+                    let accepted = self.engine.state.switch("accept_truncated", false);
+                    let mut request = request(prompt, rendered, accepted);
                     request.anew = self.anew.remove(&call) && stand_in.is_none();
                     if stand_in.is_none() {
                         provider.recall(&self.engine.state.unsent(prompt.asked));

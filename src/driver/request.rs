@@ -9,7 +9,7 @@ use std::sync::Arc;
 const CUT: Cut = Cut { short: prompt::cut_short, acts: |reply| prompt::read(reply).action.is_some() };
 
 /// The question of a record.
-pub(super) fn request(record: &PromptRecord, rendered: Prompt) -> Request {
+pub(super) fn request(record: &PromptRecord, rendered: Prompt, accept_truncated: bool) -> Request {
     Request {
         call: record.call,
         asked: record.asked,
@@ -20,7 +20,7 @@ pub(super) fn request(record: &PromptRecord, rendered: Prompt) -> Request {
         cut: (record.asked == Asked::Actor).then_some(CUT),
         anew: false,
         wish: wish(record),
-        accept_truncated: false,
+        accept_truncated,
     }
 }
 

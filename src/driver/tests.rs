@@ -96,7 +96,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
             method: Arc::new(Once),
             draft: Arc::new(|_, _| Draft::default()),
             read: |text| Reading { action: Some(text.to_owned()), ..Reading::default() },
-            read_mentor: |_, _| MentorReading::default(),
+            read_mentor: |_, _, _| MentorReading::default(),
             edit: |_, _, _, _| None,
             outgoing: |_, _| Outgoing { sent: None, rule: None, list: false },
             incoming: |_, _, _, _| None,

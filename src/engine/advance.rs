@@ -19,6 +19,9 @@ impl Engine {
         if state.run.is_none() || state.closed {
             return Vec::new();
         }
+        if let Some(warning) = state.no_action_warning() {
+            return vec![warning];
+        }
         if state.pace == Pace::Pausing && state.calls.is_empty() {
             let hit = state.stops.standing.is_some();
             let reason = if hit { PauseReason::Breakpoint } else { PauseReason::Person };

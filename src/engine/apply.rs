@@ -11,7 +11,7 @@ mod time;
 use parts::{seen_of, touches_episode};
 
 use super::state::{Episode, Grant, NoteTally, Pace, State};
-use super::{Cause, Effect, Envelope, Event, PauseReason, effect_of};
+use super::{Cause, Effect, Envelope, Event, PauseReason, ReplyTally, effect_of};
 use crate::domain::{
     Asked, CallId, EpisodeRole, Executed, FailureKind, HandChange, Origin, PoolChange, PromptRecord, Seq,
     Stage, Step,
@@ -107,6 +107,10 @@ impl State {
                     });
                 }
             }
+            Event::Warned { text, .. } => {
+                self.actor_replies.warned = true;
+                self.edit_step(seq, |s| s.warnings.push(text.clone()));
+            }
             Event::Proposed { thought, action, complaints, .. } => {
                 self.settle_actor();
                 self.edit_step(seq, |s| {
@@ -150,6 +154,9 @@ impl State {
                     s.clear_proposal();
                     s.unusable += u32::from(unusable.is_some());
                 });
+                if unusable.is_some() {
+                    self.actor_replies.count_unusable();
+                }
             }
             Event::ActionTaken { executed, call, list, .. } => {
                 self.pool_used = seq;
@@ -187,6 +194,11 @@ impl State {
                     s.notes.clone_from(notes);
                     s.noted = true;
                 });
+                let mut tally = self.actor_replies;
+                if let Some(step) = self.last_step() {
+                    tally.count_step(step);
+                }
+                self.actor_replies = tally;
                 let step = *step;
                 self.edit_episode(|e| {
                     for note in notes {
@@ -249,6 +261,9 @@ impl State {
             }
             Event::RunChanged { spec } => {
                 self.draft = None;
+                if self.run.as_ref().is_none_or(|run| run.actor != spec.actor) {
+                    self.actor_replies = ReplyTally::default();
+                }
                 // What was learnt of the servers before says nothing of those from now on.
                 self.unsent.clear();
                 self.measures.clear();
@@ -281,6 +296,7 @@ impl State {
                     }
                     if failure.kind == Some(FailureKind::Unusable) {
                         self.edit_step(seq, |s| s.unusable += 1);
+                        self.actor_replies.count_unusable();
                     }
                     self.add_trouble(effect, failure.clone());
                 }

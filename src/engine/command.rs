@@ -160,6 +160,19 @@ pub enum LessonWish {
         /// What it rests on.
         evidence: String,
     },
+    /// Words of the mentor that were not kept, taken as a lesson by a person; a lesson of the present, whatever is looked at.
+    Accept {
+        /// Its kind.
+        kind: Kind,
+        /// Its reach.
+        scope: Scope,
+        /// Its words.
+        text: LessonText,
+        /// The person changed the words: the lesson is the person's own.
+        edited: bool,
+        /// What it rests on.
+        evidence: String,
+    },
     /// A lesson of a pool file, under the id it has there.
     Load(Box<Lesson>),
     /// New words.

@@ -112,6 +112,13 @@ pub enum Event {
         /// All that is not sent there now, each in words with its reason.
         what: Vec<String>,
     },
+    /// Something about the run that a person should know; nothing follows from it.
+    Warned {
+        /// The step (0: before the first).
+        step: u32,
+        /// What, as a sentence without its dot.
+        text: String,
+    },
     /// What the actor's reply means.
     Proposed {
         /// The step.

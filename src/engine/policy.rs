@@ -2,8 +2,8 @@
 
 use super::{Envelope, LessonWish, Refusal, State};
 use crate::domain::{
-    Asked, Author, EndReason, EpisodeRole, Item, Kind, LessonId, Note, Origin, PromptRecord, Question,
-    Reflection, Seq, Stop, Task, Turn,
+    Asked, Author, EndReason, EpisodeRole, Item, Kind, LessonId, LessonText, Note, Origin, PromptRecord,
+    Question, Reflection, Seq, Stop, Task, Truncation, Turn,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -70,6 +70,10 @@ pub struct Heard<'a> {
     pub items: Vec<Item>,
     /// What could not, in words.
     pub complaints: Vec<String>,
+    /// Texts that were not kept, each as the lesson it would have been.
+    pub dropped: Vec<LessonText>,
+    /// What ended the answer early; none: it is complete.
+    pub truncated: Option<Truncation>,
 }
 
 /// What a mentor's text comes to.
@@ -79,6 +83,8 @@ pub struct MentorReading {
     pub items: Vec<Item>,
     /// What could not be used, in words.
     pub complaints: Vec<String>,
+    /// Texts that were not kept, each as the lesson it would have been.
+    pub dropped: Vec<LessonText>,
 }
 
 /// The reflection of an answer, and a lesson of each of its items with the reach its kind has.
@@ -99,6 +105,8 @@ impl Heard<'_> {
             purpose: self.question.purpose,
             items: self.items.clone(),
             complaints: self.complaints.clone(),
+            dropped: self.dropped.clone(),
+            truncated: self.truncated,
             call: (self.author == Author::Mentor).then_some(self.prompt.call),
             from: None,
             prompt_edited: false,
@@ -159,6 +167,25 @@ pub struct Reading {
     pub action: Option<String>,
     /// What could not be used, in words.
     pub complaints: Vec<String>,
+    /// The reply itself shows that the action is complete (or the thought, where the step only thinks): a line end, a
+    /// closing quote or bracket, or further words stand behind it. Only this makes the action of a truncated reply usable.
+    pub complete: bool,
+}
+
+impl Reading {
+    /// The same with a complaint about what cut the reply off, where something did.
+    #[must_use]
+    pub fn marked(mut self, truncated: Option<Truncation>) -> Self {
+        if let Some(by) = truncated {
+            let by = by.name();
+            self.complaints.push(if self.complete {
+                format!("the reply was cut off by {by}, behind the words that count")
+            } else {
+                format!("the reply was cut off by {by}; its words are used as they are (accept_truncated)")
+            });
+        }
+        self
+    }
 }
 
 /// An action as the interface sends it.
@@ -213,8 +240,8 @@ pub struct Policy {
     pub draft: Drafter,
     /// Reads an actor's reply.
     pub read: fn(&str) -> Reading,
-    /// Reads a mentor's reply.
-    pub read_mentor: fn(Question, &str) -> MentorReading,
+    /// Reads a mentor's reply. Of one that was cut off it keeps only what is complete.
+    pub read_mentor: fn(Question, &str, Option<Truncation>) -> MentorReading,
     /// A draft with other words in one of the segments it is rendered to, counted from 0, and the texts new to the session;
     /// none where it has no such segment.
     pub edit: fn(&State, &PromptRecord, usize, &str) -> Option<Draft>,

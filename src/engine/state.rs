@@ -1,6 +1,8 @@
 //! The state: what all events so far come to.
 
-use super::{AheadTally, AskedAhead, Clock, Effect, Failure, Measure, PauseReason, Pool, Stops, UndoEntry};
+use super::{
+    AheadTally, AskedAhead, Clock, Effect, Failure, Measure, PauseReason, Pool, ReplyTally, Stops, UndoEntry,
+};
 use crate::domain::{
     Asked, Autonomy, CallId, Came, Counted, EpisodeRole, EpisodeSummary, Kind, Note, PoolChange,
     PromptRecord, Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
@@ -173,6 +175,9 @@ pub struct State {
     /// Questions asked ahead that have come to nothing yet, one way or the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub early: Vec<AskedAhead>,
+    /// What the actor's replies came to since it was chosen.
+    #[serde(default, skip_serializing_if = "ReplyTally::is_empty")]
+    pub actor_replies: ReplyTally,
     /// How the roles' servers count tokens.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<Measure>,

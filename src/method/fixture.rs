@@ -1,6 +1,6 @@
 //! A house of a few places and a driver that folds by hand, for the tests of `prompt`, `symbolic` and `method`.
 
-use crate::domain::{Asked, Autonomy, CallId, Limits, RunSpec, Seq, Settings, Task, Turn, Usage};
+use crate::domain::{Asked, Autonomy, CallId, Limits, RunSpec, Seq, Settings, Task, Truncation, Turn, Usage};
 use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonWish, Reply, State};
 use crate::method::{PaperOrCode, defaults, policy};
 use crate::prompt::Templates;
@@ -271,23 +271,11 @@ impl Play {
             }
             Effect::Ask { call, prompt } if prompt.asked == Asked::Mentor => {
                 let text = (self.mentor)(&prompt);
-                Reply::Model {
-                    truncated: None,
-                    call,
-                    text,
-                    reasoning: String::new(),
-                    usage: Usage::default(),
-                }
+                model(call, text)
             }
             Effect::Ask { call, .. } => {
                 let Some(text) = actor(&self.engine.state) else { return false };
-                Reply::Model {
-                    truncated: None,
-                    call,
-                    text,
-                    reasoning: String::new(),
-                    usage: Usage::default(),
-                }
+                model(call, text)
             }
             Effect::Cancel { .. } => return false,
         };
@@ -317,6 +305,17 @@ impl Play {
         }
         panic!("the run does not come to rest");
     }
+}
+
+/// What ends the text of a reply that the token limit cut off.
+pub(crate) const CUT: char = '✂';
+
+/// A model's reply; one that ends with [`CUT`] was cut off there.
+fn model(call: CallId, text: String) -> Reply {
+    let cut = text.strip_suffix(CUT).map(str::to_owned);
+    let truncated = cut.is_some().then_some(Truncation::Length);
+    let text = cut.unwrap_or(text);
+    Reply::Model { call, text, reasoning: String::new(), usage: Usage::default(), truncated }
 }
 
 fn world(call: CallId, turn: Turn) -> Reply {

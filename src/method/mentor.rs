@@ -18,8 +18,15 @@ pub(super) fn ask(method: &dyn Method, state: &State, question: Question) -> Vec
                 ..PromptRecord::default()
             };
             let items = crate::symbolic::answer(state, question);
-            let heard =
-                Heard { prompt: &prompt, question, author: Author::Symbolic, items, complaints: Vec::new() };
+            let heard = Heard {
+                prompt: &prompt,
+                question,
+                author: Author::Symbolic,
+                items,
+                complaints: Vec::new(),
+                dropped: Vec::new(),
+                truncated: None,
+            };
             method.heard(state, &heard)
         }
         _ => vec![Want::AskMentor(question)],

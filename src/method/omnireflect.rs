@@ -36,7 +36,7 @@ impl Method for OmniReflect {
 
     fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
         if by_mentor(state) {
-            return neural::reflections(state, &[kind]);
+            return neural::asked_by_person(state, kind);
         }
         symbolic::reflect(state, Since::Begin, &[kind])
     }

@@ -11,6 +11,7 @@ mod planning;
 mod reflexion;
 mod summary;
 mod sweet_sour;
+mod truncated;
 
 use super::fixture::{House, Play, spec};
 use super::*;

@@ -1,29 +1,68 @@
 //! What a mentor's reply means: a list for the kinds that are lists and for summaries, else one text.
 
 use super::read;
-use crate::domain::{Item, Kind, LessonText, Purpose, Question};
+use crate::domain::{Item, Kind, LessonText, Purpose, Question, Truncation};
 use crate::engine::MentorReading;
 
-/// Reads a mentor's reply to a question (`docs/REPLIES.md`). Every text has a reading; what could not be used is said.
-pub fn read_mentor(question: Question, text: &str) -> MentorReading {
+/// Reads a mentor's reply to a question (`docs/REPLIES.md`). Every text has a reading; what could not be used is said. Of a
+/// reply that was cut off (`truncated`) only what is complete counts, and of a summary nothing: it would replace a list.
+pub fn read_mentor(question: Question, text: &str, truncated: Option<Truncation>) -> MentorReading {
     let listed = question.purpose == Purpose::Summarise
         || matches!(question.kind, Kind::Abstract | Kind::Error | Kind::Progress);
-    if !listed {
-        let mut plan = read::plan(text);
-        // `Lesson 2: ...` is no label when a lesson is to be named by its number: the number is part of the answer.
-        let label = plan.sections.first().filter(|_| question.purpose == Purpose::Choose);
-        let number = label.and_then(|(name, _)| name.rsplit(' ').next().and_then(|n| n.parse::<u32>().ok()));
-        if let Some(number) = number {
-            plan.text = format!("{number}: {}", plan.text);
+    if listed { list(question, text, truncated) } else { prose(question, text, truncated) }
+}
+
+fn list(question: Question, text: &str, truncated: Option<Truncation>) -> MentorReading {
+    let read = match truncated {
+        None => read::items(text),
+        Some(by) => read::whole_items(text, by.name()),
+    };
+    let mut items: Vec<Item> = read.items.into_iter().map(read::ReadItem::into_item).collect();
+    let mut complaints: Vec<String> = read.complaints.into_iter().map(|c| c.words).collect();
+    let mut dropped = read.dropped;
+    if let Some(by) = truncated {
+        let by = by.name();
+        if question.purpose == Purpose::Summarise {
+            dropped.splice(..0, items.drain(..).map(|item| item.text));
+            complaints.insert(0, format!("the summary was cut off by {by}, so nothing of it was used"));
+        } else {
+            let kept = items.len();
+            complaints.insert(0, format!("the reply was cut off by {by}; whole items in it: {kept}"));
         }
-        let said = (!plan.text.trim().is_empty())
-            .then(|| Item { text: LessonText::plain(plan.text), ..Item::default() });
-        let complaints = plan.complaints.into_iter().map(|c| c.words).collect();
-        return MentorReading { items: said.into_iter().collect(), complaints };
     }
-    let list = read::items(text);
-    MentorReading {
-        items: list.items.into_iter().map(read::ReadItem::into_item).collect(),
-        complaints: list.complaints.into_iter().map(|c| c.words).collect(),
+    MentorReading { items, complaints, dropped }
+}
+
+fn prose(question: Question, text: &str, truncated: Option<Truncation>) -> MentorReading {
+    // A line of a plan of actions is an action; elsewhere a sentence stands by itself.
+    let sentences = question.purpose != Purpose::Actions;
+    let (whole, rest) = truncated.map_or((text, ""), |_| read::whole_text(text, sentences));
+    let mut plan = read::plan(whole);
+    // `Lesson 2: ...` is no label when a lesson is to be named by its number: the number is part of the answer.
+    let label = plan.sections.first().filter(|_| question.purpose == Purpose::Choose);
+    let number = label.and_then(|(name, _)| name.rsplit(' ').next().and_then(|n| n.parse::<u32>().ok()));
+    if let Some(number) = number {
+        plan.text = format!("{number}: {}", plan.text);
     }
+    let said = (!plan.text.trim().is_empty())
+        .then(|| Item { text: LessonText::plain(plan.text), ..Item::default() });
+    let mut complaints: Vec<String> = plan.complaints.into_iter().map(|c| c.words).collect();
+    let mut dropped = Vec::new();
+    if let Some(by) = truncated {
+        let by = by.name();
+        let rest = rest.trim();
+        if rest.is_empty() {
+            complaints.insert(0, format!("the reply was cut off by {by}, behind the words that count"));
+        } else {
+            complaints.insert(
+                0,
+                format!(
+                    "the reply was cut off by {by}; its unfinished end was not used: {}",
+                    read::quote(rest)
+                ),
+            );
+            dropped.push(LessonText::plain(rest));
+        }
+    }
+    MentorReading { items: said.into_iter().collect(), complaints, dropped }
 }

@@ -7,17 +7,20 @@
 //! what a lesson is worth, and whether an action exists; that is for the method and the world to say.
 
 mod actor;
+mod cut;
 mod dict;
 mod json_action;
 mod label;
 mod lines;
 mod list;
 mod plan;
+mod prose;
 mod quoted;
 mod said;
 mod value;
 
 pub use actor::{cut_short, read};
+pub use cut::{whole_items, whole_text};
 pub use list::items;
 pub use plan::plan;
 
@@ -53,6 +56,9 @@ pub struct Items {
     pub items: Vec<ReadItem>,
     /// What could not be used. A list that was written as asked for has no complaints.
     pub complaints: Vec<Complaint>,
+    /// What was not kept though it has words of its own, each as the lesson it would have been: it is too long, cut off,
+    /// or no list at all. Each has its complaint; a person may still want it.
+    pub dropped: Vec<LessonText>,
     /// What says nothing: labels, headings, fences, opening and closing phrases, in bytes of the reply.
     pub markup: Vec<Range<usize>>,
 }
@@ -88,12 +94,13 @@ impl Items {
 struct Remarks<'a> {
     reply: &'a str,
     complaints: Vec<Complaint>,
+    dropped: Vec<LessonText>,
     markup: Vec<Range<usize>>,
 }
 
 impl<'a> Remarks<'a> {
     fn new(reply: &'a str) -> Self {
-        Self { reply, complaints: Vec::new(), markup: Vec::new() }
+        Self { reply, complaints: Vec::new(), dropped: Vec::new(), markup: Vec::new() }
     }
 
     /// Where a part of the reply stands in it.
@@ -116,6 +123,15 @@ impl<'a> Remarks<'a> {
         }
         let words = if part.trim().is_empty() { what.to_owned() } else { format!("{what}: {}", quote(part)) };
         self.complaints.push(Complaint { words, at });
+    }
+
+    /// Does not keep a part as a lesson; `what` says why, `text` is the lesson it would have been.
+    fn drop_lesson(&mut self, what: &str, part: &str, text: LessonText) {
+        const MOST: usize = 64;
+        self.complain(what, part);
+        if self.dropped.len() < MOST && says_something(&text.text) && !self.dropped.contains(&text) {
+            self.dropped.push(text);
+        }
     }
 
     /// A part says nothing.
@@ -143,7 +159,7 @@ impl<'a> Remarks<'a> {
 }
 
 /// The beginning of a text in quotes, on one line.
-fn quote(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     const SHOWN: usize = 80;
     let mut line = String::from("\"");
     for (n, word) in text.split_whitespace().take(SHOWN).enumerate() {

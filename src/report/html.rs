@@ -201,6 +201,9 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         let again = times(step.unusable);
         let _ = writeln!(out, "<p class=\"soft\">asked again, as a reply could not be used: {again}</p>");
     }
+    for warning in &step.warnings {
+        let _ = writeln!(out, "<p class=\"soft\">warning: {}</p>", escape(warning));
+    }
     if let Some(from) = &step.from {
         let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(&source_words(from)));
     }

@@ -79,6 +79,8 @@ struct StepJson<'a> {
     rejections: Vec<RejectionJson<'a>>,
     complaints: &'a [String],
     unusable: u32,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
     remarks: &'a [String],
     lessons_in_prompt: u32,
     usage: &'a Usage,
@@ -167,6 +169,7 @@ fn step(s: &Step) -> StepJson<'_> {
             .collect(),
         complaints: &s.complaints,
         unusable: s.unusable,
+        warnings: &s.warnings,
         remarks: &s.remarks,
         lessons_in_prompt: s.lessons,
         usage: &s.usage,

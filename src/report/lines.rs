@@ -3,8 +3,8 @@
 
 use super::Tally;
 use crate::domain::{
-    Author, By, CallId, Counted, EndReason, EpisodeRole, EpisodeSummary, FailureKind, Item, Kind, Purpose,
-    RunSpec, Seq, Task, Turn,
+    Author, By, CallId, Counted, EndReason, EpisodeRole, EpisodeSummary, FailureKind, Item, Kind, LessonText,
+    Purpose, RunSpec, Seq, Task, Truncation, Turn,
 };
 use crate::engine::{Envelope, Event, State};
 use serde::Serialize;
@@ -135,7 +135,11 @@ enum Line<'a> {
         by: By,
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<&'a str>,
+        #[serde(skip_serializing_if = "<[String]>::is_empty")]
+        complaints: &'a [String],
     },
+    /// Something about the run that a person should know.
+    Warning { step: u32, text: &'a str },
     Reflection {
         episode: u32,
         step: u32,
@@ -146,6 +150,10 @@ enum Line<'a> {
         purpose: Option<Purpose>,
         #[serde(skip_serializing_if = "<[String]>::is_empty")]
         complaints: &'a [String],
+        #[serde(skip_serializing_if = "<[LessonText]>::is_empty")]
+        dropped: &'a [LessonText],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        truncated: Option<Truncation>,
     },
     CallFailed {
         call: CallId,
@@ -229,8 +237,10 @@ impl Lines {
                     },
                     by: told.executed.as_ref().map_or(By::Actor, |e| e.by),
                     from: told.from.as_deref(),
+                    complaints: &told.complaints,
                 }
             }
+            Event::Warned { step, text } => Line::Warning { step: *step, text },
             Event::Reflected { reflection } => Line::Reflection {
                 episode: reflection.episode,
                 step: reflection.step,
@@ -239,6 +249,8 @@ impl Lines {
                 items: &reflection.items,
                 purpose: (reflection.purpose != Purpose::Reflect).then_some(reflection.purpose),
                 complaints: &reflection.complaints,
+                dropped: &reflection.dropped,
+                truncated: reflection.truncated,
             },
             Event::CallFailed { call, failure } => Line::CallFailed {
                 call: *call,

@@ -120,6 +120,9 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     if step.unusable > 0 {
         let _ = writeln!(out, "- asked again, as a reply could not be used: {}", times(step.unusable));
     }
+    for warning in &step.warnings {
+        let _ = writeln!(out, "- warning: {}", code(warning));
+    }
     if let Some(from) = &step.from {
         let _ = writeln!(out, "- {}", code(&source_words(from)));
     }

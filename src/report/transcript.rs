@@ -108,6 +108,7 @@ impl Transcript {
                 };
                 line(out, "      ", &format!("not sent to the {who}'s server: {}", what.join("; ")));
             }
+            Event::Warned { text, .. } => line(out, "      warning: ", text),
             Event::Proposed { step, thought, complaints, .. } => {
                 if let Some(thought) = thought {
                     line(out, &format!("{step:>3} think  "), thought);

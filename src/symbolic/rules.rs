@@ -169,6 +169,8 @@ fn keep(
         purpose: Purpose::Reflect,
         items,
         complaints: Vec::new(),
+        dropped: Vec::new(),
+        truncated: None,
         call: None,
         from: None,
         prompt_edited: false,

@@ -238,6 +238,8 @@ impl Fixture {
             purpose: crate::domain::Purpose::Reflect,
             items: vec![item],
             complaints: Vec::new(),
+            dropped: Vec::new(),
+            truncated: None,
             call: None,
             from: None,
             prompt_edited: false,

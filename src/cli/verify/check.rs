@@ -4,7 +4,7 @@ use super::Found;
 use super::accepted::Differences;
 use super::differing::difference;
 use super::drawn::Drawn;
-use crate::domain::{Asked, BranchId, PromptRecord, Seq, Task, Turn};
+use crate::domain::{Asked, BranchId, PromptRecord, Seq, Task, Truncation, Turn};
 use crate::driver::worlds::{self, WorldOptions};
 use crate::engine::{Envelope, Event, State, episode_end};
 use crate::env::Environment;
@@ -20,7 +20,7 @@ pub(super) struct Check {
     world: Option<Box<dyn Environment>>,
     sent: Option<String>,
     /// The actor's reply whose reading comes next.
-    reply: Option<String>,
+    reply: Option<(String, Option<Truncation>)>,
     accepted: Differences,
     pub(super) drawn: Drawn,
 }
@@ -129,12 +129,12 @@ impl Check {
                 }
             }
             Event::StepOpened { step } if *step != steps + 1 => here("the opening", *step, &mut wrong),
-            Event::ReplyReceived { text, .. } if self.state.asking(Asked::Actor) => {
-                self.reply = Some(text.clone());
+            Event::ReplyReceived { text, truncated, .. } if self.state.asking(Asked::Actor) => {
+                self.reply = Some((text.clone(), *truncated));
             }
             Event::Proposed { step, thought, action, complaints } => {
                 here("the proposal", *step, &mut wrong);
-                match self.reply.take().map(|text| read(&text)) {
+                match self.reply.take().map(|(text, truncated)| read(&text).marked(truncated)) {
                     Some(was)
                         if (&was.thought, &was.action, &was.complaints) == (thought, action, complaints) => {}
                     Some(was) => wrong.push(format!(

@@ -45,6 +45,23 @@ impl Engine {
                     about: None,
                 }
             }
+            LessonWish::Accept { kind, scope, text, edited, evidence } => {
+                if text.text.trim().is_empty() {
+                    return Err(Refusal::new("an empty lesson teaches nothing", "write a sentence"));
+                }
+                LessonOp::Add {
+                    id: self.lesson_id(n),
+                    kind: *kind,
+                    scope: *scope,
+                    origin: if *edited { LessonOrigin::Person } else { LessonOrigin::Mentor },
+                    text: text.clone(),
+                    evidence: evidence.clone(),
+                    rule: None,
+                    parents: Vec::new(),
+                    moment: None,
+                    about: None,
+                }
+            }
             LessonWish::Load(lesson) => {
                 if pool.get(&lesson.id).is_some() {
                     return Err(Refusal::new(

@@ -43,8 +43,15 @@ impl Engine {
             events.push(Event::GivenUp { call: *call });
             if let Some(question) = prompt.question {
                 let complaints = vec![complaint];
-                let left_out =
-                    Heard { prompt, question, author: Author::Mentor, items: Vec::new(), complaints };
+                let left_out = Heard {
+                    prompt,
+                    question,
+                    author: Author::Mentor,
+                    items: Vec::new(),
+                    complaints,
+                    dropped: Vec::new(),
+                    truncated: None,
+                };
                 events.extend(self.heard(&left_out, events.len()).into_iter().map(|(_, event)| event));
             }
         }

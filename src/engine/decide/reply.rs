@@ -1,13 +1,25 @@
 //! Answers of models, worlds and timers. A call that is not in flight yields nothing.
 
-use crate::domain::{Asked, Author, EndReason, FailureKind, Stage, Usage};
+use crate::domain::{Asked, Author, EndReason, FailureKind, Stage, Truncation, Usage};
 use crate::engine::advance::end;
 use crate::engine::{AheadNow, Cause, Effect, Engine, Event, Failure, Heard, PauseReason, Reading, Reply};
 
 impl Engine {
+    /// What cut a reply off that is not used as it is: setting `accept_truncated` takes such replies for whole.
+    fn rejected_truncation(&self, truncated: Option<Truncation>) -> Option<Truncation> {
+        truncated.filter(|_| !self.state.switch("accept_truncated", false))
+    }
+
     /// Why an actor's reply is asked for again, as long as the step has tries left (setting `ask_again`): nothing in it says
-    /// what to do, or it is shorter than `least_reply` characters (Reflexion's public code has 5).
-    fn unusable(&self, step: u32, text: &str, reading: &Reading) -> Option<String> {
+    /// what to do, it was cut off before its action was complete, or it is shorter than `least_reply` characters
+    /// (Reflexion's public code has 5).
+    fn unusable(
+        &self,
+        step: u32,
+        text: &str,
+        reading: &Reading,
+        truncated: Option<Truncation>,
+    ) -> Option<String> {
         let tried = self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable);
         if u64::from(tried) >= self.state.number("ask_again", 0) {
             return None;
@@ -16,14 +28,26 @@ impl Engine {
         if reading.action.is_none() && reading.thought.is_none() {
             return Some("there was no action in the reply".to_owned());
         }
+        if let Some(by) = self.rejected_truncation(truncated).filter(|_| !reading.complete) {
+            return Some(incomplete(by));
+        }
         (has < least).then(|| format!("the reply had {has} characters, fewer than {least}"))
     }
 
     /// An actor's reply that says nothing of what to do, as a failed call, where it is not asked for again. The public code of
     /// ReAct and Reflexion takes an empty action then (setting `empty_action`); so does a run that nobody attends.
-    fn useless(&self, step: u32, reply: (&str, &str), reading: &Reading, place: &str) -> Option<Failure> {
+    fn useless(
+        &self,
+        step: u32,
+        reply: (&str, &str),
+        reading: &Reading,
+        truncated: Option<Truncation>,
+        place: &str,
+    ) -> Option<Failure> {
         let empty = reading.action.is_none() && reading.thought.is_none();
-        if !empty || (self.state.switch("empty_action", false) && !self.policy.attended) {
+        let cut = self.rejected_truncation(truncated).filter(|_| !empty && !reading.complete);
+        let taken = empty && self.state.switch("empty_action", false) && !self.policy.attended;
+        if taken || (!empty && cut.is_none()) {
             return None;
         }
         let (text, reasoning) = reply;
@@ -31,13 +55,16 @@ impl Engine {
             0 => String::new(),
             n => format!(", {} times", n + 1),
         };
-        let (what, next) = match (text.trim().is_empty(), reasoning.trim().is_empty()) {
-            (true, true) => ("the model answered nothing", "change the prompt or the model"),
-            (true, false) => (
-                "the model only reasoned and answered nothing",
-                "give it a larger max_tokens or less to reason, or change the prompt or the model",
-            ),
-            (false, _) => ("the model said nothing of what to do", "change the prompt or the model"),
+        const LARGER: &str =
+            "give it a larger max_tokens or less to reason, or change the prompt or the model";
+        const CHANGE: &str = "change the prompt or the model";
+        let nothing = |words: &str, next| (words.to_owned(), next);
+        let (what, next) = match (cut, text.trim().is_empty(), reasoning.trim().is_empty()) {
+            (Some(by @ Truncation::Length), ..) => (incomplete(by), LARGER),
+            (Some(by), ..) => (incomplete(by), CHANGE),
+            (None, true, true) => nothing("the model answered nothing", CHANGE),
+            (None, true, false) => nothing("the model only reasoned and answered nothing", LARGER),
+            (None, false, _) => nothing("the model said nothing of what to do", CHANGE),
         };
         let came = if text.trim().is_empty() { reasoning } else { text };
         Some(Failure {
@@ -78,23 +105,34 @@ impl Engine {
                     let reading = (self.policy.read)(text);
                     let step = prompt.step;
                     let place = self.state.run.as_ref().map_or("actor", |r| r.actor.as_str());
-                    if let Some(why) = self.unusable(step, text, &reading) {
+                    if let Some(why) = self.unusable(step, text, &reading, *truncated) {
                         events.push((Cause::Model, Event::AskedAgain { step, unusable: Some(why) }));
-                    } else if let Some(failure) = self.useless(step, (text, reasoning), &reading, place) {
+                    } else if let Some(failure) =
+                        self.useless(step, (text, reasoning), &reading, *truncated, place)
+                    {
                         events.push((Cause::Model, Event::CallFailed { call: *call, failure }));
                         events.push((Cause::Model, Event::Paused { reason: PauseReason::Failure }));
                     } else {
-                        let Reading { thought, action, complaints } = reading;
+                        let Reading { thought, action, complaints, .. } = reading.marked(*truncated);
                         events.push((Cause::Model, Event::Proposed { step, thought, action, complaints }));
                     }
                 } else if let Some(question) = prompt.question {
-                    let read = (self.policy.read_mentor)(question, text);
+                    let cut = self.rejected_truncation(*truncated);
+                    let mut read = (self.policy.read_mentor)(question, text, cut);
+                    if let (Some(by), None) = (truncated, cut) {
+                        let by = by.name();
+                        read.complaints.push(format!(
+                            "the reply was cut off by {by}; its words are used as they are (accept_truncated)"
+                        ));
+                    }
                     let heard = Heard {
                         prompt,
                         question,
                         author: Author::Mentor,
                         items: read.items,
                         complaints: read.complaints,
+                        dropped: read.dropped,
+                        truncated: *truncated,
                     };
                     let came = self.heard(&heard, events.len());
                     events
@@ -183,6 +221,11 @@ impl Engine {
             ],
         }
     }
+}
+
+/// Why the action of a truncated reply is not used.
+fn incomplete(by: Truncation) -> String {
+    format!("the reply was cut off by {} before its action was complete", by.name())
 }
 
 /// A reflection says whose words it was made of, where a stand-in was asked for the model.

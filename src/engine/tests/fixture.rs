@@ -2,7 +2,7 @@
 
 use crate::domain::{
     Asked, Autonomy, CallId, EpisodeRole, Item, Kind, Label, LessonText, Limits, Note, Origin, PromptRecord,
-    Question, RunSpec, SegmentRecord, Seq, Settings, Speaker, Stop, Task, Turn, Usage,
+    Question, RunSpec, SegmentRecord, Seq, Settings, Speaker, Stop, Task, Truncation, Turn, Usage,
 };
 use crate::engine::{
     Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Found, Input, MentorReading, Method,
@@ -61,9 +61,9 @@ impl Method for Counselled {
     }
 }
 
-fn read_mentor(_: Question, text: &str) -> MentorReading {
+fn read_mentor(_: Question, text: &str, _: Option<Truncation>) -> MentorReading {
     let items = text.lines().map(|line| Item { text: LessonText::plain(line), ..Item::default() }).collect();
-    MentorReading { items, complaints: Vec::new() }
+    MentorReading { items, ..MentorReading::default() }
 }
 
 fn draft(state: &State, ask: &Ask) -> Draft {

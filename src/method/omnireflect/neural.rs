@@ -5,7 +5,8 @@
 
 use super::super::constitution;
 use crate::domain::{
-    EpisodeRole, EpisodeSummary, Kind, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question,
+    Author, EpisodeRole, EpisodeSummary, Kind, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose,
+    Question,
 };
 use crate::engine::{Heard, LessonWish, State, Want};
 
@@ -13,6 +14,22 @@ use crate::engine::{Heard, LessonWish, State, Want};
 pub(super) fn reflections(state: &State, kinds: &[Kind]) -> Vec<Want> {
     let questions = kinds.iter().map(|kind| Question::reflect(*kind));
     questions.filter(|question| !state.heard(*question)).map(Want::AskMentor).collect()
+}
+
+/// The question that a person asks now: the last one of this kind again where its answer was cut off (a summary too, which
+/// is otherwise asked for by the clock alone), else a reflection, unless it was answered after this step already.
+pub(super) fn asked_by_person(state: &State, kind: Kind) -> Vec<Want> {
+    let last = state.reflections.iter().rev().find(|r| r.kind == kind && r.author == Author::Mentor);
+    let again = last.filter(|r| r.truncated.is_some()).map(|r| r.question());
+    let summary = again.filter(|q| q.purpose == Purpose::Summarise && worth(state, kind));
+    if let Some(summary) = summary {
+        return vec![Want::AskMentor(summary)];
+    }
+    let reflection = Question::reflect(kind);
+    if again == Some(reflection) {
+        return vec![Want::AskMentor(reflection)];
+    }
+    reflections(state, &[kind])
 }
 
 /// The summaries that are due after every `s_freq`-th task that is done with, for each list that has something to make shorter.
@@ -54,8 +71,10 @@ pub(super) fn heard(state: &State, heard: &Heard<'_>) -> Vec<Want> {
 fn reflected(state: &State, heard: &Heard<'_>) -> Vec<Want> {
     let kind = heard.question.kind;
     let mut wants = vec![Want::Reflect(Box::new(heard.reflection()))];
+    // Part of a list does not replace a whole one: it joins it.
     let replaces = kind == Kind::Progress
         && !heard.items.is_empty()
+        && heard.truncated.is_none()
         && state.run.as_ref().is_some_and(|r| r.settings.word("progress", "replace") == "replace");
     let mut replaced: Vec<LessonId> = Vec::new();
     if replaces {

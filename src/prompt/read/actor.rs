@@ -12,20 +12,27 @@ pub fn read(reply: &str) -> Reading {
     Reading {
         thought: said.thought,
         action: said.action,
+        complete: said.complete,
         complaints: complaints.into_iter().map(|c| c.words).collect(),
     }
 }
 
 /// Whether a reply that ends with its line was cut off before it said what to do: it opens a form that goes on below (`Thought:`
-/// before `Action:`, an `Action:` alone, a repeated observation, a fence, JSON) and has no action. `think:` is a whole step,
-/// and so is a thought without a label.
+/// before `Action:`, an `Action:` alone, a repeated observation, a fence, JSON) and has no action, or it is prose, whose action
+/// may be on the next line. `think:` is a whole step.
 pub fn cut_short(reply: &str) -> bool {
     let said = understand(reply).0;
     let text = Remarks::new(reply).after_reasoning().trim();
+    let rows = rows(text);
+    if let [row] = rows.as_slice()
+        && is_prose(row)
+    {
+        return true;
+    }
     if said.action.is_some() || text.is_empty() {
         return false;
     }
-    match rows(text).first().map(|row| row.mark) {
+    match rows.first().map(|row| row.mark) {
         Some(Mark::Thought | Mark::Action | Mark::Observation) => true,
         // Only marks that are no words: a fence opens something, the others do not.
         None => text.lines().any(lines::is_fence),
@@ -41,6 +48,7 @@ pub(super) fn understand(reply: &str) -> (Said, Vec<Complaint>) {
     let said = json_action::read(text, &mut remarks).unwrap_or_else(|| {
         let lines = rows(text);
         let explicit = explicit(&lines);
+        let act_at = explicit.or_else(|| action_behind_prose(&lines)).unwrap_or(0);
         let mut reader = Reader {
             said: Said::default(),
             remarks: &mut remarks,
@@ -50,6 +58,11 @@ pub(super) fn understand(reply: &str) -> (Said, Vec<Complaint>) {
             expecting: false,
         };
         for (n, row) in lines.iter().enumerate() {
+            if explicit.is_none() && n < act_at {
+                reader.remarks.complain("a line without a label was read as a thought", row.words);
+                reader.think(row.words);
+                continue;
+            }
             if !reader.take(row, n, explicit) {
                 break;
             }
@@ -142,6 +155,9 @@ impl<'a> Reader<'a, '_> {
             Mark::Think | Mark::Thought => {
                 self.thinking = row.mark == Mark::Thought;
                 self.expecting = false;
+                // `think:` is a whole step, which its line end completes.
+                let whole = row.mark == Mark::Think && self.goes_on_behind(row.line);
+                self.said.complete = whole && self.said.thought.is_none();
                 match inline_action(words) {
                     Some((thought, action)) => {
                         self.think(thought);
@@ -170,6 +186,12 @@ impl<'a> Reader<'a, '_> {
         true
     }
 
+    /// Whether the reply has anything but blanks behind these words: also a line end.
+    fn goes_on_behind(&self, words: &str) -> bool {
+        let end = self.remarks.place(words).end;
+        self.remarks.reply.get(end..).is_some_and(|rest| !rest.trim_matches([' ', '\t']).is_empty())
+    }
+
     fn think(&mut self, words: &str) {
         if words.is_empty() {
             return;
@@ -190,12 +212,13 @@ impl<'a> Reader<'a, '_> {
             if let Some(thought) = &said.thought {
                 self.think(thought);
             }
-            self.said.action = said.action;
+            (self.said.action, self.said.complete) = (said.action, said.complete);
             return;
         }
         let action = command(words, self.remarks);
         if says_something(action) {
             self.said.action = Some(action.to_owned());
+            self.said.complete = self.goes_on_behind(action);
         } else if !action.is_empty() {
             self.remarks.complain("a line without a word was not used", action);
         }
@@ -226,6 +249,43 @@ fn inline_action(words: &str) -> Option<(&str, &str)> {
 /// Whether a line without a label speaks of itself, as no action of any world does.
 fn is_reasoning(words: &str) -> bool {
     ["I ", "I'", "I’", "We ", "Let me ", "Let us ", "Let's ", "Let’s "].iter().any(|s| words.starts_with(s))
+}
+
+/// The line that holds the action where only prose stands before it: nothing in it is marked, and the line is no prose itself.
+fn action_behind_prose(rows: &[Row<'_>]) -> Option<usize> {
+    let prose = rows.iter().take_while(|row| is_prose(row)).count();
+    let row = rows.get(prose).filter(|_| prose > 0)?;
+    (row.mark == Mark::None && !row.fenced && is_plausible(row.words)).then_some(prose)
+}
+
+/// Whether a line without a mark is a sentence about the situation, as no action of any environment is: it speaks of the
+/// writer (`I ...`, `Let me ...`), or begins with a capital letter, has at least four words and among them one that no action
+/// has (`should`, `is`, ...). `search[who is ...]` is a call.
+fn is_prose(row: &Row<'_>) -> bool {
+    const NOT_IN_ACTIONS: &[&str] = &[
+        "i", "i'll", "i’ll", "i'm", "i’m", "i've", "i’ve", "we", "should", "need", "needs", "must", "will",
+        "is", "are", "was", "were", "because", "probably", "likely", "so", "let's", "let’s", "it's", "it’s",
+        "since",
+    ];
+    if row.mark != Mark::None || row.fenced {
+        return false;
+    }
+    if is_reasoning(row.words) {
+        return true;
+    }
+    let call = row.words.split_whitespace().next().is_some_and(|word| word.contains(['[', '(']));
+    if call || !row.words.starts_with(|c: char| c.is_uppercase()) {
+        return false;
+    }
+    let bare = |word: &str| word.trim_matches(|c: char| ".,;:!?()".contains(c)).to_lowercase();
+    let words = || row.words.split_whitespace().take(64);
+    words().nth(3).is_some() && words().any(|word| NOT_IN_ACTIONS.contains(&bare(word).as_str()))
+}
+
+/// Whether a line can be an action: a few words that don't end like a sentence of prose.
+fn is_plausible(words: &str) -> bool {
+    const MOST: usize = 16;
+    words.split_whitespace().take(MOST + 1).count() <= MOST && !words.ends_with([':', '?'])
 }
 
 /// A line without what only decorates it: prompt marks, code fences, back-quotes, bold.

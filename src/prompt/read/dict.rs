@@ -41,7 +41,8 @@ fn lesson<'a>(text: &Text<'a>, under: Option<&str>, remarks: &mut Remarks<'a>) -
 /// Whether a text says something that can be a lesson; complains where it does not.
 fn usable<'a>(text: &Text<'a>, remarks: &mut Remarks<'a>) -> bool {
     if text.cut {
-        remarks.complain("the reply ends in the middle of this, so it was not used", text.at);
+        let words = LessonText::plain(text.words.clone());
+        remarks.drop_lesson("the reply ends in the middle of this, so it was not used", text.at, words);
         return false;
     }
     if !says_something(&text.words) {
@@ -94,12 +95,13 @@ impl<'a> Pending<'a> {
 }
 
 fn dict<'a>(
-    entries: Vec<Entry<'a>>,
+    mut entries: Vec<Entry<'a>>,
     at: &'a str,
     under: Option<&str>,
     items: &mut Vec<ReadItem>,
     remarks: &mut Remarks<'a>,
 ) {
+    drop_lone_key(&mut entries, at, remarks);
     let roles: Vec<Role> = entries.iter().map(|e| label::role(&e.key)).collect();
     let is_record = entries.iter().zip(&roles).any(|(entry, role)| match role {
         Role::Mistake | Role::Solution | Role::Advice => true,
@@ -179,6 +181,22 @@ fn dict<'a>(
         }
     }
     items.extend(pending.flush(under, at, remarks));
+}
+
+/// The reply ends behind a quoted word that no colon follows: it was to be a key, as those before it.
+fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, remarks: &mut Remarks<'a>) {
+    let keyed = entries.len() == 1 || entries.iter().any(|e| !e.key.is_empty());
+    let ends = remarks.reply[remarks.place(at).end..].trim().is_empty();
+    let Some(last) = entries.last().filter(|_| keyed && ends) else { return };
+    if let Value::Text(text) = &last.value
+        && last.key.is_empty()
+        && !text.bare
+        && !text.cut
+        && at.trim_end().ends_with(text.at)
+    {
+        remarks.complain("the reply ends in the middle of this, so it was not used", text.at);
+        entries.pop();
+    }
 }
 
 /// Whether several records run together in one dictionary, as where a brace is missing.

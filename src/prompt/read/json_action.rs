@@ -88,7 +88,14 @@ fn take<'a>(value: Value<'a>, of: Part, said: &mut Said, remarks: &mut Remarks<'
             remarks.complain("the reply ends in the middle of the action, so it was not used", text.at);
         }
         Value::Text(text) => match (of, said.action.is_some(), said.thought.is_some()) {
-            (Part::Action, false, _) => act(&text.words, said, remarks, text.at),
+            (Part::Action, false, _) => {
+                act(&text.words, said, remarks, text.at);
+                // Words without quotes are complete where something stands behind them.
+                said.complete = !text.bare || {
+                    let behind = &remarks.reply[remarks.place(text.at).end..];
+                    !behind.trim().is_empty()
+                };
+            }
             (Part::Thought, _, false) => said.thought = Some(text.words),
             (Part::Action, true, _) => remarks.complain("one action a step: this was not used", text.at),
             _ => remarks.complain("this was not used", text.at),

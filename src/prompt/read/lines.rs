@@ -1,7 +1,7 @@
 //! A list without brackets: numbered, bulleted or plain lines.
 
 use super::label::{self, Role, is_phrase, labelled, says_none, unbulleted, undecorated};
-use super::{ReadItem, Remarks, says_something, squeeze};
+use super::{ReadItem, Remarks, prose, says_something, squeeze};
 use crate::domain::LessonText;
 
 /// A line of a code fence.
@@ -50,12 +50,44 @@ struct Reader<'a, 'r> {
 pub(super) fn read<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, remarks: &mut Remarks<'a>) {
     let rows = rows(lines, remarks);
     let bulleted = rows.iter().any(|r| r.bulleted);
+    if !bulleted && drop_prose(&rows, remarks) {
+        return;
+    }
     let mut reader = Reader { items, remarks, growing: None, under: None };
     for (n, row) in rows.iter().enumerate() {
         let next = rows.get(n + 1);
         reader.row(row, next, bulleted);
     }
     reader.end();
+}
+
+/// Lines without any form of a list that are no list of sentences either: paragraphs, a refusal, a question. None of them is a
+/// lesson then.
+fn drop_prose<'a>(rows: &[Row<'a>], remarks: &mut Remarks<'a>) -> bool {
+    let words = |row: &Row<'a>| row.words.trim_start_matches(['*', '\'', '"', '`']);
+    if rows.iter().any(|row| labelled(words(row)).is_some()) {
+        return false;
+    }
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return false };
+    let mut paragraphs: Vec<String> = Vec::new();
+    let mut before: Option<&Row<'a>> = None;
+    for row in rows {
+        let goes_on = before.is_some_and(|before| !row.after_blank && runs_on(before.line, row.words));
+        match paragraphs.last_mut().filter(|_| goes_on) {
+            Some(paragraph) => {
+                paragraph.push(' ');
+                paragraph.push_str(row.words);
+            }
+            None => paragraphs.push(row.words.to_owned()),
+        }
+        before = Some(row);
+    }
+    let Some(what) = prose::why_no_list(&paragraphs) else { return false };
+    let (from, to) = (remarks.place(first.line).start, remarks.place(last.line).end);
+    let reply = remarks.reply;
+    let part = reply.get(from..to).unwrap_or(first.line);
+    remarks.drop_lesson(what, part, LessonText::plain(squeeze(part)));
+    true
 }
 
 /// The lines that say something, with what stands before their words.

@@ -3,7 +3,7 @@
 use super::label::{is_phrase, says_none, unbulleted};
 use super::quoted::{self, Place};
 use super::value::{self, Value};
-use super::{Items, ReadItem, Remarks, dict, lines, says_something};
+use super::{Items, ReadItem, Remarks, dict, lines, prose, says_something};
 use std::collections::HashSet;
 
 /// Reads a mentor's reply as a list of lessons (OmniReflect, table 17 and 18): Python, JSON, JSON lines, numbered,
@@ -41,11 +41,12 @@ pub fn items(reply: &str) -> Items {
     tell(&mut aside, body, &mut remarks);
     lines::read(&lines, &mut items, &mut remarks);
     once(&mut items, &mut remarks);
+    prose::drop_unfit(&mut items, &mut remarks);
     if reply.trim().is_empty() {
         remarks.complain("the reply is empty", "");
     }
     remarks.complaints.sort_by_key(|c| c.at.start);
-    Items { items, complaints: remarks.complaints, markup: remarks.markup }
+    Items { items, complaints: remarks.complaints, dropped: remarks.dropped, markup: remarks.markup }
 }
 
 /// Keeps the first of equal items.

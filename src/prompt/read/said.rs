@@ -9,6 +9,8 @@ use super::{Remarks, says_something};
 pub(super) struct Said {
     pub(super) thought: Option<String>,
     pub(super) action: Option<String>,
+    /// The reply shows that what it says to do is complete.
+    pub(super) complete: bool,
 }
 
 /// The action of a line without what stands around it: number, quotes, comment, a second action.

@@ -109,6 +109,154 @@ fn mentors_plans() {
     holds(&wrong);
 }
 
+/// "Never put the mug in the coffeemachine before it" became a lesson: the last item of a list that was cut off was kept.
+#[test]
+fn the_last_item_of_a_list_that_was_cut_off_was_kept() {
+    let by = "the token limit";
+    let never = "Never put the mug in the coffeemachine before it";
+    let cases: &[(&str, &[&str], &[&str])] = &[
+        (&format!("- Look first.\n- {never}"), &["Look first."], &[never]),
+        (&format!("1. Look first.\n2. {never}"), &["Look first."], &[never]),
+        (&format!("Look first.\n{never}"), &["Look first."], &[never]),
+        (&format!("[\"Look first.\", \"{never}"), &["Look first."], &[never]),
+        (&format!("[Look first, {never}"), &["Look first"], &[never]),
+        (&format!("- {never}"), &[], &[never]),
+        ("- Mistake: hit a wall Solution: turn le", &[], &["hit a wall => turn le"]),
+        // Closed by a quote, a bracket, a comma or the end of its line.
+        ("[\"Look first.\", \"Then take.\"", &["Look first.", "Then take."], &[]),
+        ("['Look first.', 'Then take.'", &["Look first.", "Then take."], &[]),
+        ("- Look first.\n- Then take.\n", &["Look first.", "Then take."], &[]),
+        ("{\"rule\": \"Look first.\"}\n{\"rule\": \"Then take.\"}", &["Look first.", "Then take."], &[]),
+        ("[\"Look first.\"]\nThis list is mea", &["Look first."], &[]),
+    ];
+    for (reply, kept, dropped) in cases {
+        let read = whole_items(reply, by);
+        let items: Vec<String> = read.items.iter().map(|i| line(&i.text)).collect();
+        assert_eq!(&items, kept, "{reply:?}");
+        let not_kept: Vec<String> = read.dropped.iter().map(line).collect();
+        assert_eq!(&not_kept, dropped, "{reply:?}");
+        assert!(dropped.is_empty() || !read.complaints.is_empty(), "{reply:?}");
+    }
+}
+
+#[test]
+fn a_text_that_was_cut_off_ends_with_its_last_whole_sentence_or_line() {
+    for (reply, sentences, whole) in [
+        ("Go to the shelf. Then take the", true, "Go to the shelf."),
+        ("Go to the shelf. Then take the mug.", true, "Go to the shelf. Then take the mug."),
+        ("1. Go to the shelf\n2. Take", true, "1. Go to the shelf\n"),
+        ("Look on shelves, e.g. shelf 1", true, ""),
+        ("He said \"go.\" And the", true, "He said \"go.\""),
+        ("go to shelf 1.\ntake mug 1. And", false, "go to shelf 1.\n"),
+        ("Take the mug to the", true, ""),
+    ] {
+        assert_eq!(whole_text(reply, sentences).0, whole, "{reply:?}");
+    }
+}
+
+/// "I'm sorry, but I can't help with that." became a lesson, and so did every line of an essay.
+#[test]
+fn refusals_prose_and_long_texts_became_lessons() {
+    let long = format!("- {}", "word ".repeat(90));
+    let dropped = [
+        "I'm sorry, but I can't help with that.",
+        "I’m sorry, but I can’t assist with that request.",
+        "As an AI language model, I have no experience of kitchens.",
+        "I cannot reflect on this trajectory.",
+        "- I'm sorry, but I can't help with that.",
+        "[\"I'm sorry, but I can't help with that.\"]",
+        "[{\"mistake\": \"I cannot assist with that\", \"solution\": \"Ask for something else\"}]",
+        "The agent went to the shelf. It found nothing there. It should try the drawers.",
+        "The agent went to the shelf, and it found nothing there. Then it went\nto the drawers. There it found a mug.",
+        "Could you give me the trajectory?",
+        &long,
+    ];
+    for reply in dropped {
+        let read = items(reply);
+        assert!(read.items.is_empty() && read.unusable(), "{reply:?}: {read:#?}");
+        assert_eq!(read.dropped.len(), 1, "{reply:?}: {read:#?}");
+    }
+    // What the papers' mentors write is no such thing (OmniReflect, tables 6 to 8).
+    for (reply, kept) in [
+        ("- I cannot carry two things at once.", 1),
+        ("Look in the fridge first. It often holds food.\nThen take it.", 2),
+        ("- Go first. Then take it. Then heat it. Then put it away.", 1),
+        (
+            "[\"After hitting a barrier, the agent should turn left or right to explore other directions. The agent should also prioritize finding the red ball and use the go to red ball action if available.\"]",
+            1,
+        ),
+    ] {
+        let read = items(reply);
+        assert_eq!((read.items.len(), read.dropped.len()), (kept, 0), "{reply:?}: {read:#?}");
+    }
+}
+
+/// An actor's action counted though the token limit had cut it off: the reader says whether the reply shows its end.
+#[test]
+fn whether_an_action_is_complete_was_not_known() {
+    for reply in [
+        "go to shelf 1\n",
+        "go to shelf 1\nand th",
+        "`go to shelf 1`",
+        "\"go to shelf 1\"",
+        "<action>go to shelf 1</action>",
+        "{\"action\": \"go to shelf 1\"",
+        "Thought: near.\nAction: go to shelf 1\nObser",
+        "think: it is near\n",
+        "go to shelf 1 (it is near)",
+    ] {
+        assert!(read(reply).complete, "{reply:?}");
+    }
+    for reply in [
+        "go to sh",
+        "go to shelf 1",
+        "Thought: it is ne",
+        "Thought: near.\nAction: go to",
+        "think: it is ne",
+        "I should look. The",
+        "{\"thought\": \"near\", \"act",
+        "```\ngo to she",
+        "{action: go to she",
+        "",
+    ] {
+        assert!(!read(reply).complete, "{reply:?}");
+    }
+}
+
+/// "I need to find the mug first, so I will look on the shelf." was a whole step: its action stood on the next line.
+#[test]
+fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
+    for prose in [
+        "I need to find the mug first, so I will look on the shelf.",
+        "The mug is probably on a shelf.",
+        "To find the mug, we should look on the shelves",
+        "Since the shelf was empty, the next place to look is the drawer.",
+    ] {
+        assert!(cut_short(prose), "{prose:?}");
+        let reading = read(&format!("{prose}\ngo to shelf 1"));
+        assert_eq!(
+            (reading.thought.as_deref(), reading.action.as_deref()),
+            (Some(prose), Some("go to shelf 1"))
+        );
+    }
+    // A line that can be an action, and a thought that is a whole step, are not asked for again.
+    for action in [
+        "go to shelf 1",
+        "Go to shelf 1.",
+        "put the mug in the coffeemachine",
+        "Put the mug in the coffeemachine.",
+        "think: I should look on the shelf.",
+        "search[Who is the president of France]",
+        "take can 1 from shelf 1",
+        "check if the mug is on the shelf",
+        "fill-shot shot2 ingredient1 right left dispenser1",
+    ] {
+        assert!(!cut_short(action), "{action:?}");
+        let reading = read(action);
+        assert!(reading.action.is_some() || action.starts_with("think:"), "{action:?}");
+    }
+}
+
 #[test]
 fn what_is_said_beside_a_lesson_is_kept_with_it() {
     let read =
@@ -141,6 +289,8 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         "{",
         "{\"thought\": \"it is near\",",
         "<think>hm</think>Thought: it is near.",
+        // Its action may be on the next line.
+        "I should look.",
     ];
     let whole = [
         "",
@@ -151,7 +301,6 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         "think: it is near.",
         "> think: it is near.",
         "Think: it is near.",
-        "I should look.",
         "Thought: it is near. Action: look",
         "Action: look",
         "{\"thought\": \"it is near\", \"action\": \"look\"}",

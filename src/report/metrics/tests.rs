@@ -148,6 +148,8 @@ fn rounds_of_reflection_before_the_first_success() {
             purpose,
             items: vec![Item { text, ..Item::default() }],
             complaints: Vec::new(),
+            dropped: Vec::new(),
+            truncated: None,
             call: None,
             from: None,
             prompt_edited: false,

@@ -99,7 +99,7 @@ proptest! {
 
     #[test]
     fn an_actors_reply_invents_nothing_and_what_is_not_used_is_told(reply in SOUP) {
-        let Reading { thought, action, complaints } = super::read(&reply);
+        let Reading { thought, action, complaints, .. } = super::read(&reply);
         for part in [&thought, &action].into_iter().flatten() {
             prop_assert!(stands_in(part, &reply), "{:?} invented from {:?}", part, reply);
         }
@@ -134,6 +134,23 @@ proptest! {
         let got: Vec<String> = read.items.iter().map(|i| i.text.text.clone()).collect();
         prop_assert_eq!(&got, &list, "{}", reply);
         prop_assert!(read.complaints.is_empty(), "{:?}", read.complaints);
+    }
+
+    #[test]
+    fn a_list_that_is_cut_off_anywhere_gives_whole_items_and_no_others(
+        list in prop::collection::vec("[A-Z][a-z]{2,8}( [a-z]{1,8}){0,5}( [a-z]+'s [a-z]+)?[.]", 1..6),
+        style in 0..STYLES.len(),
+        at in 0.0..1.0_f64,
+    ) {
+        let reply = STYLES[style](&list);
+        let end = (0..=(reply.len() as f64 * at) as usize).rev().find(|n| reply.is_char_boundary(*n)).unwrap();
+        let read = whole_items(&reply[..end], "the token limit");
+        for item in &read.items {
+            prop_assert!(list.contains(&item.text.text), "{:?} of {:?}", item, &reply[..end]);
+        }
+        let items_kept = read.items.len() + read.dropped.len();
+        prop_assert!(items_kept <= list.len() + 1, "{:?}", read);
+        prop_assert!(read.dropped.iter().all(|text| stands_in(&text.text, &reply[..end]) || style == 13));
     }
 
     #[test]

@@ -1,0 +1,63 @@
+//! What the actor's replies come to: whether any of them was an action so far.
+
+use super::{Event, State};
+use crate::domain::Step;
+use serde::{Deserialize, Serialize};
+
+/// So many replies in a row that are no actions mean a setup fault rather than a bad guess.
+const IN_A_ROW: u32 = 3;
+
+/// What is said then.
+const NO_ACTION: &str = "no reply so far was an action; check the model's chat template (doctor)";
+
+/// Detectors of actions whose words the environment does not know.
+const UNKNOWN_WORDS: [&str; 2] = ["unknown_action", "not_understood"];
+
+/// The replies of the run's actor since it was chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplyTally {
+    /// Replies so far without one that was an action. A reply that only thinks is not counted.
+    pub without_action: u32,
+    /// An action of this actor was understood.
+    pub acted: bool,
+    /// The person was warned.
+    pub warned: bool,
+}
+
+impl ReplyTally {
+    /// Whether nothing was counted: such a tally is not stored.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// A reply could not be used.
+    pub(super) fn count_unusable(&mut self) {
+        self.without_action = self.without_action.saturating_add(1);
+    }
+
+    /// A step is settled and the detectors have looked at it. Steps of a person and steps that only think say nothing.
+    pub(super) fn count_step(&mut self, step: &Step) {
+        if step.call.is_none() || step.by_person() || step.only_thinks() {
+            return;
+        }
+        let refused = step.answer.as_ref().is_some_and(|answer| !answer.valid);
+        let unknown = || step.notes.iter().any(|n| UNKNOWN_WORDS.contains(&n.detector.as_str()));
+        // An environment without detectors says no more than that it refused.
+        if refused && (step.notes.is_empty() || unknown()) {
+            self.count_unusable();
+        } else {
+            self.acted = true;
+        }
+    }
+}
+
+impl State {
+    /// The warning that is due because no reply of the actor was an action so far; given once an actor.
+    pub(super) fn no_action_warning(&self) -> Option<Event> {
+        let tally = &self.actor_replies;
+        let due = !tally.acted && !tally.warned && tally.without_action >= IN_A_ROW;
+        let step = self.open_episode().map_or(0, |e| e.steps.len() as u32);
+        due.then(|| Event::Warned { step, text: NO_ACTION.to_owned() })
+    }
+}

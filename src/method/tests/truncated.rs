@@ -1,0 +1,174 @@
+//! Replies that the token limit cut off: what of them counts.
+
+use super::super::fixture::{House, Play, spec};
+use crate::domain::{Kind, Purpose, SettingOrigin, Truncation};
+use crate::engine::{Command, Event};
+
+const GOAL: &str = "put a hot apple in garbagecan";
+
+fn neural(tasks: &[(&str, &str)]) -> crate::domain::RunSpec {
+    let mut run = spec("omnireflect", tasks);
+    run.settings.set("generation", "neural", SettingOrigin::Flag);
+    run.mentor = "script".to_owned();
+    run
+}
+
+fn in_force(play: &Play, kind: Kind) -> Vec<String> {
+    play.state().pool.in_force(kind).map(|l| l.text().text.clone()).collect()
+}
+
+/// Of 117 lists that hit the limit 117 were kept, their last half sentences too.
+#[test]
+fn a_list_that_the_token_limit_cut_off_was_kept_with_its_last_half_sentence() {
+    let mut run = neural(&[("a", "")]);
+    run.limits.steps = 1;
+    let mut play = Play::new(run);
+    play.mentor = Box::new(|prompt| match prompt.question.unwrap().kind {
+        Kind::Abstract => "- Look first.\n- Never put the mug in the coffeemachine before it✂".to_owned(),
+        _ => "[]".to_owned(),
+    });
+    play.script(&mut House::kitchen(GOAL), &["look"]);
+    assert_eq!(in_force(&play, Kind::Abstract), ["Look first."]);
+    let reflection = play.state().reflections.iter().find(|r| r.kind == Kind::Abstract).unwrap();
+    assert_eq!(reflection.truncated, Some(Truncation::Length));
+    assert!(reflection.complaints[0].contains("cut off by the token limit"), "{:?}", reflection.complaints);
+    assert_eq!(reflection.dropped[0].text, "Never put the mug in the coffeemachine before it");
+}
+
+/// 12 rules became 1: what had come of a summary replaced the whole list.
+#[test]
+fn a_summary_that_was_cut_off_replaced_the_whole_list() {
+    let mut run = neural(&[("a", ""), ("b", "")]);
+    run.limits.steps = 1;
+    run.settings.set("s_freq", 2, SettingOrigin::Flag);
+    let mut play = Play::new(run);
+    let (mut said, mut cut) = (0, true);
+    play.mentor = Box::new(move |prompt| {
+        said += 1;
+        match prompt.question.unwrap() {
+            q if q.purpose == Purpose::Summarise && q.kind == Kind::Abstract => {
+                // The second time the whole of it comes.
+                if std::mem::take(&mut cut) {
+                    "[\"In short.\", \"And mo✂"
+                } else {
+                    "[\"In short.\", \"And more.\"]"
+                }
+                .to_owned()
+            }
+            q if q.kind == Kind::Abstract => format!("['Said {said}.']"),
+            _ => "[]".to_owned(),
+        }
+    });
+    play.script(&mut House::kitchen(GOAL), &["look"; 2]);
+    let old = in_force(&play, Kind::Abstract);
+    assert!(old.len() == 2 && old.iter().all(|t| t.starts_with("Said")), "{old:?}");
+    let summary = |play: &Play| {
+        let last = play.state().reflections.iter().rev().find(|r| r.purpose == Purpose::Summarise);
+        last.map(|r| (**r).clone()).unwrap()
+    };
+    let told = summary(&play);
+    assert!(told.items.is_empty() && told.truncated.is_some());
+    assert!(
+        told.complaints[0].contains("the summary was cut off by the token limit"),
+        "{:?}",
+        told.complaints
+    );
+    assert!(told.complaints.last().unwrap().contains("the old list stays"));
+    assert_eq!(told.dropped[0].text, "In short.");
+
+    // A person asks for it again.
+    play.command(Command::Reflect(Kind::Abstract));
+    play.turn(&mut |_| unreachable!(), &mut |_| None);
+    assert_eq!(in_force(&play, Kind::Abstract), ["In short.", "And more."]);
+    assert!(summary(&play).truncated.is_none());
+}
+
+/// An action was done that the limit had cut in the middle (62 of 62).
+#[test]
+fn an_action_that_the_token_limit_cut_in_the_middle_was_done() {
+    let mut run = spec("react", &[("a", "")]);
+    run.limits.steps = 1;
+    let mut play = Play::new(run);
+    play.script(&mut House::kitchen(GOAL), &["go to countertop✂", "go to countertop 1\nand then I w✂"]);
+    let step = play.state().episode.as_ref().unwrap().step(1).unwrap().clone();
+    assert_eq!(step.action(), Some("go to countertop 1"));
+    assert_eq!(step.unusable, 1);
+    assert!(
+        step.complaints.iter().any(|c| c.contains("cut off by the token limit")),
+        "{:?}",
+        step.complaints
+    );
+    let why = play.journal.iter().find_map(|e| match &e.event {
+        Event::AskedAgain { unusable, .. } => unusable.clone(),
+        _ => None,
+    });
+    assert!(why.unwrap().contains("before its action was complete"));
+    // In the end it is a failed call.
+    let mut play = Play::new(spec("react", &[("a", "")]));
+    play.script(&mut House::kitchen(GOAL), &["go to countertop✂"; 3]);
+    let (_, failure) = play.state().trouble.as_ref().unwrap();
+    assert!(failure.what.contains("before its action was complete, 3 times"), "{failure:?}");
+}
+
+/// The papers' code knows no limit: it does what has come.
+#[test]
+fn as_the_public_code_reads_it_a_reply_that_was_cut_off_counts_and_is_marked() {
+    let mut run = spec("reflexion", &[("a", "")]);
+    (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
+    let (_, settings, _) = super::super::defaults("reflexion", super::super::PaperOrCode::Code);
+    assert_eq!(settings.0["accept_truncated"].value, true);
+    run.settings = settings;
+    let mut play = Play::new(run);
+    play.mentor = Box::new(|_| "I will go to the shelf and ta✂".to_owned());
+    play.script(&mut House::kitchen(GOAL), &["go to countertop✂"]);
+    let step = &play.prompts.iter().find(|(_, p)| p.question.is_some()).unwrap().0;
+    let step = step.episode.as_ref().unwrap().step(1).unwrap().clone();
+    assert_eq!((step.action(), step.unusable), (Some("go to countertop"), 0));
+    assert!(step.complaints.iter().any(|c| c.contains("accept_truncated")), "{:?}", step.complaints);
+    let plan = play.state().reflections.iter().next().unwrap();
+    assert_eq!(plan.items[0].text.text, "I will go to the shelf and ta");
+    assert!(plan.complaints[0].contains("accept_truncated") && plan.truncated.is_some());
+}
+
+#[test]
+fn of_a_plan_that_was_cut_off_whole_sentences_stand() {
+    let mut run = spec("reflexion", &[("a", "")]);
+    (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
+    let mut play = Play::new(run);
+    play.mentor = Box::new(|_| "I will go to the shelf. Then I will ta✂".to_owned());
+    play.script(&mut House::kitchen(GOAL), &["inventory"]);
+    let plan = play.state().reflections.iter().next().unwrap();
+    assert_eq!(plan.items[0].text.text, "I will go to the shelf.");
+    assert_eq!(plan.dropped[0].text, "Then I will ta");
+    assert!(plan.complaints[0].contains("cut off by the token limit"), "{:?}", plan.complaints);
+}
+
+/// A model with a wrong chat template lost whole episodes without a word about it.
+#[test]
+fn three_replies_in_a_row_that_are_no_actions_are_warned_about_once() {
+    let warnings = |replies: &[&str], steps: u32| {
+        let mut run = spec("react", &[("a", ""), ("b", "")]);
+        run.limits.steps = steps;
+        let mut play = Play::new(run);
+        play.script(&mut House::kitchen(GOAL), replies);
+        let all = play.journal.iter().filter_map(|e| match &e.event {
+            Event::Warned { step, text } => Some((*step, text.clone())),
+            _ => None,
+        });
+        all.collect::<Vec<_>>()
+    };
+    let told = "no reply so far was an action; check the model's chat template (doctor)".to_owned();
+    assert_eq!(warnings(&["", "", ""], 9), [(1, told.clone())], "nothing at all");
+    assert_eq!(
+        warnings(&["<|im_start|>", "foo", "bar", "baz", "x", "y", "z"], 5),
+        [(3, told.clone())],
+        "once"
+    );
+    assert_eq!(warnings(&["foo", "think: hm", "", "bar"], 9), [(3, told)], "a thought counts neither way");
+    assert_eq!(warnings(&["look", "foo", "bar", "baz", "foo"], 9), [], "an action was understood");
+    assert_eq!(
+        warnings(&["go to shelf 9", "go to shelf 9", "go to shelf 9", "go to shelf 9"], 9),
+        [],
+        "a wrong place"
+    );
+}

@@ -1,0 +1,70 @@
+//! What counts of a mentor's reply that was cut off: whole items of a list, whole sentences and lines of a text.
+
+use super::label::unbulleted;
+use super::quoted::is_quote;
+use super::{Items, ReadItem, Remarks, list};
+
+/// Reads a list that was cut off: as [`items`](super::items()) does, and without the last item unless the reply shows that it
+/// is complete (a line end, a comma or bracket behind it, its closing quote or bracket). `by` says what cut the reply off.
+pub fn whole_items(reply: &str, by: &str) -> Items {
+    let mut read = list::items(reply);
+    let end = reply.trim_end_matches([' ', '\t']).len();
+    let suspect =
+        |item: &ReadItem| item.at.end >= end && !is_closed(reply.get(item.at.clone()).unwrap_or_default());
+    let Some(last) = read.items.iter().position(suspect) else {
+        return read;
+    };
+    let item = read.items.remove(last);
+    let mut remarks = Remarks::new(reply);
+    let part = reply.get(item.at).unwrap_or_default();
+    remarks.drop_lesson(&format!("cut off by {by}, so it was not used"), part, item.text);
+    read.complaints.append(&mut remarks.complaints);
+    read.complaints.sort_by_key(|c| c.at.start);
+    read.dropped.append(&mut remarks.dropped);
+    read
+}
+
+/// Whether the words of an item, which nothing stands behind, end with the quote or bracket that they begin with.
+fn is_closed(words: &str) -> bool {
+    let words = words.trim();
+    let words = unbulleted(words).unwrap_or(words);
+    let end = words.trim_end_matches(',');
+    let Some(last) = end.chars().next_back() else { return false };
+    // An apostrophe may be the last that came of a word: as a quote it ends a sentence.
+    let text = &end[..end.len() - last.len_utf8()];
+    let quote = is_quote(last) && (!"'’‘`".contains(last) || text.ends_with(['.', '!', '?']));
+    // A record is complete with its last quote: one that is cut inside a text was not read as an item.
+    let opened = words.starts_with(|c: char| is_quote(c) || "{[(".contains(c)) && !text.is_empty();
+    opened && (quote || words.starts_with(['{', '[', '(']) && "]})".contains(last))
+}
+
+/// Divides a text that was cut off behind its last whole line or, where `sentences` count, its last whole sentence: what
+/// stands before it counts, what stands behind it does not.
+pub fn whole_text(reply: &str, sentences: bool) -> (&str, &str) {
+    let lines = reply.rfind('\n').map_or(0, |at| at + 1);
+    let tail = &reply[lines..];
+    let (mut end, mut word) = (0, 0);
+    let mut chars = tail.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c.is_whitespace() {
+            word = at + c.len_utf8();
+        }
+        if !sentences || !".!?…。".contains(c) || ends_no_sentence(&tail[word..at]) {
+            continue;
+        }
+        let mut behind = at + c.len_utf8();
+        while let Some((at, close)) = chars.next_if(|(_, c)| is_quote(*c) || ")*".contains(*c)) {
+            behind = at + close.len_utf8();
+        }
+        if chars.peek().is_none_or(|(_, next)| next.is_whitespace()) {
+            end = behind;
+        }
+    }
+    reply.split_at(lines + end)
+}
+
+/// Whether the dot behind this word numbers a line (`2.`) or belongs to an abbreviation.
+fn ends_no_sentence(word: &str) -> bool {
+    let number = word.chars().all(|c| c.is_ascii_digit() || "(*#-".contains(c));
+    !word.is_empty() && number || ["e.g", "i.e", "(e.g", "(i.e", "vs"].contains(&word)
+}

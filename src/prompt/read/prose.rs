@@ -1,0 +1,144 @@
+//! What is no list and no lesson though it has words: refusals, paragraphs, texts that are too long.
+
+use super::{ReadItem, Remarks};
+
+/// The most characters of a lesson, and of each half of a mistake with its solution. The longest rule in the papers has 205
+/// (OmniReflect, table 7: a solution for `BabyAI`); a text of more than twice that is a report.
+const LONGEST: usize = 400;
+
+/// So many sentences in a line make it a paragraph.
+const SENTENCES: usize = 3;
+
+/// Removes items that are no lessons: refusals, and texts of more than [`LONGEST`] characters.
+pub(super) fn drop_unfit(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
+    items.retain(|item| {
+        let solution = item.text.solution.as_deref().unwrap_or_default();
+        let longest = item.text.text.chars().count().max(solution.chars().count());
+        let what = if longest > LONGEST {
+            format!("{longest} characters are too long for a lesson (at most {LONGEST})")
+        } else if refuses(&item.text.text) {
+            "this is a refusal and no lesson".to_owned()
+        } else {
+            return true;
+        };
+        let part = remarks.reply.get(item.at.clone()).unwrap_or_default();
+        remarks.drop_lesson(&what, part, item.text.clone());
+        false
+    });
+}
+
+/// Why paragraphs without any form of a list are no list of lessons; none where each is a sentence or two.
+pub(super) fn why_no_list(paragraphs: &[String]) -> Option<&'static str> {
+    if paragraphs.iter().any(|p| refuses(p)) || paragraphs.first().is_some_and(|p| declines(p)) {
+        return Some("a refusal is no list, so nothing of it was used");
+    }
+    let rambles = |p: &String| sentences(p) >= SENTENCES || p.trim_end().ends_with('?');
+    paragraphs.iter().any(rambles).then_some("prose is no list, so nothing of it was used")
+}
+
+/// A text in small letters, with plain apostrophes: its beginning.
+fn small(text: &str) -> String {
+    text.trim_start()
+        .chars()
+        .take(160)
+        .map(|c| if c == '’' { '\'' } else { c })
+        .collect::<String>()
+        .to_lowercase()
+}
+
+/// Whether a text refuses to answer, in words that no lesson begins with.
+fn refuses(text: &str) -> bool {
+    const BEGINNINGS: &[&str] = &[
+        "i'm sorry",
+        "i am sorry",
+        "sorry,",
+        "sorry, but",
+        "i apologize",
+        "i apologise",
+        "my apologies",
+        "apologies",
+        "unfortunately, i ",
+        "as an ai",
+        "as a language model",
+        "as a large language model",
+        "i'm an ai",
+        "i am an ai",
+        "i'm just an ai",
+        "i must decline",
+    ];
+    const UNABLE: &[&str] = &[
+        "i can't ",
+        "i cannot ",
+        "i can not ",
+        "i won't ",
+        "i will not ",
+        "i'm unable to ",
+        "i am unable to ",
+        "i'm not able to ",
+        "i am not able to ",
+        "i'm not comfortable ",
+        "i am not comfortable ",
+    ];
+    const TO_DO: &[&str] = &[
+        "assist",
+        "help with",
+        "help you",
+        "fulfill",
+        "fulfil",
+        "comply",
+        "provide",
+        "answer",
+        "generate",
+        "create",
+        "discuss",
+        "engage",
+        "respond",
+        "complete this request",
+        "do that",
+        "continue with",
+    ];
+    let text = small(text);
+    BEGINNINGS.iter().any(|b| text.starts_with(b))
+        || UNABLE
+            .iter()
+            .any(|u| text.strip_prefix(u).is_some_and(|rest| TO_DO.iter().any(|d| rest.starts_with(d))))
+}
+
+/// Whether a text without any form of a list speaks of what its writer cannot do: among bullets this may be a lesson.
+fn declines(text: &str) -> bool {
+    const UNABLE: &[&str] = &[
+        "i can't ",
+        "i cannot ",
+        "i can not ",
+        "i won't ",
+        "i'm unable ",
+        "i am unable ",
+        "i'm not able ",
+        "i am not able ",
+        "i don't have ",
+        "i do not have ",
+    ];
+    let text = small(text);
+    UNABLE.iter().any(|u| text.starts_with(u))
+}
+
+/// The sentences of a text: each ends with its mark, and the next begins with a capital letter. Linear.
+fn sentences(text: &str) -> usize {
+    let text = text.trim_end();
+    let mut count = usize::from(!text.is_empty());
+    let mut ended = false;
+    let mut blank = false;
+    for c in text.chars() {
+        if c.is_whitespace() {
+            blank = true;
+            continue;
+        }
+        if ended && blank && c.is_uppercase() {
+            count += 1;
+        }
+        ended = matches!(c, '.' | '!' | '?' | '…' | '。')
+            || ended && !blank && matches!(c, '"' | '”' | '\'' | '’' | ')');
+        blank = false;
+    }
+    count
+}
