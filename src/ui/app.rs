@@ -310,6 +310,7 @@ impl App {
             | Request::Marks(_)
             | Request::Beside(_)
             | Request::Teach { .. }
+            | Request::Accept { .. }
             | Request::Do(_)
             | Request::Say(_) => {}
         }

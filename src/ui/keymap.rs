@@ -73,6 +73,8 @@ modes! {
     Prompt = "prompt", "In the prompt view", Some(Mode::Overlay), false;
     /// Details of a lesson.
     Details = "details", "In the details of a lesson", Some(Mode::Overlay), false;
+    /// Details of a step whose reflections dropped something.
+    Step = "step", "In the details of a step where words of the mentor were not kept", Some(Mode::Overlay), false;
     /// A summary that waits.
     Summary = "summary", "Over a summary that waits for your word", Some(Mode::Overlay), false;
     /// The list of the run's episodes.

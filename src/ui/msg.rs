@@ -96,6 +96,13 @@ pub enum Request {
         /// The lesson that gets other words; none: a new one.
         of: Option<LessonId>,
     },
+    /// Open the lesson editor over words of the mentor that were not kept.
+    Accept {
+        /// The lesson that they would have been.
+        draft: Draft,
+        /// Where they come from.
+        evidence: String,
+    },
     /// Go on with another branch.
     Switch(BranchId),
     /// Read the branches anew; the answer goes to the screen and to the topmost overlay.

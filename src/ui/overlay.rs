@@ -64,7 +64,7 @@ use super::look::Look;
 use super::model::{Focus, Model};
 use super::msg::{Request, ThenAt};
 use super::outside::ModelList;
-use super::update::{chosen_kind, chosen_lesson};
+use super::update::{chosen_lesson, kind_to_type};
 use crate::domain::{Asked, Autonomy, Kind, LessonId};
 use crate::driver::{Accepted, Fork};
 use crate::text::truncate;
@@ -312,7 +312,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         }
         Action::Remark => Box::new(LineBox::new(Purpose::Remark { step: look.moment.chosen() })),
         Action::AddLesson => {
-            let kind = chosen_kind(model, look);
+            let kind = kind_to_type(model, look);
             Box::new(editor(model, look, Draft::new(kind), 0))
         }
         Action::LessonFromOverride => {
@@ -320,7 +320,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
             let last = steps.and_then(|s| s.iter().rev().find(|s| s.by_person() && s.wanted().is_some()));
             let kinds = look.kinds();
             let error = kinds.iter().find(|k| **k == Kind::Error);
-            let kind = error.copied().unwrap_or_else(|| chosen_kind(model, look));
+            let kind = error.copied().unwrap_or_else(|| kind_to_type(model, look));
             let draft = last.and_then(|s| Some((s, Draft::of_override(s, kind)?)));
             let Some((step, draft)) = draft else {
                 return Err("no proposal of this episode has been overridden".to_owned());
@@ -337,7 +337,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
             let lesson = chosen_lesson(model, look).ok_or_else(|| none("there is no lesson here"))?;
             Box::new(Details::new(lesson.id.clone()))
         }
-        Action::Open | Action::Inspect => Box::new(StepView::new(look.moment.chosen())),
+        Action::Open | Action::Inspect => Box::new(StepView::new(look.moment.chosen(), look)),
         _ => return Err(format!("`{}` does nothing here", action.name())),
     })
 }
@@ -352,7 +352,7 @@ pub(super) fn teach(
     let lesson = of.map(|id| look.shown().pool.get(id));
     let editor = match lesson {
         Some(lesson) => editor(model, look, Draft::of(lesson?), lesson?.number),
-        None => editor(model, look, Draft::new(chosen_kind(model, look)), 0),
+        None => editor(model, look, Draft::new(kind_to_type(model, look)), 0),
     };
     Some(Box::new(editor.on_branch(fork)))
 }

@@ -14,7 +14,7 @@ mod turn;
 mod undo;
 
 pub(crate) use cursor::{after, place};
-pub(crate) use lesson::{chosen as chosen_lesson, kind as chosen_kind};
+pub(crate) use lesson::{chosen as chosen_lesson, kind_to_type};
 pub(crate) use news::ended;
 pub use undo::Labels;
 
@@ -27,7 +27,7 @@ use super::msg::{Msg, Request};
 use super::overlay::{self, Reaction};
 use super::view::Scratch;
 use crate::domain::{Autonomy, EndReason};
-use crate::engine::{Command, Pace};
+use crate::engine::{Command, LessonWish, Pace};
 use crossterm::event::KeyEventKind;
 use std::time::Duration;
 
@@ -106,6 +106,7 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
             | Request::RetryWrite
             | Request::Fork(_)
             | Request::Teach { .. }
+            | Request::Accept { .. }
             | Request::Switch(_)
             | Request::Relabel(..)
                 if look.reading() =>
@@ -113,7 +114,7 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
                 only_read(model, look);
             }
             // A change of the past's lessons is one on a branch of its own.
-            Request::Send(command @ Command::Lesson(_)) if model.past() => {
+            Request::Send(command @ Command::Lesson(_)) if model.past() && !accepts(&command) => {
                 let words = fork::words(&command, look);
                 fork::open(model, look, &overlay::Change::Wish(Box::new(command), words));
             }
@@ -124,6 +125,10 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
             }
             Request::Teach { fork, of } => {
                 model.overlays.extend(overlay::teach(model, look, fork, of.as_ref()));
+            }
+            Request::Accept { draft, evidence } => {
+                let editor = overlay::Editor::new(&draft, draft.clone(), &look.kinds(), 0);
+                model.overlays.push(Box::new(editor.resting_on(evidence).of_mentor()));
             }
             other => {
                 let other = undo::turned(model, look, other);
@@ -381,4 +386,9 @@ fn again(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     }
     wants.push(Request::Send(Command::Begin(Box::new(episode.task.clone()))));
     wants
+}
+
+/// Words of the mentor that a person accepts are a lesson from now on, also where they were found in the past.
+fn accepts(command: &Command) -> bool {
+    matches!(command, Command::Lesson(LessonWish::Accept { .. }))
 }

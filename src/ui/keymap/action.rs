@@ -64,6 +64,7 @@ actions! {
     Remark = "remark", "write a remark on this turn";
     AddLesson = "lesson-add", "teach a lesson";
     LessonFromOverride = "lesson-from-override", "teach a lesson from the last override, filled in beforehand";
+    AcceptLesson = "lesson-accept", "take words of the mentor that were not kept as a lesson";
     EditLesson = "lesson-edit", "change the words of the chosen lesson";
     PinLesson = "lesson-pin", "pin the chosen lesson, or unpin it";
     ScopeLesson = "lesson-scope", "give the chosen lesson the next reach: episode, task, task type, environment";
@@ -161,6 +162,7 @@ impl Action {
                 | Self::Difference
                 | Self::EditPrompt
                 | Self::RefuseAll
+                | Self::AcceptLesson
                 | Self::AddBreak
                 | Self::EditBreak
                 | Self::ToggleBreak

@@ -54,6 +54,8 @@ pub struct Editor {
     evidence: String,
     note: Option<&'static str>,
     from_draft: bool,
+    /// The words are the mentor's: where they stay as they are, the lesson is the mentor's, accepted by the person.
+    of_mentor: bool,
     /// The branch that begins with the lesson.
     fork: Option<Fork>,
 }
@@ -130,6 +132,7 @@ impl Editor {
             evidence: String::new(),
             note: None,
             from_draft: *draft != before,
+            of_mentor: false,
             fork: None,
             before,
         }
@@ -139,6 +142,13 @@ impl Editor {
     #[must_use]
     pub fn resting_on(mut self, evidence: String) -> Self {
         self.evidence = evidence;
+        self
+    }
+
+    /// Says that the words are the mentor's.
+    #[must_use]
+    pub fn of_mentor(mut self) -> Self {
+        self.of_mentor = true;
         self
     }
 
@@ -200,8 +210,25 @@ impl Editor {
         }
     }
 
+    /// The mistake and what to do instead, where a new lesson is typed as `mistake -> solution` and its kind was not chosen.
+    fn typed_pair(&self) -> Option<(String, String)> {
+        let open = self.of.is_none() && !self.of_mentor && self.kind == self.before.kind;
+        let kind = self.kind == Kind::Abstract && self.kinds.contains(&Kind::Error);
+        let text = self.text.text();
+        let (mistake, solution) = text.split_once("->").filter(|_| open && kind)?;
+        let (mistake, solution) = (mistake.trim(), solution.trim());
+        (!mistake.is_empty() && !solution.is_empty()).then(|| (mistake.to_owned(), solution.to_owned()))
+    }
+
     fn save(&mut self, look: &Look<'_>) -> Reaction {
-        let draft = self.draft();
+        let mut draft = self.draft();
+        if let Some((mistake, solution)) = self.typed_pair() {
+            if self.scope == usual(self.kind) {
+                self.scope = usual(Kind::Error);
+            }
+            self.kind = Kind::Error;
+            (draft.text, draft.solution) = (mistake, solution);
+        }
         if draft.text.is_empty() {
             self.note = Some("write the lesson first");
             self.at = At::Text;
@@ -211,6 +238,10 @@ impl Editor {
         let text = LessonText { text: draft.text, solution };
         let wish = |w| Request::Send(Command::Lesson(w));
         let mut requests = vec![Request::Keep { of: draft.of.clone(), draft: None }];
+        if self.of_mentor {
+            // What was typed and kept for a lesson of one's own is another matter.
+            requests.clear();
+        }
         if let Some(id) = draft.of {
             let was = LessonText {
                 text: self.before.text.clone(),
@@ -224,7 +255,13 @@ impl Editor {
             }
         } else {
             let (kind, scope, evidence) = (self.kind, self.scope, self.evidence.clone());
-            requests.push(wish(LessonWish::add(kind, scope, text, evidence)));
+            let was = (&*self.before.text, &*self.before.solution);
+            let edited = (&*text.text, text.solution.as_deref().unwrap_or_default()) != was;
+            requests.push(wish(if self.of_mentor {
+                LessonWish::Accept { kind, scope, text, edited, evidence }
+            } else {
+                LessonWish::add(kind, scope, text, evidence)
+            }));
         }
         if let Some(fork) = &self.fork {
             let wishes = requests.iter().filter_map(|r| match r {
@@ -241,7 +278,7 @@ impl Editor {
             requests.push(Request::Fork(Fork { then, ..fork.clone() }));
             return Reaction { requests, close: true };
         }
-        if requests.len() > 1 {
+        if requests.iter().any(|r| matches!(r, Request::Send(_))) {
             let again = look.keymap.label(Action::AskAgain).unwrap_or_default();
             let asked = look.thinking() || look.moment.head.awaiting().is_some();
             requests.push(Request::Say(if asked && !again.is_empty() {
@@ -270,6 +307,9 @@ impl Overlay for Editor {
                 let draft = self.draft();
                 let of = draft.of.clone();
                 let kept = (draft != self.before).then_some(draft);
+                if self.of_mentor && kept.is_none() {
+                    return Reaction::close();
+                }
                 let mut requests = Vec::new();
                 if kept.is_some() {
                     requests.push(Request::Say("the draft is kept".to_owned()));
@@ -345,7 +385,7 @@ impl Overlay for Editor {
         let label = |at: At| if self.at == at { Role::Focus } else { Role::Title };
         let head = take(1);
         put_line(
-            &[(label(At::Text), if error { "The mistake" } else { "What was learnt" }.to_owned())],
+            &[(label(At::Text), if error { "The mistake" } else { "The lesson" }.to_owned())],
             head,
             canvas,
         );
@@ -363,7 +403,11 @@ impl Overlay for Editor {
             (value(At::Scope), turn(At::Scope, scope_word(self.scope))),
         ];
         put_line(&pieces, take(1), canvas);
+        let pair = self.typed_pair().is_some();
         let told = match (self.note, self.evidence.is_empty()) {
+            (None, _) if pair => {
+                (Role::Dim, "Saved as an Error: a mistake -> what to do instead.".to_owned())
+            }
             (Some(note), _) => (Role::Warn, note.to_owned()),
             (None, false) => (Role::Dim, format!("rests on: {}", self.evidence)),
             (None, true) => {

@@ -2,13 +2,14 @@
 
 use super::made::Made;
 use super::window::{Line, Page, Scroll, paragraph};
-use super::{Overlay, Reaction, scrolled};
-use crate::domain::{FailureKind, NoteKind, PromptRecord, Seq, Step, Usage, price};
+use super::{Draft, Overlay, Reaction, scrolled};
+use crate::domain::{FailureKind, LessonText, NoteKind, PromptRecord, Reflection, Seq, Step, Usage, price};
 use crate::engine::{Effect, Event};
 use crate::report::source_words;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
+use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
@@ -18,12 +19,36 @@ pub struct StepView {
     number: u32,
     scroll: Scroll,
     made: Made,
+    /// Something that the mentor said was not kept here.
+    drops: bool,
+    /// The one of those texts that is offered next, and those that were.
+    next: usize,
 }
 
 impl StepView {
     /// Of this step of the listed episode.
-    pub fn new(number: u32) -> Self {
-        Self { number, scroll: Scroll::default(), made: Made::default() }
+    pub fn new(number: u32, look: &Look<'_>) -> Self {
+        let drops = look.step(number).is_some_and(|step| dropped(step, look).next().is_some());
+        Self { number, scroll: Scroll::default(), made: Made::default(), drops, next: 0 }
+    }
+
+    /// Offers the next of the texts that were not kept, as the lesson it would have been.
+    fn accept(&mut self, look: &Look<'_>) -> Reaction {
+        let Some(step) = look.step(self.number) else { return Reaction::default() };
+        let all: Vec<_> = dropped(step, look).collect();
+        // One that is a lesson by now is offered no more.
+        let known = |text: &LessonText| look.moment.head.pool.all().any(|lesson| lesson.text() == text);
+        let open = (0..all.len()).map(|n| (self.next + n) % all.len()).find(|n| !known(all[*n].1));
+        let Some(at) = open else {
+            return Reaction::want(Request::Say("all of it is in the pool already".to_owned()));
+        };
+        self.next = at + 1;
+        let (reflection, text) = all[at];
+        let mut draft = Draft::new(reflection.kind);
+        draft.text.clone_from(&text.text);
+        draft.solution = text.solution.clone().unwrap_or_default();
+        let evidence = format!("the mentor's words at step {}, accepted by you", reflection.step);
+        Reaction::want(Request::Accept { draft, evidence })
     }
 
     fn lines(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
@@ -36,6 +61,16 @@ impl StepView {
         };
         step_lines(step, look, columns)
     }
+}
+
+/// The texts of a step's reflections that were not kept, in order.
+fn dropped<'a>(
+    step: &'a Step,
+    look: &'a Look<'_>,
+) -> impl Iterator<Item = (&'a Reflection, &'a LessonText)> + use<'a> {
+    let all = &look.state_of(step.number).reflections;
+    let of_step = step.reflections.iter().filter_map(|index| all.get(*index as usize));
+    of_step.flat_map(|reflection| reflection.dropped.iter().map(|text| (&**reflection, text)))
 }
 
 /// What stands below words that the agent did not write.
@@ -125,6 +160,10 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
         for complaint in &reflection.complaints {
             say("ignored", Role::Warn, &format!("{name}: {complaint}"));
         }
+        for text in &reflection.dropped {
+            let solution = text.solution.as_ref().map(|s| format!(" {} {s}", look.glyphs.instead));
+            say("not kept", Role::Dim, &format!("{}{}", text.text, solution.unwrap_or_default()));
+        }
     }
     for remark in &step.remarks {
         say("remark", Role::Person, remark);
@@ -134,6 +173,9 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
     }
     for told in &step.unsent {
         say("unsent", Role::Warn, told);
+    }
+    for warning in &step.warnings {
+        say("warning", Role::Warn, warning);
     }
     lines.extend(failures(step.number, look, columns));
     lines.extend(paragraph((Role::Dim, &label("cost")), Role::Dim, &cost(&step.usage), columns));
@@ -233,12 +275,13 @@ impl Overlay for StepView {
     }
 
     fn mode(&self) -> Mode {
-        Mode::Overlay
+        if self.drops { Mode::Step } else { Mode::Overlay }
     }
 
-    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
         match action {
             Action::Open => Reaction::close(),
+            Action::AcceptLesson => self.accept(look),
             _ => scrolled(&self.scroll, action),
         }
     }
@@ -251,7 +294,7 @@ impl Overlay for StepView {
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let title =
             if self.number == 0 { "The beginning".to_owned() } else { format!("Turn {}", self.number) };
-        let page = Page { title: &title, columns: 96, mode: Mode::Overlay, scroll: &self.scroll };
+        let page = Page { title: &title, columns: 96, mode: self.mode(), scroll: &self.scroll };
         page.draw(look, screen, canvas, |columns| {
             self.made.rows(look, columns, |columns| self.lines(look, columns))
         });

@@ -2,7 +2,7 @@
 
 use super::Stage;
 use super::overlays::{admissible, lost, typed};
-use crate::domain::{Fate, Kind, LessonStatus, LessonText, Scope, ShownAs};
+use crate::domain::{By, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs};
 use crate::engine::{Cause, Command, Event, LessonWish};
 use crate::ui::fixture::kitchen;
 use crate::ui::model::Focus;
@@ -110,10 +110,96 @@ fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
     typed(&mut stage, "Three.");
     let wants = stage.press("Enter");
     let text = LessonText::plain("Two\nlines.\n\nThree.");
-    let wish = LessonWish::add(Kind::Error, Scope::Environment, text, String::new());
+    let wish = LessonWish::add(Kind::Abstract, Scope::Environment, text, String::new());
     assert_eq!(wants, [Request::Send(Command::Lesson(wish))]);
     assert!(stage.model.notice.as_ref().is_some_and(|n| n.text.starts_with("counts from the next prompt")));
     assert_eq!(stage.model.drafts, []);
+}
+
+/// "These mistakes were made so far: - Look on a shelf first." is how typed advice reached a model.
+#[test]
+fn a_typed_lesson_was_a_mistake_and_is_advice_unless_the_person_says_otherwise() {
+    let saved = |keys: &dyn Fn(&mut Stage)| {
+        let mut stage = Stage::new(kitchen(), 80, 24);
+        keys(&mut stage);
+        match stage.press("Enter").as_slice() {
+            [Request::Send(Command::Lesson(LessonWish::Add { kind, text, .. }))] => (*kind, text.clone()),
+            other => panic!("{other:?}"),
+        }
+    };
+    let words = "Look on a shelf first.";
+    let advice = (Kind::Abstract, LessonText::plain(words));
+    let type_it = |stage: &mut Stage| {
+        stage.press("a");
+        typed(stage, words);
+    };
+    assert_eq!(saved(&type_it), advice);
+    // The lane of Errors that the panes begin with, or the one that has the focus, makes no mistake of it.
+    let over_errors = |stage: &mut Stage| {
+        stage.model.focus = Focus::Lanes;
+        type_it(stage);
+    };
+    assert_eq!(saved(&over_errors), advice);
+    // Tab leads to the kind.
+    let by_tab = |stage: &mut Stage| {
+        type_it(stage);
+        stage.press("Tab");
+        stage.press("Right");
+    };
+    assert_eq!(saved(&by_tab), (Kind::Error, LessonText::plain(words)));
+    let pair = |stage: &mut Stage| {
+        stage.press("a");
+        typed(stage, "Searched drawers. -> Look on a shelf first.");
+    };
+    assert_eq!(saved(&pair), (Kind::Error, LessonText::error("Searched drawers.", words)));
+}
+
+/// What a mentor's reply lost was only complained about, in its first words.
+#[test]
+fn words_of_the_mentor_that_were_not_kept_can_be_taken_as_lessons() {
+    let mut fixture = kitchen();
+    let question = crate::domain::Question::reflect(Kind::Abstract);
+    let calls = fixture.ask_mentor(&[question]);
+    let never = "Never put the mug in the coffeemachine before it";
+    fixture.answered_in_part(
+        calls[0],
+        question,
+        &["Look first."],
+        &["cut off by the token limit"],
+        &[never, "Prose."],
+    );
+    fixture.pause();
+    let mut stage = Stage::new(fixture, 120, 36);
+    stage.press("i");
+    insta::assert_snapshot!("step_not_kept_120x36", super::screen(&stage.draw()));
+    assert_eq!(stage.press("a"), []);
+    let evidence = |stage: &mut Stage| match stage.press("Enter").as_slice() {
+        [Request::Send(Command::Lesson(LessonWish::Accept { text, edited: false, evidence, .. }))] => {
+            (text.text.clone(), evidence.clone())
+        }
+        other => panic!("{other:?}"),
+    };
+    let (text, rests_on) = evidence(&mut stage);
+    assert_eq!(text, never);
+    assert!(rests_on.contains("the mentor's words") && rests_on.contains("accepted by you"));
+    // The next one; with other words it is the person's own.
+    stage.press("a");
+    typed(&mut stage, " Or not.");
+    let wants = stage.press("Enter");
+    let own = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonWish::Accept { text, edited: true, .. })) if text.text == "Prose. Or not.");
+    assert!(wants.iter().any(own), "{wants:?}");
+    // Seen in the past they are a lesson of the present all the same, and no branch.
+    let mut fixture = kitchen();
+    let calls = fixture.ask_mentor(&[question]);
+    fixture.answered_in_part(calls[0], question, &[], &["cut off by the token limit"], &[never]);
+    fixture.take("go to stoveburner 1", By::Actor, "Nothing happens.", 0.5, serde_json::Value::Null);
+    fixture.propose(None, Some("look"));
+    let mut stage = Stage::new(fixture, 120, 36);
+    stage.press("Left");
+    assert!(stage.model.past());
+    stage.press("i");
+    stage.press("a");
+    assert_eq!(evidence(&mut stage).0, never);
 }
 
 #[test]

@@ -118,9 +118,7 @@ fn every_overlay_fits_and_closes() {
     pictures("remark", kitchen, |s| drop(s.press("N")));
     pictures("lesson_new", kitchen, |s| {
         s.press("a");
-        typed(s, "Went to a stoveburner to heat food.");
-        s.press("Tab");
-        typed(s, "Use the microwave.");
+        typed(s, "Look for food on countertops first.");
         s.press("Tab");
     });
     pictures("lesson_from_override", kitchen, |s| drop(s.press("A")));

@@ -209,6 +209,9 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         };
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, &words);
     }
+    for warning in &step.warnings {
+        w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Warn, warning);
+    }
     for told in &step.unsent {
         let words = format!("from here on not sent to the server: {told}");
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, &words);
@@ -381,6 +384,14 @@ fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     }
     for complaint in reflection.complaints.iter().take(SHOWN) {
         w.within(ROWS, (Role::Warn, &format!("    {} ", glyphs.mistake)), 6, Role::Dim, complaint);
+    }
+    let texts = match reflection.dropped.len() {
+        0 => None,
+        1 => Some("1 text not kept; the step details offer it as a lesson".to_owned()),
+        n => Some(format!("{n} texts not kept; the step details offer them as lessons")),
+    };
+    if let Some(texts) = texts {
+        w.within(ROWS, (Role::Warn, &format!("    {} ", glyphs.mistake)), 6, Role::Dim, &texts);
     }
     if reflection.complaints.len() > SHOWN {
         let words = format!("{} {} more complaints", glyphs.more, reflection.complaints.len() - SHOWN);
