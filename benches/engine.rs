@@ -137,6 +137,7 @@ impl Rig {
             spec: Box::new(spec),
             pool: Vec::new(),
             carried: None,
+            breaks: Vec::new(),
         };
         rig.feed(&Input::Command(start));
         rig.feed(&Input::Command(Command::Run));

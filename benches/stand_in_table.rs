@@ -247,7 +247,13 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
             ("typed".to_owned(), wish)
         })
         .collect();
-    let start = Command::Start { session: "table".to_owned(), spec: Box::new(spec), pool, carried: None };
+    let start = Command::Start {
+        session: "table".to_owned(),
+        spec: Box::new(spec),
+        pool,
+        carried: None,
+        breaks: Vec::new(),
+    };
     feed(&mut engine, &Input::Command(start));
     feed(&mut engine, &Input::Command(Command::Run));
     let mut world: Option<Box<dyn Environment>> = None;

@@ -45,6 +45,7 @@ impl Rig {
             spec: Box::new(spec),
             pool: Vec::new(),
             carried: None,
+            breaks: Vec::new(),
         });
         rig.wish(Command::Run);
         rig

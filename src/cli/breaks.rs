@@ -39,7 +39,7 @@ pub(super) fn given(flags: &[String]) -> Result<Vec<String>, Fault> {
     Ok(flags.to_vec())
 }
 
-/// Sets them in a session that has not gone on yet. What is there already is not set twice.
+/// Sets them in a resumed session that has not gone on yet. What is there already is not set twice.
 pub(super) fn set(handle: &Handle, breaks: &[String]) {
     for text in breaks {
         handle.send(Command::Break { text: text.clone(), of: None });

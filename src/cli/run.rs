@@ -13,7 +13,7 @@ use super::setup::{Plan, meta, plan_after, playable};
 use super::tell::{Teller, Voice};
 use super::watch::{Ended, run_to_end};
 use crate::domain::Lesson;
-use crate::driver::{Driver, worlds};
+use crate::driver::{Driver, Launch, worlds};
 use crate::engine::{LessonWish, State};
 use crate::report::{Tally, summary_line};
 use std::path::PathBuf;
@@ -80,13 +80,12 @@ pub(super) fn begin(
             meta(&plan.spec, 0),
             plan.spec.clone(),
             plan.pool.clone(),
-            plan.launch.clone(),
+            Launch { breaks, ..plan.launch },
         )?;
-        breaks::set(&handle, &breaks);
         return super::plain::interact(&handle, thread, &session.dir, plan.worlds, out);
     }
     if !alone && super::terminal() {
-        return super::screen::start(config, plan, screen, &breaks, &mut out);
+        return super::screen::start(config, plan, screen, breaks, &mut out);
     }
     if !alone {
         out.note("no terminal here: playing without a screen and printing the transcript");
@@ -178,6 +177,7 @@ pub(super) fn one(
     let playable = if policy(config) == OnError::SkipTask { Ok(()) } else { playable(plan) };
     let mut launch = plan.launch.clone();
     launch.policy.attended = false;
+    launch.breaks = breaks.to_vec();
     let started = playable.and_then(|()| {
         Driver::start(root, about, plan.spec.clone(), plan.pool.clone(), launch).map_err(Fault::from)
     });
@@ -187,7 +187,6 @@ pub(super) fn one(
     };
     let label = salt.map(|_| session.meta.session.clone());
     let mut teller = Teller::new(voice, out.clone(), &session.dir, label, plan.worlds.clone());
-    breaks::set(&handle, breaks);
     let ended = run_to_end(&handle, thread, &mut teller, policy(config));
     Done { ended, state: Some(teller.state), dir: Some(session.dir) }
 }

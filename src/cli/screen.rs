@@ -7,7 +7,7 @@ use super::outside::around;
 use super::place::{self, Opened};
 use super::setup::{Plan, launch, meta, playable, templates};
 use super::watch::Shown;
-use super::{args, bounded, breaks, watch};
+use super::{args, bounded, watch};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Signal, Store, TYPING};
 use crate::engine::{Command, State};
@@ -31,7 +31,7 @@ pub(super) fn start(
     config: &Config,
     plan: Plan,
     look: &args::Screen,
-    breaks: &[String],
+    breaks: Vec<String>,
     out: &mut Out,
 ) -> Result<(), Fault> {
     // What cannot be shown, or played, makes no session.
@@ -41,8 +41,8 @@ pub(super) fn start(
     // A person watches: the built-in actor types.
     let mut launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
     launch.carried.clone_from(&plan.launch.carried);
+    launch.breaks = breaks;
     let (handle, thread, session) = Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, launch)?;
-    breaks::set(&handle, breaks);
     handle.send(Command::Step);
     let again = plan.launch.carried.as_ref().map(|c| format!("{} once more, as it began", c.source));
     let said: Vec<String> = again.into_iter().chain(plan.warnings).collect();
@@ -90,7 +90,7 @@ pub(super) fn show(
         // The session is put down: the episode is played again in one of its own.
         Ok(Exit::Rerun(number)) => {
             let again = super::again::plan(config, Some(&dir.display().to_string()), number, false)?;
-            start(config, again, look, &[], out)
+            start(config, again, look, Vec::new(), out)
         }
         Ok(Exit::Signal(_)) => Err(Fault::new(FaultKind::Interrupted, "interrupted", "")),
         Err(error) => Err(Fault::new(

@@ -72,7 +72,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
                     (config, made)
                 }
             };
-            screen::start(&config, plan, look, &breaks, out)
+            screen::start(&config, plan, look, breaks, out)
         }
     }
 }

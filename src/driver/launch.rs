@@ -43,6 +43,8 @@ pub struct Launch {
     pub noted: Vec<(String, Setting)>,
     /// What an episode that is played again had at its start; a run that is begun takes it.
     pub carried: Option<Box<Carried>>,
+    /// Conditions of the breakpoints and watches that a run begins with.
+    pub breaks: Vec<String>,
 }
 
 /// Makes what a run needs beside its session, from the words of its spec.
@@ -149,9 +151,14 @@ impl Driver {
         let store = Arc::new(Store::default());
         store.timeline().fetch_with(writer.events().fetch());
         let engine = Engine::new(launch.policy.clone());
-        let carried = launch.carried.clone();
-        let begin =
-            Command::Start { session: session.meta.session.clone(), spec: Box::new(spec), pool, carried };
+        let (carried, breaks) = (launch.carried.clone(), launch.breaks.clone());
+        let begin = Command::Start {
+            session: session.meta.session.clone(),
+            spec: Box::new(spec),
+            pool,
+            carried,
+            breaks,
+        };
         let keeper = Keeper::new(Checkpoints::of(&session.trunk()), writer.events().clone());
         Self::spawn(engine, writer, keeper, session, launch, store, &begin)
     }

@@ -100,6 +100,7 @@ impl Launch {
             prefetch: false,
             noted: Vec::new(),
             carried: None,
+            breaks: Vec::new(),
         })
     }
 }

@@ -118,6 +118,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
         prefetch: false,
         noted: Vec::new(),
         carried: None,
+        breaks: Vec::new(),
     }
 }
 

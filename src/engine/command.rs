@@ -20,6 +20,8 @@ pub enum Command {
         pool: Vec<(String, LessonWish)>,
         /// What an episode that is played again had at its start.
         carried: Option<Box<Carried>>,
+        /// Conditions of breakpoints and watches to begin with.
+        breaks: Vec<String>,
     },
     /// Do what is proposed and stop at the next proposal.
     Step,

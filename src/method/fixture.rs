@@ -222,6 +222,7 @@ impl Play {
             spec: Box::new(spec),
             pool,
             carried: None,
+            breaks: Vec::new(),
         });
         play
     }

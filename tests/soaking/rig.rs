@@ -47,6 +47,7 @@ impl Rig {
             spec: Box::new(spec),
             pool: Vec::new(),
             carried: None,
+            breaks: Vec::new(),
         };
         rig.wish(&start).unwrap();
         rig

@@ -13,9 +13,10 @@ impl Engine {
     pub(super) fn person(&self, command: &Command) -> Result<Vec<Event>, Refusal> {
         let state = &self.state;
         match command {
-            Command::Start { session, spec, pool, carried } => {
+            Command::Start { session, spec, pool, carried, breaks } => {
                 let mut events = self.start(session, spec, pool)?;
                 events.extend(carried.clone().map(|carried| Event::Carried { carried }));
+                events.extend(self.first_breakpoints(breaks)?);
                 Ok(events)
             }
             _ if state.run.is_none() => Err(Refusal::new("no run has begun", "start one first")),

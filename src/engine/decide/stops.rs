@@ -1,9 +1,29 @@
 //! Wishes about breakpoints and watches.
 
+use crate::domain::Stop;
 use crate::engine::stops::MOST_BREAKPOINTS;
 use crate::engine::{Engine, Event, Refusal};
 
 impl Engine {
+    /// Those that a run begins with. They are part of its first batch: no crash comes between a run and its breakpoints.
+    pub(super) fn first_breakpoints(&self, texts: &[String]) -> Result<Vec<Event>, Refusal> {
+        let mut stops: Vec<Stop> = Vec::new();
+        for text in texts {
+            let stop = (self.policy.stops.read)(text)?;
+            if !stops.contains(&stop) {
+                stops.push(stop);
+            }
+        }
+        if stops.len() > MOST_BREAKPOINTS {
+            return Err(full());
+        }
+        Ok(stops
+            .into_iter()
+            .zip(1..)
+            .map(|(stop, breakpoint)| Event::BreakpointSet { breakpoint, stop })
+            .collect())
+    }
+
     /// Sets one, or gives one another condition. What is there already is not set twice: it is switched on.
     pub(super) fn set_breakpoint(&self, text: &str, of: Option<u32>) -> Result<Vec<Event>, Refusal> {
         let stops = &self.state.stops;
@@ -17,10 +37,7 @@ impl Engine {
             return Ok(if same.on { Vec::new() } else { vec![switched] });
         }
         if stops.all.len() >= MOST_BREAKPOINTS {
-            return Err(Refusal::new(
-                format!("a session holds {MOST_BREAKPOINTS} breakpoints and watches at most"),
-                "delete one first",
-            ));
+            return Err(full());
         }
         Ok(vec![Event::BreakpointSet { breakpoint: stops.last_number.saturating_add(1), stop }])
     }
@@ -48,4 +65,9 @@ impl Engine {
             Refusal::new(format!("there is no breakpoint or watch {number}"), next)
         })
     }
+}
+
+fn full() -> Refusal {
+    let why = format!("a session holds {MOST_BREAKPOINTS} breakpoints and watches at most");
+    Refusal::new(why, "delete one first")
 }

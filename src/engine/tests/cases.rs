@@ -336,7 +336,9 @@ fn a_loaded_pool_is_no_persons_hand_and_cannot_be_undone() {
     );
     let pool = vec![("pool.jsonl".to_owned(), wish.clone()), ("pool.jsonl".to_owned(), wish)];
     let spec = Box::new(spec(1, 50));
-    bench.wish(Command::Start { session: "s".to_owned(), spec, pool, carried: None }).unwrap();
+    bench
+        .wish(Command::Start { session: "s".to_owned(), spec, pool, carried: None, breaks: Vec::new() })
+        .unwrap();
     let ids: Vec<_> = bench.state().pool.all().map(|l| l.id.clone()).collect();
     assert_eq!(ids.len(), 2);
     assert_ne!(ids[0], ids[1]);

@@ -203,6 +203,7 @@ impl Bench {
                 spec: Box::new(spec),
                 pool: Vec::new(),
                 carried: None,
+                breaks: Vec::new(),
             })
             .unwrap();
         bench
@@ -228,7 +229,13 @@ impl Bench {
         let mut bench = Self { engine, ..Self::new() };
         let spec = Box::new(spec(tasks, steps));
         bench
-            .wish(Command::Start { session: "s".to_owned(), spec, pool: Vec::new(), carried: None })
+            .wish(Command::Start {
+                session: "s".to_owned(),
+                spec,
+                pool: Vec::new(),
+                carried: None,
+                breaks: Vec::new(),
+            })
             .unwrap();
         bench
     }
