@@ -9,6 +9,7 @@ mod anew;
 mod ask;
 mod branch;
 mod commit;
+mod halted;
 mod host;
 mod keeper;
 mod launch;
@@ -24,7 +25,8 @@ pub mod worlds;
 
 pub use anew::{Anew, decides};
 pub use branch::Fork;
-pub use commit::{HALTED_ADVICE, now};
+pub use commit::now;
+pub use halted::{Halt, Saved};
 pub use launch::{Driver, DriverError, Launch, Outfit, Resumed, open_read_only};
 pub use outfit::{Recording, TYPING, recorded};
 pub use stand_in::StandIn;

@@ -10,6 +10,7 @@ mod label;
 mod name;
 mod open;
 mod reader;
+mod rescue;
 mod session;
 mod stream;
 mod writer;
@@ -23,6 +24,7 @@ pub use label::{LABELS, Label, LabelChange, labels_in};
 pub use name::{session_name, slug};
 pub use open::{OpenBranch, Use, kept_states, open_branch};
 pub use reader::{BranchHeader, ReadBranch, Torn, fold, last_of, read_branch, read_bytes, read_line};
+pub use rescue::Rescue;
 pub use session::{Meta, Session, branch_path};
 pub use writer::Writer;
 
@@ -43,6 +45,14 @@ pub enum JournalError {
         action: &'static str,
         /// The system's word.
         source: std::io::Error,
+    },
+    /// Another program changed a file that this one is writing.
+    #[error("{path}: the journal {change} by another program while this session was writing it")]
+    Changed {
+        /// The branch file.
+        path: PathBuf,
+        /// What happened to it.
+        change: FileChange,
     },
     /// A line is not what the format says.
     #[error("{path}:{line}: {reason}")]
@@ -72,6 +82,17 @@ pub enum JournalError {
         /// The branch.
         branch: crate::domain::BranchId,
     },
+    /// A fork could not be read back.
+    #[error(
+        "branch {branch} stands on {most} others, one upon another, and no more can be read; fork from an event that it shares \
+         with an earlier branch, or play the episode again in a session of its own with `retrospect rerun`"
+    )]
+    TooDeep {
+        /// The branch that was to be forked.
+        branch: crate::domain::BranchId,
+        /// The most parents that a branch may have.
+        most: usize,
+    },
     /// A branch cannot be called that.
     #[error("a {what} has at most {most} characters: this has {chars}")]
     TooLong {
@@ -98,6 +119,43 @@ pub enum JournalError {
         /// The folder.
         path: PathBuf,
     },
+}
+
+/// What another program did to a file that is being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileChange {
+    /// No folder has it any more.
+    Removed,
+    /// It, or a folder above it, has another name.
+    Moved,
+    /// Another file has its name.
+    Replaced,
+    /// Bytes that were written are gone.
+    Shortened {
+        /// Its length in bytes.
+        is: u64,
+        /// How long it was.
+        was: u64,
+    },
+    /// Somebody else wrote to it.
+    Lengthened {
+        /// Its length in bytes.
+        is: u64,
+        /// How long it was.
+        was: u64,
+    },
+}
+
+impl std::fmt::Display for FileChange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Removed => f.write_str("was removed"),
+            Self::Moved => f.write_str("was moved or renamed"),
+            Self::Replaced => f.write_str("was replaced"),
+            Self::Shortened { is, was } => write!(f, "was cut from {was} to {is} bytes"),
+            Self::Lengthened { is, was } => write!(f, "was changed from {was} to {is} bytes"),
+        }
+    }
 }
 
 impl JournalError {

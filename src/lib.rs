@@ -22,6 +22,12 @@ pub mod domain;
 pub mod driver;
 pub mod engine;
 pub mod env;
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "opens, reads and writes files for the others"
+)]
+pub mod files;
 pub mod grid;
 #[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "sessions are files")]
 pub mod journal;

@@ -22,7 +22,7 @@ use crossterm::event::{
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use retrospect::domain::{Asked, CallId, Turn, Usage};
-use retrospect::driver::{Health, LiveCall, Signal};
+use retrospect::driver::{Halt, Health, LiveCall, Signal};
 use retrospect::engine::{Effect, Reply};
 use retrospect::provider::Phase;
 use retrospect::ui::keymap::Keymap;
@@ -208,7 +208,7 @@ impl Session {
         let call = self.rig.state().calls.keys().next().copied().unwrap_or(CallId(7));
         let phase = [Phase::Connecting, Phase::Waiting, Phase::Reasoning, Phase::Answering][rng.below(4)];
         let health = match rng.below(8) {
-            0 => Health::Halted(hostile::text(rng, 500)),
+            0 => Health::Halted(Halt { why: hostile::text(rng, 500), saved: None }),
             1 => Health::Ended,
             _ => Health::Running,
         };

@@ -1,5 +1,6 @@
 //! Reading from outside, but not without end: a device or a runaway program must not fill the memory.
 
+use crate::files;
 use std::io::{BufRead, Error, ErrorKind, Read as _, Result};
 use std::path::Path;
 
@@ -16,20 +17,20 @@ pub(super) fn line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<usize
     line_of(input, line, LINE)
 }
 
-/// Reads a file.
+/// Reads a regular file.
 ///
 /// # Errors
-/// The system's word, or `FileTooLarge` in words when the file is above 64 MB.
+/// As [`files::read`]; `FileTooLarge` in words when the file is above 64 MB.
 pub(super) fn file(path: &Path) -> Result<Vec<u8>> {
-    file_of(path, FILE)
+    files::read(path, FILE)
 }
 
-/// Reads a text file.
+/// Reads a regular text file.
 ///
 /// # Errors
 /// As [`file()`], and where the text is no UTF-8.
 pub(super) fn text(path: &Path) -> Result<String> {
-    String::from_utf8(file(path)?).map_err(|e| Error::new(ErrorKind::InvalidData, e.utf8_error()))
+    files::read_text(path, FILE)
 }
 
 fn line_of(input: &mut impl BufRead, line: &mut Vec<u8>, most: u64) -> Result<usize> {
@@ -38,15 +39,6 @@ fn line_of(input: &mut impl BufRead, line: &mut Vec<u8>, most: u64) -> Result<us
         return Err(Error::new(ErrorKind::FileTooLarge, format!("a line is longer than {most} bytes")));
     }
     Ok(read)
-}
-
-fn file_of(path: &Path, most: u64) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(Error::new(ErrorKind::FileTooLarge, format!("it is longer than {most} bytes")));
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -70,8 +62,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("lessons.txt");
         std::fs::write(&path, "12345").unwrap();
-        assert_eq!(file_of(&path, 5).unwrap(), b"12345");
-        assert_eq!(file_of(&path, 4).unwrap_err().to_string(), "it is longer than 4 bytes");
+        assert_eq!(files::read(&path, 5).unwrap(), b"12345");
+        assert_eq!(files::read(&path, 4).unwrap_err().to_string(), "it is longer than 4 bytes");
         std::fs::write(&path, [0xff]).unwrap();
         assert!(text(&path).is_err());
     }

@@ -171,7 +171,7 @@ fn sessions(config: &Config) -> Vec<Line> {
     );
     let probe = root.join(format!(".retrospect-{}", std::process::id()));
     let writable = std::fs::create_dir_all(&root)
-        .and_then(|()| std::fs::write(&probe, b""))
+        .and_then(|()| crate::files::create_new(&probe).map(drop))
         .and_then(|()| std::fs::remove_file(&probe));
     let mut lines = vec![match writable {
         Err(e) => line(

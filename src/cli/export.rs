@@ -6,6 +6,7 @@ use super::fault::Fault;
 use super::out::Out;
 use super::{place, screen};
 use crate::engine::Envelope;
+use crate::files;
 use crate::report::{At, BadAt, Record, Recording, html, json, markdown, reflexion, transcript};
 use std::path::Path;
 use std::sync::Arc;
@@ -48,7 +49,8 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
     };
     match &args.out {
         Some(path) => {
-            std::fs::write(path, text).map_err(|e| Fault::file(path, "could not be written", &e))?;
+            files::write_out(path, text.as_bytes())
+                .map_err(|e| Fault::file(path, "could not be written", &e))?;
             out.note(&format!("wrote {}", path.display()));
             Ok(())
         }
@@ -71,7 +73,7 @@ fn directory(events: &[Arc<Envelope>], folder: Option<&Path>, out: &mut Out) -> 
     std::fs::create_dir_all(folder).map_err(|e| Fault::file(folder, "could not be made", &e))?;
     for (name, text) in &files {
         let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|e| Fault::file(&path, "could not be written", &e))?;
+        files::replace(&path, text.as_bytes()).map_err(|e| Fault::file(&path, "could not be written", &e))?;
     }
     out.note(&format!("wrote {} files into {}", files.len(), folder.display()));
     Ok(())

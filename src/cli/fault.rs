@@ -125,6 +125,8 @@ impl From<JournalError> for Fault {
     fn from(error: JournalError) -> Self {
         let hint = match &error {
             JournalError::Io { .. } => "check the path, its permissions and the space on the disk",
+            JournalError::TooDeep { .. } => "fork from an earlier branch",
+            JournalError::Changed { .. } => "put the file back, or go on from a copy of the session",
             JournalError::Malformed { .. } => {
                 "the file was changed or damaged outside of this program; restore it from a copy"
             }

@@ -3,6 +3,7 @@
 use super::args::{self, Cli};
 use super::fault::Fault;
 use super::out::Out;
+use crate::files;
 use clap::CommandFactory as _;
 
 /// `completions SHELL`.
@@ -31,7 +32,7 @@ pub(super) fn man(args: &args::Man, out: &mut Out) -> Result<(), Fault> {
         let mut page = Vec::new();
         render(command, &mut page);
         let path = dir.join(format!("{name}.1"));
-        std::fs::write(&path, page).map_err(|e| Fault::file(&path, "could not be written", &e))?;
+        files::replace_shared(&path, &page).map_err(|e| Fault::file(&path, "could not be written", &e))?;
         out.line(&path.display().to_string())?;
     }
     Ok(())

@@ -3,6 +3,7 @@
 use super::config::Config;
 use crate::domain::{Asked, BranchId, RunSpec, Seq, hex};
 use crate::driver::Store;
+use crate::files;
 use crate::journal::{Branch, LabelChange, Session};
 use crate::provider::openai::{OpenAi, list_models};
 use crate::report::{Record, Shown, html};
@@ -167,7 +168,9 @@ fn edit(text: &str) -> Result<Option<String>, String> {
 
 fn edit_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String>, String> {
     let path = folder.join("lesson.txt");
-    write(fs::OpenOptions::new().create_new(true), &path, text)?;
+    let made =
+        files::create_new(&path).and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
+    made.map_err(|e| unwritten(&path, &e))?;
     // The variable may hold flags after the program's name.
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
@@ -209,7 +212,7 @@ fn private_folder(within: &Path) -> Result<PathBuf, String> {
 
 fn keep(dir: &Path, text: &str) -> Result<String, String> {
     let path = dir.join("copied.txt");
-    write(fs::OpenOptions::new().create(true).truncate(true), &path, text)?;
+    files::replace(&path, text.as_bytes()).map_err(|e| unwritten(&path, &e))?;
     Ok(path.display().to_string())
 }
 
@@ -228,20 +231,12 @@ fn export(dir: &Path, store: &Store) -> Result<String, String> {
     let name = if record.session.is_empty() { "report" } else { "report-" };
     let path = dir.join(format!("{name}{}.html", record.session));
     let page = html(&record, record.interesting(), &files);
-    write(fs::OpenOptions::new().create(true).truncate(true), &path, &page)?;
+    files::replace(&path, page.as_bytes()).map_err(|e| unwritten(&path, &e))?;
     Ok(path.display().to_string())
 }
 
-fn write(options: &mut fs::OpenOptions, path: &Path, text: &str) -> Result<(), String> {
-    options.write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    let written =
-        options.open(path).and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    written.map_err(|e| format!("{}: could not be written: {e}", path.display()))
+fn unwritten(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: could not be written: {error}", path.display())
 }
 
 #[cfg(test)]
@@ -267,5 +262,28 @@ mod tests {
         symlink(&victim, second.join("lesson.txt")).unwrap();
         assert!(edit_in(&second, "true", "a lesson").is_err());
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    }
+
+    /// A session from somebody else could hold a link named `copied.txt` to any file of the person's.
+    #[cfg(unix)]
+    #[test]
+    fn copy_and_export_follow_no_link_out_of_the_session() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let temp = tempfile::tempdir().unwrap();
+        let victim = temp.path().join("bashrc");
+        fs::write(&victim, "mine").unwrap();
+        let session = temp.path().join("session");
+        fs::create_dir(&session).unwrap();
+        for (name, write) in [
+            ("copied.txt", &(|| keep(&session, "copied")) as &dyn Fn() -> Result<String, String>),
+            ("report.html", &|| export(&session, &Store::default())),
+        ] {
+            let path = session.join(name);
+            symlink(&victim, &path).unwrap();
+            assert_eq!(write().unwrap(), path.display().to_string());
+            assert_eq!(fs::read_to_string(&victim).unwrap(), "mine", "{name}");
+            let there = fs::symlink_metadata(&path).unwrap();
+            assert!(there.is_file() && there.permissions().mode() & 0o777 == 0o600, "{name}");
+        }
     }
 }

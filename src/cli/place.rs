@@ -8,6 +8,7 @@ use super::config::Config;
 use super::fault::{Fault, FaultKind};
 use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
+use crate::files;
 use crate::journal::{
     BranchHeader, LABELS, Label, Meta, OpenBranch, Session, Use, fold, labels_in, last_of, list, open_branch,
     read_line,
@@ -16,6 +17,7 @@ use crate::report::{At, BadAt, Shown, carried};
 use crate::timeline::Timeline;
 use etcetera::BaseStrategy as _;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -254,24 +256,30 @@ pub(super) fn open_for(config: &Config, text: Option<&str>, how: Use) -> Result<
     Ok(Opened { at, ..Opened::of(dir, session.meta, branch) })
 }
 
-/// The files of a session's folder as texts.
+/// The session's own files as texts: a link in its folder could lead to any file, and is left out.
 pub(super) fn files_of(dir: &Path) -> Result<BTreeMap<String, String>, Fault> {
-    let mut files = BTreeMap::new();
+    let mut found = BTreeMap::new();
     let mut keep = |name: String, path: &Path| -> Result<(), Fault> {
-        let text = std::fs::read(path).map_err(|e| Fault::file(path, "could not be read", &e))?;
-        files.insert(name, String::from_utf8_lossy(&text).into_owned());
+        let text = files::read_unlinked(path, u64::MAX);
+        let text = text.map_err(|e| Fault::file(path, "could not be read", &e))?;
+        found.insert(name, String::from_utf8_lossy(&text).into_owned());
         Ok(())
     };
     keep("meta.toml".to_owned(), &dir.join("meta.toml"))?;
     let branches = dir.join("branches");
+    if branches.is_symlink() {
+        let why = "it is a symbolic link, which is not followed here";
+        let error = std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
+        return Err(Fault::file(&branches, "could not be read", &error));
+    }
     let entries =
         std::fs::read_dir(&branches).map_err(|e| Fault::file(&branches, "could not be read", &e))?;
-    let branch = |p: &PathBuf| p.is_file() && p.extension().is_some_and(|x| x == "jsonl");
+    let branch = |p: &PathBuf| p.is_file() && !p.is_symlink() && p.extension().is_some_and(|x| x == "jsonl");
     for path in entries.flatten().map(|e| e.path()).filter(branch) {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         keep(format!("branches/{name}"), &path)?;
     }
-    Ok(files)
+    Ok(found)
 }
 
 /// The branches that a report carries, the trunk first.
@@ -289,8 +297,21 @@ fn carried_labels(files: &BTreeMap<String, String>) -> BTreeMap<BranchId, Label>
     labels_in(text.as_bytes()).unwrap_or_default()
 }
 
+/// The longest exported report that is opened, in bytes: it is held in memory as a whole.
+const LONGEST_REPORT: u64 = 1 << 30;
+
 fn open_report(file: &Path, branch: Option<&str>) -> Result<Opened, Fault> {
-    let page = std::fs::read(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
+    let page = files::read(file, LONGEST_REPORT).map_err(|e| match e.kind() {
+        ErrorKind::FileTooLarge => Fault::new(
+            FaultKind::Session,
+            format!(
+                "{}: it is too large for an exported report, of which at most 1 GB is read",
+                file.display()
+            ),
+            "open the session's folder instead, which may be of any size",
+        ),
+        _ => Fault::file(file, "could not be read", &e),
+    })?;
     let page = String::from_utf8_lossy(&page);
     let refused = |what: String| {
         Fault::new(

@@ -11,7 +11,7 @@ use super::bounded;
 use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::tell::{Teller, Voice};
-use super::watch::{BROKEN, LOOK_AGAIN, interrupted, runtime, tell_news};
+use super::watch::{BROKEN, LOOK_AGAIN, halted, interrupted, runtime, tell_news};
 use crate::domain::{Autonomy, Seq};
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
@@ -47,14 +47,18 @@ pub(super) fn interact(
     handle.quit();
     // A driver that panicked has said so itself; what it wrote is whole.
     let _ = thread.join();
-    let resume = format!("go on with `{}`", resume_command(&dir.display().to_string()));
+    let path = dir.display().to_string();
+    let resume = format!("go on with `{}`", resume_command(&path));
+    // Also where it is found out only as the session is closed.
+    if let Health::Halted(halt) = handle.store.live().health {
+        return Err(halted(&halt, &path));
+    }
     match left? {
-        Left::Quit => {
+        Left::Quit | Left::Halted => {
             talk.line(&resume)?;
             Ok(())
         }
         Left::Interrupted => Err(Fault::new(FaultKind::Interrupted, "interrupted", resume)),
-        Left::Ended(why) => Err(Fault::new(FaultKind::File, why, resume)),
         Left::Broken => Err(Fault::new(FaultKind::Session, BROKEN, resume)),
     }
 }
@@ -64,7 +68,7 @@ enum Left {
     Quit,
     Interrupted,
     /// Nothing can be written any more.
-    Ended(String),
+    Halted,
     /// The driver ended of itself.
     Broken,
 }
@@ -107,9 +111,7 @@ impl Talk {
             tell_news(&self.handle, &mut self.teller)?;
             self.signals()?;
             match self.handle.store.live().health {
-                Health::Halted(why) => {
-                    return Ok(Left::Ended(format!("the journal could not be written: {why}")));
-                }
+                Health::Halted(_) => return Ok(Left::Halted),
                 // Whoever quits has left this loop.
                 Health::Ended => return Ok(Left::Broken),
                 Health::Running | Health::Reading => {}

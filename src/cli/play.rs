@@ -98,7 +98,7 @@ fn state(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<T
         ));
     }
     // A level file is read wherever it lies, also where its name is that of a level.
-    std::fs::metadata(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
+    crate::files::open(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
     let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     Ok(worlds::find(env, &path.to_string_lossy(), &world_options(config))?)
 }

@@ -9,7 +9,7 @@ use super::setup::{Plan, launch, meta, playable, templates};
 use super::watch::Shown;
 use super::{args, bounded, watch};
 use crate::domain::Seq;
-use crate::driver::{Driver, Handle, Signal, Store, TYPING};
+use crate::driver::{Driver, Halt, Handle, Health, Signal, Store, TYPING};
 use crate::engine::{Command, State};
 use crate::prompt::Templates;
 use crate::report::{At, SvgColors, svg};
@@ -81,6 +81,9 @@ pub(super) fn show(
         handle.quit();
         // A driver that panicked has said so itself; what it wrote is whole.
         let _ = thread.join();
+    }
+    if let Health::Halted(halt @ Halt { saved: Some(_), .. }) = handle.store.live().health {
+        return Err(watch::halted(&halt, &dir.display().to_string()));
     }
     if !dir.as_os_str().is_empty() {
         out.note(&format!("go on with: {}", resume_command(&dir.display().to_string())));

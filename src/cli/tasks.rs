@@ -8,6 +8,7 @@ use super::worlds::{selection, world_options};
 use crate::domain::Task;
 use crate::driver::worlds;
 use crate::env::household::{TaskId, export_folder};
+use crate::files;
 use serde::Serialize;
 use std::path::Path;
 
@@ -70,7 +71,8 @@ fn write(dir: &Path, task: &Task) -> Result<String, Fault> {
     std::fs::create_dir_all(&folder).map_err(|e| Fault::file(&folder, "could not be made", &e))?;
     for (name, text) in &game.files {
         let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|e| Fault::file(&path, "could not be written", &e))?;
+        files::replace_shared(&path, text.as_bytes())
+            .map_err(|e| Fault::file(&path, "could not be written", &e))?;
     }
     Ok(folder.display().to_string())
 }

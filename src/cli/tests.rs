@@ -24,7 +24,9 @@ fn help_texts() {
 
 #[test]
 fn a_full_disk_is_told_other_than_to_a_person_who_can_write_again() {
-    let fault = super::watch::halted(&format!("no space left; {}", crate::driver::HALTED_ADVICE), "s/1");
+    let halt = crate::driver::Halt { why: "no space left".to_owned(), saved: None };
+    assert!(halt.on_screen().contains("nothing goes on"));
+    let fault = super::watch::halted(&halt, "s/1");
     assert!(fault.message.contains("no space left; the run has stopped"), "{}", fault.message);
     assert!(!fault.message.contains("nothing goes on"), "{}", fault.message);
     assert!(fault.hint.contains("free some space") && fault.hint.contains("resume s/1`"), "{}", fault.hint);

@@ -15,14 +15,15 @@ use super::fault::{Fault, FaultKind};
 use super::out::Out;
 use super::worlds::world_options;
 use super::{args, place};
-use crate::domain::Seq;
+use crate::domain::{BranchId, Seq};
 use crate::driver::worlds::WorldOptions;
 use crate::engine::{Envelope, State};
-use crate::journal::{BranchHeader, Use, branch_path, kept_states};
+use crate::journal::{BranchHeader, Session, Summary, Use, branch_path, kept_states};
 use crate::timeline::{Stored, Timeline};
 use accepted::Differences;
 use check::Check;
 use serde::Serialize;
+use std::path::Path;
 use std::sync::Arc;
 
 #[derive(Default, Serialize)]
@@ -60,15 +61,18 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
         Some(_) => vec![first.branch.id.clone()],
         None => first.branches()?,
     };
+    // A session may have been named by the end of its name.
     let path = match (path, &first.dir) {
-        (None, Some(dir)) => dir.display().to_string(),
-        (path, _) => path.unwrap_or_default().to_owned(),
+        (_, Some(dir)) => dir.display().to_string(),
+        (path, None) => path.unwrap_or_default().to_owned(),
     };
     if word.is_none() {
         found.problems.extend(first.passed_over()?);
     }
     drop(first);
     for id in &wanted {
+        // Asked before the journal is read: it may still grow.
+        let acknowledged = acknowledged(Path::new(&path), id);
         let opened = place::open_for(config, Some(&format!("{path}@{id}")), Use::Check)?;
         if let Some(torn) = &opened.torn {
             let of = if wanted.len() > 1 { format!("branch {id}: ") } else { String::new() };
@@ -78,6 +82,14 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
         found.branches += 1;
         let kept = opened.dir.as_ref().map(|dir| kept_states(&branch_path(dir, id)));
         branch(&opened.timeline, &opened.branch, kept.as_ref(), (&options, !args.no_world), &mut found)?;
+        let head = opened.timeline.head().head;
+        if acknowledged > head {
+            found.problems.push(format!(
+                "branch {id}: events {} to {acknowledged} were acknowledged and are missing: the journal was cut or replaced; \
+                 restore it from a copy, or from the session NAME-saved beside it where that exists",
+                head.0 + 1
+            ));
+        }
     }
     if found.events == 0 {
         found.problems.push("there is no event in it".to_owned());
@@ -138,6 +150,12 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
         format!("{}: {} problem(s)", found.session, found.problems.len()),
         "a journal that was changed by hand, or a program or world of another version, are the usual reasons",
     ))
+}
+
+/// The last event of a branch that its session's index knows of; 0 where it knows nothing.
+fn acknowledged(dir: &Path, id: &BranchId) -> Seq {
+    let Ok(session) = Session::open(dir) else { return Seq(0) };
+    Summary::last_acknowledged(&session, id)
 }
 
 /// Looks at the own events of a branch. A fork's world is brought to where the fork begins first: the episode that is open there

@@ -5,7 +5,7 @@ use super::breaks;
 use super::fault::{Fault, FaultKind, resume_command};
 use super::tell::{self, Teller};
 use crate::domain::{EndReason, Seq};
-use crate::driver::{HALTED_ADVICE, Handle, Health};
+use crate::driver::{Halt, Handle, Health, Saved};
 use crate::engine::{Command, Pace, State};
 use crate::report::At;
 use std::path::Path;
@@ -74,6 +74,10 @@ pub(super) fn run_to_end(
     // A driver that panicked has said so itself; what it wrote is whole.
     let _ = thread.join();
     let rest = tell_news(handle, teller);
+    // A journal that another program changed may be found out only as the session is closed.
+    if let Health::Halted(halt) = handle.store.live().health {
+        return Err(halted(&halt, &teller.path));
+    }
     let ended = ended?;
     rest?;
     Ok(ended)
@@ -126,8 +130,8 @@ async fn watch(handle: &Handle, teller: &mut Teller, on_error: OnError) -> Resul
     loop {
         tell_news(handle, teller)?;
         let state = &teller.state;
-        if let Health::Halted(why) = handle.store.live().health {
-            return Err(halted(&why, &teller.path));
+        if let Health::Halted(halt) = handle.store.live().health {
+            return Err(halted(&halt, &teller.path));
         }
         if state.over && state.open_episode().is_none() {
             return Ok(Ended::Finished);
@@ -192,13 +196,30 @@ fn state_stands(state: &State) -> bool {
 }
 
 /// A failed write, told by a program that ends with it: nobody is left here to write again.
-pub(super) fn halted(why: &str, session: &str) -> Fault {
-    let why = why.strip_suffix(HALTED_ADVICE).unwrap_or(why).trim_end_matches("; ");
-    Fault::new(
-        FaultKind::File,
-        format!("the journal could not be written: {why}; the run has stopped, and what was written is kept"),
-        format!("free some space on the disk, then go on with `{}`", resume_command(session)),
-    )
+pub(super) fn halted(halt: &Halt, session: &str) -> Fault {
+    let why = &halt.why;
+    let (message, hint) = match &halt.saved {
+        None => (
+            format!(
+                "the journal could not be written: {why}; the run has stopped, and what was written is kept"
+            ),
+            format!("free some space on the disk, then go on with `{}`", resume_command(session)),
+        ),
+        Some(Saved { dir: Some(dir), what, complete }) => {
+            let resume = resume_command(&dir.display().to_string());
+            let hint = if *complete {
+                format!("go on with `{resume}`")
+            } else {
+                format!("put back the journal of {session} from a copy, or go on with `{resume}`")
+            };
+            (format!("{session}: {why}; the run has stopped; {what} {}", dir.display()), hint)
+        }
+        Some(Saved { dir: None, what, .. }) => (
+            format!("{session}: {why}; the run has stopped; {what}"),
+            format!("put the file back from a copy, then go on with `{}`", resume_command(session)),
+        ),
+    };
+    Fault::new(FaultKind::File, message, hint)
 }
 
 /// The failed call or the difference that waits for a decision, in words.

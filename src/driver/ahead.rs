@@ -192,7 +192,7 @@ impl Driver {
 
     /// Writes what is to be said of questions asked ahead. It makes no other present: nothing is looked ahead from it anew.
     pub(super) fn write_ahead(&mut self) {
-        while self.unwritten.is_empty()
+        while !self.is_halted()
             && let Some(told) = self.ahead.unwritten.pop_front()
         {
             let before = self.engine.state.head;

@@ -75,8 +75,14 @@ impl Driver {
             Refusal::new(format!("no branch could be made: {error}"), "free some space, then try again")
         };
         // What the new branch stands on must be on the disk before it.
+        self.journal_must_stand()?;
         self.writer.sync().map_err(|e| disk(&e))?;
-        let (header, writer) = self.session.fork(&from, at, &reason, now()).map_err(|e| disk(&e))?;
+        let (header, writer) = self.session.fork(&from, at, &reason, now()).map_err(|e| match e {
+            crate::journal::JournalError::TooDeep { .. } => {
+                Refusal::new(e.to_string(), "fork from an earlier branch")
+            }
+            e => disk(&e),
+        })?;
         let events = writer.events().clone();
         let file = self.session.branch_file(&header.id);
         let (timeline, keeper) = if let Some(opened) = opened {
@@ -97,6 +103,7 @@ impl Driver {
         if *to == self.engine.branch {
             return Err(Refusal::new(format!("branch {to} is the one at work"), "choose another one"));
         }
+        self.journal_must_stand()?;
         let refused = |e: crate::journal::JournalError| Refusal::new(e.to_string(), "choose another branch");
         let file = self.session.branch_there(to).map_err(refused)?;
         let writer = Writer::lock(&file).map_err(refused)?;

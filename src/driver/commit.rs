@@ -2,17 +2,14 @@
 
 use super::host::Order;
 use super::orders::Awaited;
-use super::{Driver, Health, Message, Signal};
+use super::{Driver, DriverError, Message, Signal};
 use crate::domain::{CallId, FailureKind, Seq};
 use crate::engine::{Cause, Command, Effect, Envelope, Event, Failure, Input, Refusal, Reply, effect_of};
+use crate::journal::JournalError;
 use crate::provider::Delta;
 use jiff::Timestamp;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// What a person at a running session can do about a failed write; stands at the end of [`Health::Halted`].
-pub const HALTED_ADVICE: &str =
-    "free some space, then retry; nothing goes on until the write succeeds, and nothing is lost";
+use std::time::{Duration, Instant, SystemTime};
 
 impl Driver {
     /// Takes one message from the inbox.
@@ -37,7 +34,7 @@ impl Driver {
             Message::RetryWrite => self.retry_write(),
             Message::Quit => {
                 // With a failed write there is nothing to close: the session is left as after a crash.
-                if self.unwritten.is_empty() {
+                if !self.is_halted() {
                     let _ = self.command(&Command::Close);
                 }
                 self.leave_undone(
@@ -46,7 +43,7 @@ impl Driver {
                 );
                 self.quit = true;
             }
-            held if !self.unwritten.is_empty() => self.waiting.push_back(held),
+            held if self.is_halted() => self.waiting.push_back(held),
             Message::Fork(fork, tell) => self.answer(tell, |driver| driver.fork(&fork)),
             Message::Switch(to, tell) => self.answer(tell, |driver| driver.switch(&to)),
             Message::Wish(command, tell) => {
@@ -114,7 +111,7 @@ impl Driver {
     }
 
     pub(super) fn advance(&mut self) {
-        while self.unwritten.is_empty() {
+        while !self.is_halted() {
             let events = self.engine.advance();
             if events.is_empty() {
                 break;
@@ -142,31 +139,30 @@ impl Driver {
             Ok(()) => self.acknowledge(&batch),
             Err(error) => {
                 self.unwritten = batch;
-                self.store
-                    .edit_live(|live| live.health = Health::Halted(format!("{error}; {HALTED_ADVICE}")));
+                self.halt(&error);
             }
         }
     }
 
     fn retry_write(&mut self) {
-        if self.unwritten.is_empty() {
+        if !self.is_halted() {
             return;
         }
-        match self.writer.retry() {
+        let retried = if self.unwritten.is_empty() { self.writer.check() } else { self.writer.retry() };
+        match retried {
             Ok(()) => {
                 let batch = std::mem::take(&mut self.unwritten);
-                self.store.edit_live(|live| live.health = Health::Running);
-                self.acknowledge(&batch);
+                self.end_halt();
+                if !batch.is_empty() {
+                    self.acknowledge(&batch);
+                }
                 self.advance();
-                while self.unwritten.is_empty() {
+                while !self.is_halted() {
                     let Some(held) = self.waiting.pop_front() else { break };
                     self.take(held);
                 }
             }
-            Err(error) => self.store.edit_live(|live| {
-                live.health =
-                    Health::Halted(format!("still not written: {error}; free some space, then retry"));
-            }),
+            Err(error) => self.halt(&error),
         }
     }
 
@@ -216,7 +212,10 @@ impl Driver {
 
     pub(super) fn sync(&mut self) {
         self.last_sync = Instant::now();
-        if let Err(error) = self.writer.sync() {
+        let Err(error) = self.writer.sync() else { return };
+        if matches!(error, JournalError::Changed { .. }) {
+            self.halt(&error);
+        } else {
             self.store.signal(Signal::Said(format!("{error}; what was written may not survive a power cut")));
         }
     }
@@ -348,8 +347,40 @@ fn stamped(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelop
     events.into_iter().enumerate().map(place).collect()
 }
 
-/// The time by the wall clock. The one place that reads it for the journal.
-#[expect(clippy::disallowed_methods, reason = "the driver stamps events; nobody else reads the clock")]
+/// The time by the wall clock. The one place that reads it for the journal. The last time that can be written, where the clock
+/// is beyond that: no session starts then ([`clock_is_sound`]).
 pub fn now() -> Timestamp {
-    Timestamp::now()
+    stamp(SystemTime::now()).unwrap_or(Timestamp::MAX)
+}
+
+/// Whether the wall clock shows a time that can be written to a journal.
+///
+/// # Errors
+/// The reason in words.
+pub(super) fn clock_is_sound() -> Result<(), DriverError> {
+    stamp(SystemTime::now()).map(drop)
+}
+
+fn stamp(at: SystemTime) -> Result<Timestamp, DriverError> {
+    Timestamp::try_from(at).map_err(|error| {
+        DriverError::Refused(
+            format!("the system clock shows a time that cannot be written down: {error}"),
+            "set the clock of this machine; times up to 9999-12-30 can be written".to_owned(),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SystemTime, stamp};
+    use std::time::Duration;
+
+    /// Reading such a clock was a panic.
+    #[test]
+    fn a_clock_at_the_end_of_the_year_9999_is_an_error() {
+        let end_of_9999 = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_799);
+        let refused = stamp(end_of_9999).unwrap_err().to_string();
+        assert!(refused.contains("the system clock") && refused.contains("set the clock"), "{refused}");
+        assert!(stamp(SystemTime::UNIX_EPOCH).is_ok());
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::ahead::Ahead;
 use super::branch::Left;
+use super::halted::Saved;
 use super::host::Host;
 use super::keeper::Keeper;
 use super::orders::Orders;
@@ -93,6 +94,10 @@ pub struct Driver {
     pub(super) waiting: VecDeque<Message>,
     /// Events whose write failed.
     pub(super) unwritten: Vec<Arc<crate::engine::Envelope>>,
+    /// Another program removed, replaced or cut the journal.
+    pub(super) journal_changed: bool,
+    /// Where its events were saved then.
+    pub(super) saved: Option<Saved>,
     pub(super) last_sync: std::time::Instant,
     pub(super) timer: Option<tokio::task::JoinHandle<()>>,
     /// How often another branch was taken up: what was asked for before is not heard any more.
@@ -135,6 +140,7 @@ impl Driver {
         pool: Vec<(String, LessonWish)>,
         launch: Launch,
     ) -> Result<(Handle, JoinHandle<()>, Session), DriverError> {
+        super::commit::clock_is_sound()?;
         let (session, writer) = Session::create(root, meta)?;
         let (handle, thread) = Self::over(session.clone(), writer, spec, pool, launch)?;
         Ok((handle, thread, session))
@@ -185,6 +191,7 @@ impl Driver {
         branch: &BranchId,
         launch: impl FnOnce(&RunSpec) -> Result<Launch, DriverError>,
     ) -> Result<Resumed, DriverError> {
+        super::commit::clock_is_sound()?;
         let session = Session::open(dir)?;
         let file = session.branch_there(branch)?;
         let writer = Writer::lock(&file)?;
@@ -232,6 +239,8 @@ impl Driver {
             runner: Runner::default(),
             waiting: VecDeque::new(),
             unwritten: Vec::new(),
+            journal_changed: false,
+            saved: None,
             last_sync: std::time::Instant::now(),
             timer: None,
             line: 0,
@@ -273,7 +282,7 @@ impl Driver {
     async fn run(mut self, mut inbox: UnboundedReceiver<Message>) {
         let _told = EndTold(self.store.clone());
         while !self.quit {
-            let message = if self.writer.unsynced() {
+            let message = if self.writer.unsynced() && !self.is_halted() {
                 // Data is synced at most a second after it was written, whatever else comes in or does not.
                 let due = tokio::time::Instant::from_std(self.last_sync + std::time::Duration::from_secs(1));
                 if let Ok(message) = tokio::time::timeout_at(due, inbox.recv()).await {
@@ -312,6 +321,9 @@ impl Driver {
         }
         self.orders.stop_clock();
         self.sync();
+        if self.journal_changed {
+            return self.note_what_is_missing();
+        }
         self.keeper.finish(&self.engine.state, self.writer.whole());
         self.summarise();
     }

@@ -1,7 +1,7 @@
 //! What the driver shares with everybody who only looks: an append-only store, what is being written just now, and a
 //! way to send wishes. A slow reader never blocks the driver.
 
-use super::{Accepted, Fork, Then};
+use super::{Accepted, Fork, Halt, Then};
 use crate::domain::{Asked, BranchId, CallId, Came, Seq, Usage};
 use crate::engine::{Command, Envelope, Refusal, State};
 use crate::provider::Phase;
@@ -66,8 +66,8 @@ pub enum Health {
     /// All is well.
     #[default]
     Running,
-    /// A write failed; nothing is applied until it succeeds. The text says what happened and what to do.
-    Halted(String),
+    /// A write failed, or another program changed the journal; nothing is applied until the write succeeds.
+    Halted(Halt),
     /// The driver has ended.
     Ended,
     /// There is no driver: the session is only looked at.

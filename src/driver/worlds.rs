@@ -19,7 +19,6 @@ pub use pddl::files as pddl_files;
 use crate::domain::Task;
 use crate::env::pddl::Joining;
 use crate::env::{EnvError, Environment};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// The environments of this program, in the order in which screens list them.
@@ -225,13 +224,7 @@ fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     bytes(path).map_err(|source| WorldError::Io { path: path.to_owned(), source })
 }
 
-/// Reads a file, but no endless one.
+/// Reads a regular file, but no endless one.
 fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut read = Vec::new();
-    std::fs::File::open(path)?.take(FILE + 1).read_to_end(&mut read)?;
-    if read.len() as u64 > FILE {
-        let why = format!("it is longer than {FILE} bytes");
-        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, why));
-    }
-    Ok(read)
+    crate::files::read(path, FILE)
 }

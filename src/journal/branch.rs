@@ -1,12 +1,13 @@
 //! The branches of a session: the set of their headers is the tree.
 
 use super::index::Summary;
-use super::open::is_name;
-use super::session::{branch_path, sync_folder};
+use super::open::{MOST_PARENTS, is_name};
+use super::session::branch_path;
 use super::stream::{Lines, open_regular};
 use super::{BranchHeader, JournalError, Label, Session, Standing, VERSION, Writer};
 use crate::domain::{BranchId, LessonOp, LessonStatus, Seq, setting_words};
 use crate::engine::{Cause, Envelope, Event};
+use crate::files::{self, sync_folder};
 use jiff::Timestamp;
 use std::fs;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
@@ -201,6 +202,18 @@ impl Session {
         newest(stamped)
     }
 
+    /// Refuses a fork of a branch that stands on so many others that the fork could not be read back.
+    fn may_grow(&self, branch: &BranchId) -> Result<(), JournalError> {
+        let (mut id, mut parents) = (branch.clone(), 0);
+        while let Some(parent) = self.header_of(&id)?.parent {
+            (id, parents) = (parent, parents + 1);
+            if parents >= MOST_PARENTS {
+                return Err(JournalError::TooDeep { branch: branch.clone(), most: MOST_PARENTS });
+            }
+        }
+        Ok(())
+    }
+
     /// Makes a branch that goes on from an event: its header is on the disk, with all that stands before it, when this returns.
     /// `at` must end a batch. Where the event stands on a branch below `parent`, the new one grows from that.
     ///
@@ -214,9 +227,10 @@ impl Session {
         created: Timestamp,
     ) -> Result<(BranchHeader, Writer), JournalError> {
         let parent = self.owner(parent, at)?;
+        self.may_grow(&parent)?;
         // A power cut must not leave a branch whose parent ends before it begins.
         let below = self.branch_file(&parent);
-        let synced = fs::File::open(&below).and_then(|f| f.sync_all());
+        let synced = files::open(&below).and_then(|f| f.sync_all());
         synced.map_err(JournalError::io(&below, "could not be synced"))?;
         let mut next = self.branch_ids()?.iter().map(number).max().unwrap_or(0) + 1;
         loop {
@@ -314,8 +328,7 @@ fn number(id: &BranchId) -> u64 {
 
 /// The file has no whole first line: the program was killed, or the power cut, before the fork was made.
 fn never_made(path: &std::path::Path) -> bool {
-    fs::metadata(path).is_ok_and(|m| m.len() < 4096)
-        && fs::read(path).is_ok_and(|bytes| !bytes.contains(&b'\n'))
+    files::read(path, 4095).is_ok_and(|bytes| !bytes.contains(&b'\n'))
 }
 
 /// When the last event of a file was written, but for the batch that closed it; none: there is no other.

@@ -12,6 +12,7 @@ mod print;
 use super::EventFile;
 use crate::domain::Seq;
 use crate::engine::State;
+use crate::files;
 use crate::timeline::Stored;
 use bind::Bound;
 use page::{Older, Page};
@@ -67,7 +68,7 @@ pub(super) struct Under {
 impl Under {
     /// What binds to these files as they are now.
     fn bounds(&self) -> Option<Vec<Bound>> {
-        let bound = |(path, offset): &(PathBuf, u64)| Bound::to(&File::open(path).ok()?, *offset, false);
+        let bound = |(path, offset): &(PathBuf, u64)| Bound::to(&files::open(path).ok()?, *offset, false);
         self.files.iter().map(bound).collect()
     }
 
@@ -76,7 +77,7 @@ impl Under {
         (bounds.len() == self.files.len()).then_some(())?;
         self.files.iter().zip(bounds).try_for_each(|((path, offset), bound)| {
             (bound.offset == *offset).then_some(())?;
-            bound.holds(&File::open(path).ok()?)
+            bound.holds(&files::open(path).ok()?)
         })
     }
 }
@@ -93,9 +94,11 @@ impl Checkpoints {
     /// The checkpoints beside a branch file of a session; a file that is in no session has none.
     pub fn of(branch: &Path) -> Self {
         let branches = branch.parent().filter(|p| p.file_name().is_some_and(|n| n == "branches"));
-        let dir = branches
-            .and_then(|b| Some(b.parent()?.join("index").join(branch.file_stem()?)))
-            .filter(|_| branch.extension().is_some_and(|x| x == "jsonl"));
+        let index =
+            branches.and_then(|b| Some(b.parent()?.join("index"))).filter(|index| !index.is_symlink());
+        let dir = index
+            .and_then(|index| Some(index.join(branch.file_stem()?)))
+            .filter(|dir| branch.extension().is_some_and(|x| x == "jsonl") && !dir.is_symlink());
         Self { branch: branch.to_owned(), dir, ..Self::default() }
     }
 
@@ -135,6 +138,11 @@ impl Checkpoints {
         Some(Found { state: page.state, offset: page.bound.offset, places: page.places })
     }
 
+    /// The last event of the newest checkpoint, whether or not the branch file still has it.
+    pub(super) fn newest_head(&self) -> Option<Seq> {
+        page::newest_head(self.dir.as_deref()?)
+    }
+
     /// A state should be kept now, because the last one that is lies far behind.
     pub fn due(&self, state: &State, offset: u64) -> bool {
         let since = since(self.last, state, offset);
@@ -170,7 +178,7 @@ impl Checkpoints {
     pub fn keep_newest(&mut self, state: &State, offset: u64, places: &EventFile, rest: bool) {
         (self.newest, self.last) = ((state.head, offset), (state.head, offset));
         let Some(dir) = &self.dir else { return };
-        let bound = File::open(&self.branch).ok().and_then(|file| Bound::to(&file, offset, rest));
+        let bound = files::open(&self.branch).ok().and_then(|file| Bound::to(&file, offset, rest));
         if let Some((bound, under)) = bound.zip(self.under.bounds()) {
             let bound = (&bound, under.as_slice());
             let _ = page::write_newest(dir, state, bound, &self.older, &places.noted_up_to(state.head));

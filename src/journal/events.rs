@@ -2,11 +2,12 @@
 
 use crate::domain::Seq;
 use crate::engine::Envelope;
+use crate::files;
 use crate::timeline::Fetch;
 use regex::bytes::Regex;
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,12 +22,49 @@ pub struct EventFile {
     before: u64,
     /// Byte offsets of the first event and of every [`SPACING`]th after it.
     places: Mutex<Vec<u64>>,
+    /// The open file of whoever writes it: what was written is read from there, whatever becomes of the path.
+    open: Mutex<Option<Arc<File>>>,
+}
+
+/// Reads an open file from a byte on, without moving the position that others share.
+struct ReadFrom {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for ReadFrom {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;
+        #[cfg(not(unix))]
+        let read = {
+            use std::io::{Seek as _, SeekFrom};
+            (&*self.file).seek(SeekFrom::Start(self.at))?;
+            (&*self.file).read(buffer)?
+        };
+        self.at += read as u64;
+        Ok(read)
+    }
 }
 
 impl EventFile {
     /// The events of a file whose first has the number after `at_seq`.
     pub(super) fn new(path: &Path, at_seq: Seq) -> Self {
-        Self { path: path.to_owned(), before: at_seq.0, places: Mutex::default() }
+        Self { path: path.to_owned(), before: at_seq.0, places: Mutex::default(), open: Mutex::default() }
+    }
+
+    /// From now on events are read from this open file, or again from the path.
+    pub(super) fn read_through(&self, open: Option<Arc<File>>) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = open;
+    }
+
+    fn reader(&self, at: u64) -> io::Result<ReadFrom> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let file = match open {
+            Some(file) => file,
+            None => Arc::new(files::open(&self.path)?),
+        };
+        Ok(ReadFrom { file, at })
     }
 
     /// Notes where an event begins; events come in order, and an event that is already noted is not noted again.
@@ -53,8 +91,7 @@ impl EventFile {
         let Some(offset) = self.places().get(usize::try_from(place).unwrap_or(usize::MAX)).copied() else {
             return Ok(Vec::new());
         };
-        let mut file = BufReader::new(File::open(&self.path)?);
-        file.seek(SeekFrom::Start(offset))?;
+        let mut file = BufReader::new(self.reader(offset)?);
         let mut events = Vec::new();
         let mut line = Vec::new();
         let mut due = self.before + place * SPACING + 1;
@@ -117,8 +154,7 @@ impl EventFile {
             let Some(begin) = at(place(after)) else { return Ok(Vec::new()) };
             (begin, at(place(to) + 1))
         };
-        let mut file = File::open(&self.path)?;
-        file.seek(SeekFrom::Start(begin))?;
+        let mut file = self.reader(begin)?;
         let mut bytes = Vec::new();
         match end {
             Some(end) => file.take(end - begin).read_to_end(&mut bytes)?,
@@ -142,8 +178,7 @@ impl EventFile {
     /// The byte behind an event; none where it cannot be found.
     pub(super) fn behind(&self, seq: Seq) -> Option<u64> {
         let (offset, before) = self.before(Seq(seq.0.checked_sub(1)?))?;
-        let mut file = BufReader::new(File::open(&self.path).ok()?);
-        file.seek(SeekFrom::Start(offset)).ok()?;
+        let mut file = BufReader::new(self.reader(offset).ok()?);
         let mut line = Vec::new();
         let mut at = offset;
         for _ in before.0..seq.0 {

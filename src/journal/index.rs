@@ -2,13 +2,14 @@
 //! shortcut for lists and no evidence: whoever wants to know what happened reads the journal.
 
 use super::session::{branch_path, read_small, write_private};
-use super::{JournalError, Session, Use, open_branch};
+use super::{Checkpoints, JournalError, Session, Use, open_branch};
 use crate::domain::{BranchId, EpisodeSummary, Seq, hex};
 use crate::engine::State;
+use crate::files;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,9 @@ pub struct Summary {
     pub tail: String,
     /// The last event.
     pub head: Seq,
+    /// The last event that this program is known to have acknowledged: above `head` where the journal was cut or replaced.
+    #[serde(default)]
+    pub acknowledged: Seq,
     /// The goal of the open or last episode.
     pub goal: String,
     /// The tasks of its episodes ([`crate::domain::Task::mark`]), each once, the newest 1,000 of them.
@@ -74,6 +78,7 @@ pub fn summarise(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         bytes,
         tail: String::new(),
         head: state.head,
+        acknowledged: state.head,
         goal: episode.map(|e| e.task.goal.clone()).unwrap_or_default(),
         tasks: tasks(state),
         episodes: state.past.len() as u32,
@@ -125,6 +130,10 @@ impl Summary {
     /// [`JournalError::Io`].
     pub fn save(&self, dir: &Path) -> Result<(), JournalError> {
         let index = dir.join("index");
+        if index.is_symlink() {
+            let link = std::io::Error::other("it is a symbolic link, which is not followed here");
+            return Err(JournalError::io(&index, "could not be written")(link));
+        }
         fs::create_dir_all(&index).map_err(JournalError::io(&index, "could not be made"))?;
         let file = branch_path(dir, &self.branch);
         let tail = tail_of(&file, self.bytes).map_err(JournalError::io(&file, "could not be read"))?;
@@ -148,19 +157,18 @@ impl Summary {
     /// [`JournalError`] when the journal cannot be read.
     pub fn of_branch(session: &Session, branch: &BranchId) -> Result<Self, JournalError> {
         let file = session.branch_file(branch);
-        super::stream::must_be_regular(&file)?;
-        let len = fs::metadata(&file).map_err(JournalError::io(&file, "could not be measured"))?.len();
+        let len = super::stream::open_regular(&file)?.1.len();
         let tail = tail_of(&file, len).map_err(JournalError::io(&file, "could not be read"))?;
-        let kept = read_small(&Self::path(&session.dir, branch)).ok();
-        if let Some(kept) = kept.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok())
-            && kept.branch == *branch
+        let kept = Self::kept(&session.dir, branch);
+        if let Some(kept) = &kept
             && kept.bytes == len
             && kept.tail == tail
         {
-            return Ok(kept);
+            return Ok(kept.clone());
         }
         let opened = open_branch(&file, Use::Look)?;
-        let summary = Self { tail, ..summarise(opened.timeline.head(), branch, len) };
+        let mut summary = Self { tail, ..summarise(opened.timeline.head(), branch, len) };
+        summary.acknowledged = summary.acknowledged.max(kept.map_or(Seq(0), |k| k.acknowledged.max(k.head)));
         if session.dir.join("index").is_dir() {
             // A session that may not be written is read anew each time.
             let _ = summary.save(&session.dir);
@@ -168,9 +176,23 @@ impl Summary {
         Ok(summary)
     }
 
+    /// The summary that was kept, whatever has become of the branch file since.
+    fn kept(dir: &Path, branch: &BranchId) -> Option<Self> {
+        let bytes = read_small(&Self::path(dir, branch)).ok()?;
+        serde_json::from_slice::<Self>(&bytes).ok().filter(|kept| kept.branch == *branch)
+    }
+
+    /// The last event of a branch that was acknowledged, as far as the session's index knows: more than the branch file has,
+    /// where that was cut or replaced.
+    pub fn last_acknowledged(session: &Session, branch: &BranchId) -> Seq {
+        let kept = Self::kept(&session.dir, branch).map_or(Seq(0), |kept| kept.acknowledged.max(kept.head));
+        let state = Checkpoints::of(&session.branch_file(branch)).newest_head();
+        kept.max(state.unwrap_or_default())
+    }
+
     /// How the branch stands now.
     pub fn standing(&self, session: &Session) -> Standing {
-        match File::open(session.branch_file(&self.branch)).map(|f| f.try_lock_shared()) {
+        match files::open(&session.branch_file(&self.branch)).map(|f| f.try_lock_shared()) {
             Ok(Err(fs::TryLockError::WouldBlock)) => Standing::Live,
             _ if self.closed => Standing::Closed,
             _ => Standing::Crashed,
@@ -181,7 +203,7 @@ impl Summary {
 /// A hash over at most the last 16 KiB before `len`, which hold the last line of nearly every journal.
 fn tail_of(path: &Path, len: u64) -> std::io::Result<String> {
     const MOST: u64 = 16 * 1024;
-    let mut file = File::open(path)?;
+    let mut file = files::open(path)?;
     file.seek(SeekFrom::Start(len.saturating_sub(MOST)))?;
     let mut bytes = Vec::new();
     file.take(len.min(MOST)).read_to_end(&mut bytes)?;

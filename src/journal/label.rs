@@ -2,13 +2,12 @@
 //! a matter counts.
 
 use super::open::is_name;
-use super::session::private;
 use super::stream::open_regular;
 use super::{JournalError, Session};
 use crate::domain::BranchId;
+use crate::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 
 /// The stem of the file of labels; no branch has this name.
@@ -87,7 +86,7 @@ impl Session {
         let entry = Line { branch: branch.clone(), change };
         serde_json::to_writer(&mut line, &entry).map_err(|e| io("could not be written")(e.into()))?;
         line.push(b'\n');
-        let mut file = private().append(true).create(true).open(&path).map_err(io("could not be opened"))?;
+        let mut file = files::append_unlinked(&path).map_err(io("could not be opened"))?;
         file.write_all(&line).map_err(io("could not be written"))?;
         file.sync_all().map_err(io("could not be synced"))
     }
@@ -159,7 +158,7 @@ pub fn labels_in(mut from: impl BufRead) -> std::io::Result<BTreeMap<BranchId, L
 /// The file's last line has no end.
 fn torn(path: &std::path::Path) -> bool {
     let last = || {
-        let mut file = File::open(path)?;
+        let mut file = files::open(path)?;
         file.seek(SeekFrom::End(-1))?;
         let mut last = [0];
         file.read_exact(&mut last).map(|()| last[0])

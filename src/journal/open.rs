@@ -9,8 +9,8 @@ use super::{BranchHeader, Checkpoints, EventFile, JournalError, Torn};
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
 use crate::timeline::{Stored, Timeline, fetch_then};
-pub(super) use line::is_name;
-use line::{Base, base_of};
+use line::{Base, base_of, header_of};
+pub(super) use line::{MOST_PARENTS, is_name};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
@@ -58,14 +58,14 @@ pub fn open_branch(path: &Path, how: Use) -> Result<OpenBranch, JournalError> {
 
 /// Opens a branch file with these checkpoints.
 pub(super) fn open_with(path: &Path, how: Use, checkpoints: Checkpoints) -> Result<OpenBranch, JournalError> {
-    let mut opening = Opening::begin(path, how, checkpoints, &mut Vec::new())?;
+    let mut opening = Opening::begin(path, how, checkpoints)?;
     let found = opening.checkpoints.newest(&opening.file);
     opening.open(found, None)
 }
 
 /// The checkpoints of a branch file and the newest state among them.
 fn open_checkpoints(path: &Path) -> Option<(Checkpoints, Option<Found>)> {
-    let mut opening = Opening::begin(path, Use::Look, Checkpoints::of(path), &mut Vec::new()).ok()?;
+    let mut opening = Opening::begin(path, Use::Look, Checkpoints::of(path)).ok()?;
     let newest = opening.checkpoints.newest(&opening.file);
     Some((opening.checkpoints, newest))
 }
@@ -96,16 +96,22 @@ struct Opening<'p> {
 }
 
 impl<'p> Opening<'p> {
-    /// Opens the file and the line of its parents; `line` has the branches that grew from it.
-    fn begin(
+    /// Opens the file and the branches that it grew from.
+    fn begin(path: &'p Path, how: Use, checkpoints: Checkpoints) -> Result<Self, JournalError> {
+        let header = header_of(path)?;
+        let base = base_of(path, &header, how)?;
+        Self::over(path, how, checkpoints, base)
+    }
+
+    /// Opens the file of a branch that grew from this base.
+    fn over(
         path: &'p Path,
         how: Use,
         mut checkpoints: Checkpoints,
-        line: &mut Vec<String>,
+        base: Option<Base>,
     ) -> Result<Self, JournalError> {
         let (file, _) = open_regular(path)?;
         let (header, _) = Lines::of_file(path, again(path, &file)?)?;
-        let base = base_of(path, &header, how, line)?;
         if let Some(base) = &base {
             checkpoints.grown_from(base.under.clone());
         }

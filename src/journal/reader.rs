@@ -1,7 +1,7 @@
 //! Reads branch files. A torn end is cut and reported; anything else that is wrong stops with file, line and reason.
 
 use super::branch::newest;
-use super::open::is_name;
+use super::open::{MOST_PARENTS, is_name};
 use super::stream::{Lines, open_regular};
 use super::{EventFile, JournalError};
 use crate::domain::{BranchId, Seq};
@@ -100,7 +100,6 @@ pub fn read_line<'b>(
     branch: &BranchId,
     files: &dyn Fn(&BranchId) -> Option<&'b [u8]>,
 ) -> Result<ReadBranch, JournalError> {
-    const LONGEST: usize = 1000;
     let missing = |id: &BranchId| JournalError::NoBranch { path: path.to_owned(), branch: id.clone() };
     let read = |id: &BranchId| {
         read_bytes(&path.join(format!("branches/{id}.jsonl")), files(id).ok_or_else(|| missing(id))?)
@@ -113,7 +112,7 @@ pub fn read_line<'b>(
         let mut below = read(&id)?;
         below.events.retain(|e| e.seq <= at);
         let has = below.events.last().map_or(below.header.at_seq.min(at), |e| e.seq);
-        if has < at || line > LONGEST {
+        if has < at || line > MOST_PARENTS {
             return Err(JournalError::Malformed {
                 path: path.join(format!("branches/{id}.jsonl")),
                 line: 1,

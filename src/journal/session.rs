@@ -2,10 +2,11 @@
 
 use super::{BranchHeader, JournalError, Writer};
 use crate::domain::BranchId;
+use crate::files::{self, sync_folder};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::io::{Error, ErrorKind, Read as _, Write as _};
+use std::io::Error;
 use std::path::{Path, PathBuf};
 
 /// What `meta.toml` holds: enough to list a session without reading its journal.
@@ -74,9 +75,6 @@ impl Session {
     /// [`JournalError::NoSession`] when there is none, [`JournalError::Malformed`] when it is not understood.
     pub fn open(dir: &Path) -> Result<Self, JournalError> {
         let path = dir.join("meta.toml");
-        if fs::metadata(&path).is_ok_and(|m| !m.is_dir()) {
-            super::stream::must_be_regular(&path)?;
-        }
         let text = match read_small(&path).and_then(|b| String::from_utf8(b).map_err(Error::other)) {
             Ok(text) => text,
             Err(e)
@@ -117,47 +115,10 @@ const SMALL: u64 = 1 << 20;
 
 /// Reads a file that describes a session. What is no regular file, or is far too long, is refused before it is read.
 pub(super) fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
-    let metadata = fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err(Error::new(ErrorKind::InvalidInput, "it is no regular file"));
-    }
-    if metadata.len() > SMALL {
-        return Err(Error::new(ErrorKind::FileTooLarge, format!("it is longer than {SMALL} bytes")));
-    }
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(SMALL).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    files::read(path, SMALL)
 }
 
-/// Writes a whole file that only its owner may read: first beside it, then renamed over it. Two programs that do so at once
-/// have files of their own until then.
+/// Writes a whole file that only its owner may read.
 pub(super) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
-    let fresh = path.with_extension(format!("{}.new", std::process::id()));
-    let _ = fs::remove_file(&fresh);
-    let mut file = private()
-        .write(true)
-        .create_new(true)
-        .open(&fresh)
-        .map_err(JournalError::io(&fresh, "could not be made"))?;
-    file.write_all(bytes).map_err(JournalError::io(&fresh, "could not be written"))?;
-    file.sync_all().map_err(JournalError::io(&fresh, "could not be synced"))?;
-    fs::rename(&fresh, path).map_err(JournalError::io(path, "could not be put in place"))
-}
-
-/// Brings a folder's entries to the disk; some systems do not let folders be opened, and keep them by themselves.
-pub(super) fn sync_folder(folder: &Path) {
-    if let Ok(open) = fs::File::open(folder) {
-        let _ = open.sync_all();
-    }
-}
-
-/// Options for files that only their owner may read and write.
-pub(super) fn private() -> fs::OpenOptions {
-    let mut options = fs::OpenOptions::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options
+    files::replace(path, bytes).map_err(JournalError::io(path, "could not be written"))
 }

@@ -2,6 +2,7 @@
 
 use super::{BranchHeader, JournalError, Torn, VERSION};
 use crate::engine::Envelope;
+use crate::files;
 use serde::Deserialize;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
@@ -21,27 +22,20 @@ const BUFFER: usize = 128 << 10;
 /// # Errors
 /// [`JournalError::Io`].
 pub(super) fn open_regular(path: &Path) -> Result<(File, Metadata), JournalError> {
-    must_be_regular(path)?;
-    let file = File::open(path).map_err(JournalError::io(path, "could not be opened"))?;
+    let file = files::open(path).map_err(not_opened(path))?;
     let metadata = file.metadata().map_err(JournalError::io(path, "could not be measured"))?;
     Ok((file, metadata))
 }
 
-/// Refuses what is no ordinary file, before it is opened.
-///
-/// # Errors
-/// [`JournalError::Io`].
-pub(super) fn must_be_regular(path: &Path) -> Result<(), JournalError> {
-    let metadata = std::fs::metadata(path).map_err(JournalError::io(path, "could not be read"))?;
-    if metadata.is_file() {
-        return Ok(());
+/// Why a branch file could not be opened, with what to do about one that is no file.
+pub(super) fn not_opened(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
+    let path = path.to_owned();
+    move |mut error| {
+        if error.kind() == io::ErrorKind::InvalidInput {
+            error = io::Error::new(error.kind(), format!("{error}; put the session's own file in its place"));
+        }
+        JournalError::io(&path, "could not be read")(error)
     }
-    let what = if metadata.is_dir() { "a folder stands there" } else { "it is a pipe, a socket or a device" };
-    let refused = io::Error::new(
-        io::ErrorKind::InvalidInput,
-        format!("{what}, not a file; put the session's own file in its place"),
-    );
-    Err(JournalError::io(path, "could not be read")(refused))
 }
 
 /// The lines of a branch file, one event after the other.

@@ -1,11 +1,11 @@
 //! Appends to a branch file. An event is acknowledged when [`Writer::append`] has returned.
 
-use super::session::private;
-use super::{BranchHeader, EventFile, JournalError};
+use super::{BranchHeader, EventFile, FileChange, JournalError};
 use crate::domain::Seq;
 use crate::engine::Envelope;
+use crate::files;
 use std::fs::{File, TryLockError};
-use std::io::{self, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// The one writer of a branch file; it holds the file's lock.
 #[derive(Debug)]
 pub struct Writer {
-    file: File,
+    file: Arc<File>,
     path: PathBuf,
     /// Bytes of whole, acknowledged lines.
     whole: u64,
@@ -41,16 +41,11 @@ impl Writer {
     /// # Errors
     /// [`JournalError::Io`] also when the file exists.
     pub fn create(path: &Path, header: &BranchHeader) -> Result<Self, JournalError> {
-        let file = private()
-            .read(true)
-            .append(true)
-            .create_new(true)
-            .open(path)
-            .map_err(JournalError::io(path, "could not be made"))?;
+        let file = files::create_new(path).map_err(JournalError::io(path, "could not be made"))?;
         let mut writer = Self::locked(file, path, 0, Arc::new(EventFile::new(path, header.at_seq)))?;
         let mut line = serde_json::to_vec(header).map_err(|e| JournalError::io(path, "header")(e.into()))?;
         line.push(b'\n');
-        writer.write(&line).map_err(JournalError::io(path, "could not be written"))?;
+        writer.write(&line)?;
         writer.sync()?;
         Ok(writer)
     }
@@ -60,12 +55,7 @@ impl Writer {
     /// # Errors
     /// [`JournalError::Locked`] when another program writes it.
     pub fn lock(path: &Path) -> Result<Self, JournalError> {
-        super::stream::must_be_regular(path)?;
-        let file = private()
-            .read(true)
-            .append(true)
-            .open(path)
-            .map_err(JournalError::io(path, "could not be opened"))?;
+        let file = files::open_to_append(path).map_err(super::stream::not_opened(path))?;
         let len = file.metadata().map_err(JournalError::io(path, "could not be measured"))?.len();
         Self::locked(file, path, len, Arc::new(EventFile::new(path, Seq(0))))
     }
@@ -75,6 +65,8 @@ impl Writer {
     /// # Errors
     /// [`JournalError::Io`].
     pub fn cut_to(mut self, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
+        self.events.read_through(None);
+        events.read_through(positional(&self.file));
         self.events = events;
         if whole < self.whole {
             self.file
@@ -106,6 +98,8 @@ impl Writer {
                 });
             }
         }
+        let file = Arc::new(file);
+        events.read_through(positional(&file));
         Ok(Self {
             file,
             path: path.to_owned(),
@@ -124,7 +118,8 @@ impl Writer {
     /// Appends a batch in one write. When it returns `Ok`, the events are acknowledged.
     ///
     /// # Errors
-    /// The system's word; the file stands at its last whole line and the same bytes wait for [`Writer::retry`].
+    /// The system's word, or [`JournalError::Changed`]; the file stands at its last whole line and the same bytes wait for
+    /// [`Writer::retry`].
     pub fn append(&mut self, batch: &[Envelope]) -> Result<(), JournalError> {
         debug_assert!(self.pending.is_empty(), "a failed write must be retried first");
         let mut bytes = std::mem::take(&mut self.line);
@@ -141,13 +136,13 @@ impl Writer {
             self.pending.clone_from(&bytes);
         }
         self.line = bytes;
-        written.map_err(JournalError::io(&self.path, "could not be written"))
+        written
     }
 
     /// Tries the failed write again with the same bytes.
     ///
     /// # Errors
-    /// The system's word; the bytes still wait.
+    /// As [`Writer::append`]; the bytes still wait.
     pub fn retry(&mut self) -> Result<(), JournalError> {
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() {
@@ -158,14 +153,40 @@ impl Writer {
         if written.is_err() {
             self.pending = pending;
         }
-        written.map_err(JournalError::io(&self.path, "could not be written"))
+        written
+    }
+
+    /// Whether the path still leads to the open file, and the file is as long as what was written to it.
+    ///
+    /// # Errors
+    /// [`JournalError::Changed`].
+    pub fn check(&self) -> Result<(), JournalError> {
+        let changed = |change| Err(JournalError::Changed { path: self.path.clone(), change });
+        let held = self.file.metadata().map_err(JournalError::io(&self.path, "could not be measured"))?;
+        let removed = files::is_removed(&held);
+        match std::fs::metadata(&self.path) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return changed(if removed { FileChange::Removed } else { FileChange::Moved });
+            }
+            Ok(there) if !files::same_file(&there, &held) => return changed(FileChange::Replaced),
+            Ok(_) if removed => return changed(FileChange::Removed),
+            // A path that cannot be looked at is no sign that the file is gone.
+            Ok(_) | Err(_) => {}
+        }
+        let (is, was) = (held.len(), self.whole);
+        match is.cmp(&was) {
+            std::cmp::Ordering::Less => changed(FileChange::Shortened { is, was }),
+            std::cmp::Ordering::Greater if !self.littered => changed(FileChange::Lengthened { is, was }),
+            _ => Ok(()),
+        }
     }
 
     /// Brings what was written to the disk itself.
     ///
     /// # Errors
-    /// [`JournalError::Io`].
+    /// [`JournalError::Io`]; [`JournalError::Changed`] as [`Writer::check`].
     pub fn sync(&mut self) -> Result<(), JournalError> {
+        self.check()?;
         if self.unsynced {
             self.file.sync_data().map_err(JournalError::io(&self.path, "could not be synced"))?;
             self.unsynced = false;
@@ -188,7 +209,13 @@ impl Writer {
         self.unsynced
     }
 
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
+        // What another program does to the file must not be found out after events were acknowledged that nobody keeps.
+        self.check()?;
+        self.write_behind(bytes).map_err(JournalError::io(&self.path, "could not be written"))
+    }
+
+    fn write_behind(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.littered {
             self.file.set_len(self.whole)?;
             self.littered = false;
@@ -212,16 +239,28 @@ impl Writer {
 
     #[cfg(not(test))]
     fn write_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)
+        (&*self.file).write_all(bytes)
     }
 
     #[cfg(test)]
     fn write_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
         use std::sync::atomic::Ordering;
         if self.failing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok() {
-            self.file.write_all(&bytes[..bytes.len() / 2])?;
+            (&*self.file).write_all(&bytes[..bytes.len() / 2])?;
             return Err(io::Error::from(io::ErrorKind::StorageFull));
         }
-        self.file.write_all(bytes)
+        (&*self.file).write_all(bytes)
     }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // The open file holds the lock.
+        self.events.read_through(None);
+    }
+}
+
+/// The open file for readers at any position; none where they would move the writer's.
+fn positional(file: &Arc<File>) -> Option<Arc<File>> {
+    cfg!(unix).then(|| file.clone())
 }

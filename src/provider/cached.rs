@@ -5,12 +5,12 @@
 
 use super::{Delta, Phase, Provider, ProviderError, Request};
 use crate::domain::{Truncation, Usage, hex};
+use crate::files;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -88,26 +88,18 @@ impl Cached {
 
 /// A file that is not there or cannot be read is no answer.
 fn read(path: &Path) -> Option<Kept> {
-    let bytes = fs::read(path).ok()?;
+    let bytes = files::read(path, LONGEST).ok()?;
     serde_json::from_slice::<Kept>(&bytes).ok().filter(|k| k.v == VERSION)
 }
+
+/// The longest kept answer that is read, in bytes.
+const LONGEST: u64 = 64 << 20;
 
 /// Writes beside and renames, so that nobody ever reads half an answer.
 fn write(path: &Path, kept: &Kept) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
-    // Two that write the same answer at once write to two files.
-    let beside = path.with_extension(format!("{}-{:p}.part", std::process::id(), &raw const *kept));
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    let mut file = options.open(&beside)?;
-    file.write_all(&serde_json::to_vec(kept)?)?;
-    fs::rename(&beside, path)
+    files::replace_unsynced(path, &serde_json::to_vec(kept)?)
 }
 
 impl Provider for Cached {

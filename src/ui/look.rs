@@ -6,7 +6,7 @@ use super::lane::{Form, Lane, lanes_in, lanes_of};
 use super::model::{Cursor, Model};
 use super::theme::Theme;
 use crate::domain::{Kind, Seq, Step};
-use crate::driver::{Health, Live, Store};
+use crate::driver::{Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
 use std::sync::Arc;
 use std::time::Instant;
@@ -155,7 +155,7 @@ impl<'a> Look<'a> {
     }
 
     /// Why nothing moves and nothing can be saved, if it is so.
-    pub fn halted(&self) -> Option<&'a str> {
+    pub fn halted(&self) -> Option<&'a Halt> {
         match &self.moment.live.health {
             Health::Halted(why) => Some(why),
             Health::Running | Health::Ended | Health::Reading => None,

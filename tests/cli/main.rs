@@ -4,6 +4,7 @@
 mod branches;
 mod diff;
 mod errors;
+mod hostile_files;
 mod lessons;
 mod play;
 mod reports;

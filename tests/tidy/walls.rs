@@ -8,6 +8,7 @@ use crate::names::Names;
 pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("domain", &[]),
+    ("files", &[]),
     ("engine", &["domain"]),
     ("timeline", &["engine", "domain"]),
     ("prompt", &["engine", "domain"]),
@@ -18,10 +19,13 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("env", &["pddl", "domain"]),
     ("report", &["engine", "domain", "text"]),
     ("method", &["prompt", "symbolic", "stop", "engine", "domain"]),
-    ("journal", &["timeline", "engine", "domain"]),
-    ("provider", &["timeline", "engine", "domain", "text"]),
+    ("journal", &["files", "timeline", "engine", "domain"]),
+    ("provider", &["files", "timeline", "engine", "domain", "text"]),
     ("provider/rules", &["grid", "env", "pddl", "domain", "text"]),
-    ("driver", &["provider", "journal", "timeline", "method", "prompt", "env", "pddl", "engine", "domain"]),
+    (
+        "driver",
+        &["provider", "journal", "files", "timeline", "method", "prompt", "env", "pddl", "engine", "domain"],
+    ),
     (
         "ui",
         &[
@@ -32,8 +36,8 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "ui", "driver", "provider", "journal", "report", "timeline", "method", "prompt", "stop", "env",
-            "engine", "domain", "text",
+            "ui", "driver", "provider", "journal", "files", "report", "timeline", "method", "prompt", "stop",
+            "env", "engine", "domain", "text",
         ],
     ),
 ];
@@ -87,6 +91,7 @@ const PURE: &[&str] = &[
 /// What a room may use beyond `PURE`; `*` is everything.
 const BEYOND: &[(&str, &[&str])] = &[
     ("text", &["unicode_segmentation", "unicode_width"]),
+    ("files", &["std::fs", "std::io", "std::os", "std::path", "std::process::id", "rustix"]),
     ("prompt", &["toml"]),
     ("env", &["rand_chacha", "toml"]),
     ("report", &["unicode_width", "ratatui", "rand_chacha", "toml"]),

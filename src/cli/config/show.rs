@@ -6,6 +6,7 @@ use crate::cli::fault::{Fault, FaultKind};
 use crate::cli::models::without_values;
 use crate::cli::out::Out;
 use crate::domain::KNOBS;
+use crate::files;
 use crate::provider::openai::Profile;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -113,7 +114,7 @@ pub fn init(config: &Config, force: bool, out: &mut Out) -> Result<(), Fault> {
     }
     std::fs::create_dir_all(config.folder.join("themes"))
         .map_err(|e| Fault::file(&config.folder, "could not be made", &e))?;
-    std::fs::write(&config.file, sample())
+    files::replace(&config.file, sample().as_bytes())
         .map_err(|e| Fault::file(&config.file, "could not be written", &e))?;
     out.line(&format!("wrote {}", config.file.display()))
 }

@@ -59,7 +59,7 @@ pub(super) fn authorities(config: &Config, endpoint: &mut Endpoint) -> Result<()
         endpoint.ca_file = config.path("run.ca_file").or_else(|| endpoint.ca_file.take());
     }
     let Some(file) = &endpoint.ca_file else { return Ok(()) };
-    std::fs::File::open(file).map(drop).map_err(|e| Fault::file(file, "ca_file could not be read", &e))
+    crate::files::open(file).map(drop).map_err(|e| Fault::file(file, "ca_file could not be read", &e))
 }
 
 /// The lines of headers with their names alone, for whoever shows the configuration.

@@ -4,13 +4,13 @@ use super::bind::Bound;
 use super::print::print;
 use crate::domain::{EpisodeSummary, Reflection, Seq, hex};
 use crate::engine::State;
+use crate::files;
 use crate::journal::EventFile;
-use crate::journal::session::private;
 use rpds::VectorSync;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -87,6 +87,13 @@ impl Page {
         (state.head == head.seq && at < head.bound.offset && all).then_some(())?;
         Some(Self { state, bound: head.bound, older: head.older, places, under: head.under })
     }
+}
+
+/// The last event of the newest state, where it is whole and this program's.
+pub(super) fn newest_head(dir: &Path) -> Option<Seq> {
+    let (_, bytes) = read(&dir.join(NEWEST), u64::MAX)?;
+    let head: Head = serde_json::from_slice(bytes.split(|b| *b == b'\n').nth(1)?).ok()?;
+    (head.print == print()).then_some(head.seq)
 }
 
 /// Writes the newest state.
@@ -201,24 +208,13 @@ fn write(dir: &Path, name: &str, mut bytes: Vec<u8>) -> io::Result<String> {
     let hash = hex(&Sha256::digest(&bytes[HASH + 1..])[..HASH / 2]);
     bytes[..HASH].copy_from_slice(hash.as_bytes());
     folder(dir)?;
-    let fresh = dir.join(format!("{name}.{}.new", std::process::id()));
-    let _ = fs::remove_file(&fresh);
-    let written = private().write(true).create_new(true).open(&fresh).and_then(|mut f| f.write_all(&bytes));
-    match written.and_then(|()| fs::rename(&fresh, dir.join(name))) {
-        Ok(()) => Ok(hash),
-        Err(error) => {
-            let _ = fs::remove_file(&fresh);
-            Err(error)
-        }
-    }
+    files::replace_unsynced(&dir.join(name), &bytes)?;
+    Ok(hash)
 }
 
 /// Reads a file whose hash is right, and no longer one than `most`.
 fn read(path: &Path, most: u64) -> Option<(String, Vec<u8>)> {
-    let metadata = fs::metadata(path).ok()?;
-    (metadata.is_file() && metadata.len() <= most).then_some(())?;
-    let mut bytes = Vec::with_capacity(metadata.len() as usize);
-    fs::File::open(path).ok()?.take(metadata.len()).read_to_end(&mut bytes).ok()?;
+    let bytes = files::read(path, most).ok()?;
     let (said, rest) = bytes.split_at_checked(HASH + 1)?;
     let hash = hex(&Sha256::digest(rest)[..HASH / 2]);
     let right = said.strip_suffix(b"\n")? == hash.as_bytes();

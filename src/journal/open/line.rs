@@ -4,13 +4,15 @@ use super::super::checkpoints::Under;
 use super::{Opening, Use};
 use crate::domain::{BranchId, Seq};
 use crate::engine::State;
+use crate::journal::stream::{Lines, open_regular};
 use crate::journal::{BranchHeader, Checkpoints, JournalError};
 use crate::timeline::{Fetch, Stored};
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Branches that may stand one upon another.
-const LONGEST_LINE: usize = 1000;
+/// Branches that a branch may stand on, one upon another.
+pub(in crate::journal) const MOST_PARENTS: usize = 1000;
 
 /// What a branch shares with its parent: everything up to the event it begins after.
 #[derive(Clone)]
@@ -21,14 +23,72 @@ pub(super) struct Base {
     pub(super) under: Under,
 }
 
-/// What stands before the first event of a branch file; none for one without a parent. `line` has the branches that grew
-/// from this one, the last first.
-pub(super) fn base_of(
-    path: &Path,
-    header: &BranchHeader,
-    how: Use,
-    line: &mut Vec<String>,
-) -> Result<Option<Base>, JournalError> {
+/// The header of a branch file.
+pub(super) fn header_of(path: &Path) -> Result<BranchHeader, JournalError> {
+    let (file, _) = open_regular(path)?;
+    Lines::of_file(path, file).map(|(header, _)| header)
+}
+
+/// What stands before the first event of a branch file; none for one without a parent. The parents are opened one after the
+/// other from the trunk on, so that the stack does not grow with their number.
+pub(super) fn base_of(path: &Path, header: &BranchHeader, how: Use) -> Result<Option<Base>, JournalError> {
+    let mut base = None;
+    for (file, of) in parents(path, header)?.into_iter().rev() {
+        base = Some(upto(&file, &of, how, base)?);
+    }
+    Ok(base)
+}
+
+/// The files of the branches that a branch grew from, its own parent first, each with the header of the branch that goes on
+/// from it.
+fn parents(path: &Path, header: &BranchHeader) -> Result<Vec<(PathBuf, BranchHeader)>, JournalError> {
+    let mut found = Vec::new();
+    let mut known = HashSet::from([header.id.clone()]);
+    let (mut path, mut header) = (path.to_owned(), header.clone());
+    while let Some(parent) = parent_of(&path, &header)? {
+        let wrong = |reason: String| JournalError::Malformed { path: path.clone(), line: 1, reason };
+        if !known.insert(parent.clone()) {
+            return Err(wrong(format!(
+                "the line of its parents comes back to itself (branch {parent} again), so it has no beginning"
+            )));
+        }
+        if known.len() > MOST_PARENTS + 1 {
+            return Err(wrong(format!(
+                "more than {MOST_PARENTS} branches stand one upon another here, which is the most that is read; open one \
+                 that stands on fewer, as SESSION@BRANCH"
+            )));
+        }
+        let file = path.with_file_name(format!("{parent}.jsonl"));
+        if !file.exists() {
+            return Err(wrong(format!(
+                "it goes on from branch {parent}, and {} is not there; put that file back",
+                file.display()
+            )));
+        }
+        let below = header_of(&file)?;
+        let malformed = |reason| JournalError::Malformed { path: file.clone(), line: 1, reason };
+        if below.id != parent {
+            return Err(malformed(format!(
+                "the header is that of branch {:?}; restore the file",
+                below.id.0
+            )));
+        }
+        if header.at_seq >= below.at_seq {
+            found.push((file.clone(), header));
+            (path, header) = (file, below);
+        } else if below.parent.is_some() {
+            // Branches are made where their first events stand; a file that says otherwise is read as it says.
+            header.parent = below.parent;
+        } else {
+            let (id, at) = (&header.id, header.at_seq);
+            return Err(malformed(format!("branch {id} begins after event {at}, which nothing here has")));
+        }
+    }
+    Ok(found)
+}
+
+/// The parent that a header names; none for a trunk.
+fn parent_of(path: &Path, header: &BranchHeader) -> Result<Option<BranchId>, JournalError> {
     let wrong = |reason: String| JournalError::Malformed { path: path.to_owned(), line: 1, reason };
     let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let Some(parent) = &header.parent else {
@@ -49,47 +109,15 @@ pub(super) fn base_of(
     if !is_name(parent) {
         return Err(wrong(format!("{:?} is no name of a branch, so it has no parent", parent.0)));
     }
-    line.push(stem);
-    if line.contains(&parent.0) || line.len() > LONGEST_LINE {
-        return Err(wrong(format!(
-            "the line of its parents comes back to itself (branch {} again), so it has no beginning",
-            parent.0
-        )));
-    }
-    let file = path.with_file_name(format!("{parent}.jsonl"));
-    if !file.exists() {
-        return Err(wrong(format!(
-            "it goes on from branch {parent}, and {} is not there; put that file back",
-            file.display()
-        )));
-    }
-    upto(&file, header, how, line).map(Some)
+    Ok(Some(parent.clone()))
 }
 
-/// A parent's line up to the event that a branch begins after.
-fn upto(file: &Path, of: &BranchHeader, how: Use, line: &mut Vec<String>) -> Result<Base, JournalError> {
+/// A parent up to the event that a branch begins after.
+fn upto(file: &Path, of: &BranchHeader, how: Use, base: Option<Base>) -> Result<Base, JournalError> {
     let at = of.at_seq;
     let checkpoints = if how == Use::Check { Checkpoints::default() } else { Checkpoints::of(file) };
-    let mut opening = Opening::begin(file, how, checkpoints, line)?;
+    let mut opening = Opening::over(file, how, checkpoints, base)?;
     let parent = opening.header.at_seq;
-    if opening.header.id != *of.parent.as_ref().unwrap_or(&opening.header.id) {
-        return Err(JournalError::Malformed {
-            path: file.to_owned(),
-            line: 1,
-            reason: format!("the header is that of branch {:?}; restore the file", opening.header.id.0),
-        });
-    }
-    if at < parent {
-        // Branches are made where their first events stand; a file that says otherwise is read as it says.
-        let beneath = BranchHeader { parent: opening.header.parent.clone(), ..of.clone() };
-        let missing = || JournalError::Malformed {
-            path: file.to_owned(),
-            line: 1,
-            reason: format!("branch {} begins after event {at}, which nothing here has", of.id),
-        };
-        let grand = beneath.parent.clone().ok_or_else(missing)?;
-        return upto(&file.with_file_name(format!("{grand}.jsonl")), &beneath, how, line);
-    }
     let found = opening.checkpoints.newest(&opening.file);
     let opened = opening.open(found, Some(at))?;
     let state = opened.timeline.head().clone();

@@ -2,8 +2,8 @@
 
 use super::{meta, remark};
 use crate::domain::{BranchId, Seq};
-use crate::engine::{Envelope, Event};
-use crate::journal::{LabelChange, Session, last_of};
+use crate::engine::{Cause, Envelope, Event};
+use crate::journal::{BranchHeader, JournalError, LabelChange, Session, Use, last_of, open_branch};
 use jiff::Timestamp;
 use std::path::Path;
 
@@ -140,4 +140,74 @@ fn a_name_that_means_another_branch_or_that_nothing_can_read_is_refused() {
     lines.push_str("{\"branch\":\"b1\",\"name\":\"me@home\"}\n");
     std::fs::write(&path, lines).unwrap();
     assert_eq!(session.labels().unwrap()[&b1].name.as_deref(), Some("me@home"));
+}
+
+/// Writes the file of a branch that stands on another one and has one event of its own.
+fn write_branch(dir: &std::path::Path, id: u64, parent: &str, at: u64) {
+    let header = BranchHeader {
+        id: BranchId(format!("b{id}")),
+        parent: Some(BranchId(parent.to_owned())),
+        at_seq: Seq(at),
+        ..BranchHeader::trunk(jiff::Timestamp::UNIX_EPOCH)
+    };
+    let envelope = Envelope {
+        seq: Seq(at + 1),
+        at: jiff::Timestamp::UNIX_EPOCH,
+        cause: Cause::Policy,
+        more: false,
+        event: Event::MemorySet { value: id.into() },
+    };
+    let lines = format!(
+        "{}\n{}\n",
+        serde_json::to_string(&header).unwrap(),
+        serde_json::to_string(&envelope).unwrap()
+    );
+    std::fs::write(dir.join(format!("branches/b{id}.jsonl")), lines).unwrap();
+}
+
+/// After 1,001 forks, each of the one before, the program called its own session damaged.
+#[test]
+fn a_fork_that_could_not_be_read_back_is_refused_before_it_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, writer) = Session::create(dir.path(), meta("deep")).unwrap();
+    drop(writer);
+    for id in 1..=1000 {
+        let parent = if id == 1 { "trunk".to_owned() } else { format!("b{}", id - 1) };
+        write_branch(&session.dir, id, &parent, id - 1);
+    }
+    let at = jiff::Timestamp::UNIX_EPOCH;
+    let deepest = BranchId("b1000".to_owned());
+    let opened = open_branch(&session.branch_file(&deepest), Use::Look).unwrap();
+    assert_eq!(opened.timeline.head().memory, 1000);
+    assert_eq!(opened.timeline.since(Seq(0)).len(), 1000, "each event stands in a file of its own");
+    assert_eq!(opened.timeline.state_at(Seq(1)).memory, 1);
+    let refused = session.fork(&deepest, Seq(1000), "", at).unwrap_err();
+    assert!(matches!(refused, JournalError::TooDeep { most: 1000, .. }), "{refused}");
+    assert!(refused.to_string().contains("fork from an event that it shares"), "{refused}");
+    assert_eq!(session.branch_count(), 1001, "nothing was made");
+    // An event of an earlier branch can be forked, and the fork be read.
+    let (header, writer) = session.fork(&deepest, Seq(999), "", at).unwrap();
+    drop(writer);
+    assert_eq!(header.parent, Some(BranchId("b999".to_owned())));
+    open_branch(&session.branch_file(&header.id), Use::Look).unwrap();
+    // A file that stands on more says so, and not that it is damaged.
+    write_branch(&session.dir, 1002, "b1000", 1000);
+    let error = open_branch(&session.branch_file(&BranchId("b1002".to_owned())), Use::Look).err().unwrap();
+    assert!(error.to_string().contains("more than 1000 branches stand one upon another"), "{error}");
+}
+
+#[test]
+fn five_thousand_forks_side_by_side_are_listed_and_forked() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, writer) = Session::create(dir.path(), meta("wide")).unwrap();
+    drop(writer);
+    for id in 1..=5000 {
+        write_branch(&session.dir, id, "trunk", 0);
+    }
+    assert_eq!(session.branch_count(), 5001);
+    assert_eq!(session.headers().unwrap().len(), 5001);
+    assert_eq!(session.last_written(), BranchId("b5000".to_owned()));
+    let (header, _writer) =
+        session.fork(&BranchId::trunk(), Seq(0), "", jiff::Timestamp::UNIX_EPOCH).unwrap();
+    assert_eq!(header.id.0, "b5001");
 }

@@ -292,7 +292,7 @@ impl Profile {
             return Ok(Some(Key::new(&found)));
         }
         let Some(path) = &self.key_file else { return Ok(None) };
-        let text = std::fs::read_to_string(path).map_err(|e| {
+        let text = first_bytes(path).map_err(|e| {
             wrong(format!("{path}: the key could not be read: {e}"), "check key_file and its permissions")
         })?;
         let line = text.lines().next().unwrap_or("").trim();
@@ -301,6 +301,14 @@ impl Profile {
         }
         Ok(Some(Key::new(line)))
     }
+}
+
+/// The beginning of a file with a key, which may be a pipe: longer than any key, and no endless device.
+fn first_bytes(path: &str) -> std::io::Result<String> {
+    use std::io::Read as _;
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(64 << 10).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Values, with the variables that they name.

@@ -4,6 +4,7 @@
 //! the endpoint's `ca_file` beside them. There is no way to believe anybody.
 
 use super::endpoint::Endpoint;
+use crate::files;
 use crate::provider::{FailureKind, ProviderError};
 use reqwest::{Certificate, ClientBuilder};
 use rustls::CertificateError::{
@@ -13,6 +14,9 @@ use rustls::CertificateError::{
 use rustls::{CertificateError, Error as Tls};
 use std::error::Error;
 use std::io;
+
+/// The longest file of authorities that is read, in bytes: all that a system trusts is a few hundred kB.
+const LONGEST: u64 = 16 << 20;
 
 /// A client that believes the endpoint's authorities.
 ///
@@ -33,7 +37,7 @@ pub(super) fn trust(builder: ClientBuilder, endpoint: &Endpoint) -> Result<Clien
         )
         .of_kind(FailureKind::Setup)
     };
-    let text = std::fs::read(file).map_err(|e| unusable(format!("ca_file could not be read: {e}")))?;
+    let text = files::read(file, LONGEST).map_err(|e| unusable(format!("ca_file could not be read: {e}")))?;
     match Certificate::from_pem_bundle(&text) {
         Ok(all) if all.is_empty() => Err(unusable("no certificate is in it".to_owned())),
         Ok(all) => Ok(builder.tls_certs_merge(all)),

@@ -20,7 +20,7 @@ pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>)
     let (x, y) = (area.x + 1, area.y);
     if let Some(why) = look.halted() {
         let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
-        let words = format!("{why} {} {key} tries again", look.glyphs.dot);
+        let words = format!("{} {} {key} tries again", why.on_screen(), look.glyphs.dot);
         told(&words, Role::Danger, area, canvas);
         return;
     }

@@ -132,8 +132,10 @@ pub fn behind(look: &Look<'_>) -> Option<(String, &'static str)> {
 pub fn mode(look: &Look<'_>) -> (String, Role) {
     let dot = look.glyphs.dot;
     let state = &look.moment.head;
-    if look.halted().is_some() {
-        return (format!("HALTED {dot} nothing is saved"), Role::Danger);
+    if let Some(halt) = look.halted() {
+        let copied = halt.saved.as_ref().is_some_and(|saved| saved.dir.is_some());
+        let what = if copied { "saved in a copy" } else { "nothing is saved" };
+        return (format!("HALTED {dot} {what}"), Role::Danger);
     }
     if look.broken() {
         return (format!("BROKEN {dot} nothing goes on"), Role::Danger);

@@ -1,0 +1,166 @@
+//! A session that can't be written: nothing is applied until the same bytes are on the disk. Where another program removed,
+//! replaced or cut the journal, all events go to a new session first.
+
+use super::{Driver, Health};
+use crate::domain::Seq;
+use crate::engine::Refusal;
+use crate::journal::{JournalError, Rescue};
+use std::path::{Path, PathBuf};
+
+/// Why nothing can be written, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Halt {
+    /// What failed, and where.
+    pub why: String,
+    /// Where the events are saved, when another program changed the journal.
+    pub saved: Option<Saved>,
+}
+
+/// What became of the events of a journal that another program changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The new session; none where nothing could be saved.
+    pub dir: Option<PathBuf>,
+    /// What is in it, or why there is none.
+    pub what: String,
+    /// Every event is in it.
+    pub complete: bool,
+}
+
+impl Halt {
+    /// For a person at the screen, where there is room for a few words.
+    pub fn on_screen(&self) -> String {
+        match &self.saved {
+            None => format!(
+                "{}; free some space, then retry; nothing goes on until the write succeeds, and nothing is lost",
+                self.why
+            ),
+            Some(Saved { dir: Some(dir), what, .. }) => {
+                let name =
+                    dir.file_name().map_or_else(|| dir.display().to_string(), |n| n.to_string_lossy().into());
+                format!(
+                    "{}; {what} {name}: quit and resume that session, or put the file back and retry",
+                    self.why
+                )
+            }
+            Some(Saved { dir: None, what, .. }) => {
+                format!("{}; {what}: put the file back, then retry", self.why)
+            }
+        }
+    }
+}
+
+impl Driver {
+    /// Nothing is applied now: a write failed, or the journal is not where it was.
+    pub(super) fn is_halted(&self) -> bool {
+        !self.unwritten.is_empty() || self.journal_changed
+    }
+
+    /// Halts the session, and saves its events where another program changed the journal.
+    pub(super) fn halt(&mut self, error: &JournalError) {
+        let changed = matches!(error, JournalError::Changed { .. });
+        self.journal_changed = changed;
+        let mut why = error.to_string();
+        if let JournalError::Changed { path, change } = error {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            why = format!("the journal ({file}) {change} by another program");
+            if self.saved.as_ref().is_none_or(|saved| saved.dir.is_none()) {
+                self.saved = Some(self.save_events());
+            }
+        }
+        let saved = self.saved.clone().filter(|_| changed);
+        self.store.edit_live(|live| live.health = Health::Halted(Halt { why, saved }));
+    }
+
+    /// Nothing is to be read from a journal, or grow from it, that is not what was written.
+    pub(super) fn journal_must_stand(&mut self) -> Result<(), Refusal> {
+        let Err(error) = self.writer.check() else { return Ok(()) };
+        self.halt(&error);
+        Err(Refusal::new(error.to_string(), "put the file back, then retry"))
+    }
+
+    /// The file is where it was again, or the disk has room: the session goes on.
+    pub(super) fn end_halt(&mut self) {
+        self.journal_changed = false;
+        self.saved = None;
+        self.store.edit_live(|live| live.health = Health::Running);
+    }
+
+    fn save_events(&self) -> Saved {
+        let failed = |error: JournalError| Saved {
+            dir: None,
+            what: format!("its events could not be saved ({error})"),
+            complete: false,
+        };
+        let copy = match Rescue::begin(&self.session) {
+            Ok(copy) => copy,
+            Err(error) => return failed(error),
+        };
+        let dir = copy.dir().to_owned();
+        match self.save_to(copy) {
+            Ok((what, complete)) => Saved { dir: Some(dir), what, complete },
+            Err(error) => {
+                // Half a copy would only be taken for the session.
+                let _ = std::fs::remove_dir_all(&dir);
+                failed(error)
+            }
+        }
+    }
+
+    /// Saves all events that this process holds or can still read; what was saved, and whether it is all.
+    fn save_to(&self, mut copy: Rescue) -> Result<(String, bool), JournalError> {
+        const PIECE: u64 = 1024;
+        let head = self.engine.state.head;
+        let mut piece = PIECE;
+        while copy.head() < head && piece > 0 {
+            let after = copy.head();
+            let timeline = self.store.timeline();
+            let events = timeline.between(after, Seq(after.0 + piece).min(head));
+            let unread = timeline.fault().is_some();
+            drop(timeline);
+            if unread || events.first().is_none_or(|first| first.seq.0 != after.0 + 1) {
+                // Up to the last event that can be read.
+                piece /= 2;
+            } else {
+                copy.append(&events)?;
+            }
+        }
+        let last = Seq(head.0 + self.unwritten.len() as u64);
+        if copy.head() < head {
+            let timeline = self.store.timeline();
+            let mut rest = timeline.since(copy.head());
+            let _ = timeline.fault();
+            drop(timeline);
+            rest.extend(self.unwritten.iter().cloned());
+            let missing = copy.head().0 + 1..rest.first().map_or(last.0 + 1, |first| first.seq.0);
+            if !rest.is_empty() {
+                copy.keep_rest(&rest)?;
+            }
+            copy.finish()?;
+            let what = format!(
+                "events {} to {} are lost, all others are saved (those after them in rest.jsonl) in",
+                missing.start,
+                missing.end - 1
+            );
+            return Ok((what, false));
+        }
+        let same = copy.leads_to(&self.engine.state);
+        copy.append(&self.unwritten)?;
+        copy.finish()?;
+        Ok(if same {
+            (format!("all {last} events are saved in"), true)
+        } else {
+            ("its content was changed too: what is left of the events is saved in".to_owned(), false)
+        })
+    }
+
+    /// Notes in the session's index how far its journal went, so that `verify` knows what is missing.
+    pub(super) fn note_what_is_missing(&self) {
+        let (branch, dir): (_, &Path) = (&self.engine.branch, &self.session.dir);
+        if dir.join("index").is_dir() {
+            let summary = crate::journal::summarise(&self.engine.state, branch, self.writer.whole());
+            // The halt has been reported; without the note only less is known later.
+            let _ = summary.save(dir);
+        }
+    }
+}

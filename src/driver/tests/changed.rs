@@ -1,0 +1,171 @@
+//! Another program removes, replaces or cuts the journal while a run writes it.
+#![cfg(unix)]
+
+use super::{launch, meta, spec, start, until};
+use crate::driver::{Driver, Halt, Handle, Health, Saved};
+use crate::engine::Command;
+use crate::journal::{Session, Summary, Use, open_branch, read_branch};
+use std::fs;
+use std::path::Path;
+
+/// What it does, given the session's folder and its journal.
+type Attack = fn(&Path, &Path);
+
+const ATTACKS: [(&str, Attack); 8] = [
+    ("was removed", |_, journal| fs::remove_file(journal).unwrap()),
+    // As `git reset --hard` does: a new file with the first half of the events.
+    ("was replaced", |_, journal| {
+        let bytes = fs::read(journal).unwrap();
+        let half = bytes[..bytes.len() / 2].iter().rposition(|b| *b == b'\n').unwrap() + 1;
+        fs::remove_file(journal).unwrap();
+        fs::write(journal, &bytes[..half]).unwrap();
+    }),
+    // The same bytes in another file: what is written to the old one is lost all the same.
+    ("was replaced", |_, journal| {
+        let bytes = fs::read(journal).unwrap();
+        fs::remove_file(journal).unwrap();
+        fs::write(journal, bytes).unwrap();
+    }),
+    ("was cut from", |_, journal| {
+        fs::File::options().write(true).open(journal).unwrap().set_len(100).unwrap();
+    }),
+    ("was cut from", |_, journal| fs::write(journal, b"").unwrap()),
+    ("was changed from", |_, journal| {
+        use std::io::Write as _;
+        fs::File::options().append(true).open(journal).unwrap().write_all(b"not ours\n").unwrap();
+    }),
+    ("was moved or renamed", |session, _| fs::rename(session, session.with_extension("old")).unwrap()),
+    ("was removed", |session, _| fs::remove_dir_all(session).unwrap()),
+];
+
+fn halted(handle: &Handle) -> Option<Halt> {
+    match handle.store.live().health {
+        Health::Halted(halt) => Some(halt),
+        _ => None,
+    }
+}
+
+/// The copy has every event and leads to the state that is shown.
+fn is_saved(halt: &Halt, handle: &Handle, root: &Path) {
+    let Some(Saved { dir: Some(dir), complete: true, .. }) = &halt.saved else { panic!("{halt:?}") };
+    assert_eq!(dir.parent().unwrap(), root);
+    let session = Session::open(dir).unwrap();
+    let copy = open_branch(&session.trunk(), Use::Check).unwrap();
+    let shown = handle.store.head();
+    assert!(copy.timeline.head().head >= shown.head);
+    assert!(*copy.timeline.state_at(shown.head) == *shown);
+    assert_eq!(copy.torn, None);
+}
+
+#[test]
+fn no_acknowledged_event_is_lost_when_the_journal_is_changed() {
+    for (what, attack) in ATTACKS {
+        let root = tempfile::tempdir().unwrap();
+        let (handle, thread, session) = start(root.path(), 1, launch(40, false));
+        for number in 1..=5 {
+            handle.send(Command::Step);
+            until(&handle, |h| {
+                h.store.head().waits() && h.store.head().awaiting().is_some_and(|s| s.number == number)
+            });
+        }
+        attack(&session.dir, &session.trunk());
+        let before = handle.store.head();
+        handle.send(Command::Step);
+        until(&handle, |h| halted(h).is_some());
+        assert_eq!(handle.store.head(), before, "nothing is shown that is not written");
+        let halt = halted(&handle).unwrap();
+        assert!(halt.why.contains(what), "{what}: {halt:?}");
+        is_saved(&halt, &handle, root.path());
+        // What was removed is not made again by half.
+        handle.quit();
+        thread.join().unwrap();
+        assert_eq!(halted(&handle), Some(halt.clone()), "{what}");
+        // The saved session goes on.
+        let dir = halt.saved.unwrap().dir.unwrap();
+        let resumed = Driver::resume(&dir, |_| Ok(launch(40, false))).unwrap();
+        resumed.handle.send(Command::Step);
+        until(&resumed.handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 6));
+        resumed.handle.quit();
+        resumed.thread.join().unwrap();
+        // What is known of the old one says that it is not whole.
+        if let Ok(old) = Session::open(&session.dir)
+            && let Ok(read) = read_branch(&old.trunk())
+            && let Some(last) = read.events.last()
+            && last.seq < before.head
+        {
+            let known = || Summary::last_acknowledged(&old, &crate::domain::BranchId::trunk());
+            assert!(known() >= before.head, "{what}: {}", known());
+            // Also once it was listed.
+            Summary::of(&old).unwrap();
+            assert!(known() >= before.head, "{what}: {}", known());
+        }
+    }
+}
+
+/// Nothing is written between the attack and the end.
+#[test]
+fn a_journal_that_is_changed_before_the_session_is_closed_is_noticed() {
+    for (what, attack) in ATTACKS {
+        let root = tempfile::tempdir().unwrap();
+        let (handle, thread, session) = start(root.path(), 1, launch(3, false));
+        handle.send(Command::Run);
+        until(&handle, |h| h.store.head().over);
+        attack(&session.dir, &session.trunk());
+        handle.quit();
+        thread.join().unwrap();
+        let halt = halted(&handle).unwrap();
+        assert!(halt.why.contains(what), "{what}: {halt:?}");
+        is_saved(&halt, &handle, root.path());
+        assert!(
+            !session.dir.exists() || session.dir.join("meta.toml").exists(),
+            "no half folder is made again"
+        );
+    }
+}
+
+/// The folder was renamed and comes back: the session goes on with the same bytes.
+#[test]
+fn a_session_goes_on_when_its_folder_is_put_back() {
+    let root = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(root.path(), 1, launch(40, false));
+    handle.send(Command::Step);
+    until(&handle, |h| h.store.head().awaiting().is_some());
+    let away = root.path().join("away");
+    fs::rename(&session.dir, &away).unwrap();
+    handle.send(Command::Step);
+    handle.send(Command::Remark { step: 1, text: "kept for later".to_owned() });
+    until(&handle, |h| halted(h).is_some());
+    handle.retry_write();
+    fs::rename(&away, &session.dir).unwrap();
+    handle.retry_write();
+    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 2));
+    until(&handle, |h| !h.store.head().episode.as_ref().unwrap().step(1).unwrap().remarks.is_empty());
+    handle.quit();
+    thread.join().unwrap();
+    assert_eq!(halted(&handle), None);
+    assert_eq!(read_branch(&session.trunk()).unwrap().torn, None);
+}
+
+/// Where events are gone for good, what is left is saved, and nobody says that it is all.
+#[test]
+fn what_cannot_be_restored_is_told() {
+    let root = tempfile::tempdir().unwrap();
+    let (session, writer) = Session::create(root.path(), meta("s")).unwrap();
+    let mut long = launch(100_000, false);
+    long.policy.attended = true;
+    let mut spec = spec(1);
+    spec.limits.steps = 100_000;
+    let (handle, thread) = Driver::over(session.clone(), writer, spec, Vec::new(), long).unwrap();
+    handle.send(Command::Run);
+    // More events than are held in memory.
+    until(&handle, |h| h.store.head().head.0 > 12_000);
+    fs::write(session.trunk(), b"").unwrap();
+    until(&handle, |h| halted(h).is_some());
+    let halt = halted(&handle).unwrap();
+    let saved = halt.saved.clone().unwrap();
+    assert!(!saved.complete && saved.what.contains("are lost"), "{halt:?}");
+    let rest = fs::read_to_string(saved.dir.unwrap().join("rest.jsonl")).unwrap();
+    assert!(rest.lines().count() >= 4096, "{}", rest.lines().count());
+    handle.quit();
+    thread.join().unwrap();
+}

@@ -1,0 +1,338 @@
+//! Opening, reading and writing files in folders that somebody else may have prepared.
+//!
+//! Reads open regular files only, never wait for a pipe and are bounded. Writes follow no symbolic link and never leave half a
+//! file under the final name. What this program writes for itself is readable by its owner alone, whatever the umask is.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Error, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Opens a regular file for reading; a link to one is followed.
+///
+/// # Errors
+/// The system's error; `InvalidInput` for a pipe, a socket, a device or a folder, which is never waited for.
+pub fn open(path: &Path) -> io::Result<File> {
+    // Opening a device can have effects, so the path is looked at first; the open file has the last word.
+    must_be_regular(&fs::metadata(path)?)?;
+    regular(OpenOptions::new().read(true), path, Links::Follow)
+}
+
+/// Opens a regular file for reading, and no link to one.
+///
+/// # Errors
+/// As [`open`]; `InvalidInput` for a symbolic link.
+pub fn open_unlinked(path: &Path) -> io::Result<File> {
+    must_be_regular(&fs::symlink_metadata(path)?)?;
+    regular(OpenOptions::new().read(true), path, Links::Refuse)
+}
+
+/// Reads a regular file of at most `most` bytes.
+///
+/// # Errors
+/// As [`open`]; `FileTooLarge` for a longer file, which is not read.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    // The customary name for an empty file.
+    if path == Path::new("/dev/null") {
+        return Ok(Vec::new());
+    }
+    read_from(&open(path)?, most)
+}
+
+/// Reads a regular file of at most `most` bytes, and no link to one.
+///
+/// # Errors
+/// As [`open_unlinked`] and [`read`].
+pub fn read_unlinked(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    read_from(&open_unlinked(path)?, most)
+}
+
+/// Reads a regular UTF-8 file of at most `most` bytes.
+///
+/// # Errors
+/// As [`read`]; `InvalidData` when it is not UTF-8.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read(path, most)?).map_err(|e| Error::new(ErrorKind::InvalidData, e.utf8_error()))
+}
+
+/// Creates a file for its owner alone, opened for reading and appending.
+///
+/// # Errors
+/// The system's error; `AlreadyExists` when anything has the name, a link among it.
+pub fn create_new(path: &Path) -> io::Result<File> {
+    created(path, PRIVATE)
+}
+
+/// Opens a file for reading and appending.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_to_append(path: &Path) -> io::Result<File> {
+    must_be_regular(&fs::metadata(path)?)?;
+    regular(OpenOptions::new().read(true).append(true), path, Links::Follow)
+}
+
+/// Opens a file for reading and appending, or creates it for its owner alone.
+///
+/// # Errors
+/// As [`open_unlinked`].
+pub fn append_unlinked(path: &Path) -> io::Result<File> {
+    match create_new(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            must_be_regular(&fs::symlink_metadata(path)?)?;
+            regular(OpenOptions::new().read(true).append(true), path, Links::Refuse)
+        }
+        created => created,
+    }
+}
+
+/// Writes a whole file for its owner alone: beside its place, synced, then renamed. A link of this name is replaced, not
+/// followed.
+///
+/// # Errors
+/// The system's error; what had the name before is untouched then.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, bytes, PRIVATE, Durability::Synced)
+}
+
+/// As [`replace`], for what can be made again: not synced, so a power cut may leave an empty file.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, bytes, PRIVATE, Durability::Unsynced)
+}
+
+/// As [`replace`], with the permissions that the umask leaves: for what is meant for others, such as manual pages.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, bytes, SHARED, Durability::Synced)
+}
+
+/// Writes to a path that a person named: as [`replace`], but a pipe or device of this name is written to.
+///
+/// # Errors
+/// The system's error.
+pub fn write_out(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() && !there.is_dir() => {
+            OpenOptions::new().write(true).open(path)?.write_all(bytes)
+        }
+        _ => replace(path, bytes),
+    }
+}
+
+/// Brings a folder's entries to the disk; some systems do not let folders be opened, and keep them by themselves.
+pub fn sync_folder(folder: &Path) {
+    if let Ok(open) = File::open(folder) {
+        let _ = open.sync_all();
+    }
+}
+
+/// Whether two files are one: the same file of the same file system. Always so where the system cannot tell.
+pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        (a.dev(), a.ino()) == (b.dev(), b.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        a.is_file() && b.is_file()
+    }
+}
+
+/// Whether no folder names the file any more.
+pub fn is_removed(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        metadata.nlink() == 0
+    }
+    #[cfg(not(unix))]
+    {
+        !metadata.is_file()
+    }
+}
+
+/// Read and write for the owner alone.
+const PRIVATE: u32 = 0o600;
+/// Read for everybody whom the umask lets.
+const SHARED: u32 = 0o666;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Follow,
+    Refuse,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Durability {
+    Synced,
+    Unsynced,
+}
+
+fn read_from(file: &File, most: u64) -> io::Result<Vec<u8>> {
+    let too_large = || Error::new(ErrorKind::FileTooLarge, format!("it is longer than {most} bytes"));
+    if file.metadata()?.len() > most {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
+}
+
+fn must_be_regular(metadata: &Metadata) -> io::Result<()> {
+    let what = match metadata.file_type() {
+        kind if kind.is_file() => return Ok(()),
+        kind if kind.is_dir() => "a folder stands there, not a file",
+        kind if kind.is_symlink() => "it is a symbolic link, which is not followed here",
+        _ => "it is a pipe, a socket or a device, not a file",
+    };
+    Err(Error::new(ErrorKind::InvalidInput, what))
+}
+
+/// Opens what has just been seen to be a regular file. If it is something else by now, opening does not wait and fails.
+fn regular(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        if links == Links::Refuse {
+            flags |= OFlags::NOFOLLOW;
+        }
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    #[cfg(not(unix))]
+    let _ = links;
+    let file = options.open(path)?;
+    must_be_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn created(path: &Path, mode: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(mode);
+    }
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    if mode == PRIVATE {
+        use std::os::unix::fs::PermissionsExt as _;
+        // A umask can take away even what its owner needs.
+        if file.metadata()?.permissions().mode() & 0o777 != PRIVATE {
+            file.set_permissions(fs::Permissions::from_mode(PRIVATE))?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    Ok(file)
+}
+
+fn put(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
+    let fresh = beside(path);
+    // A process of the same number may have been killed here.
+    let _ = fs::remove_file(&fresh);
+    let written = created(&fresh, mode).and_then(|mut file| {
+        file.write_all(bytes)?;
+        if durability == Durability::Synced { file.sync_all() } else { Ok(()) }
+    });
+    if let Err(error) = written.and_then(|()| fs::rename(&fresh, path)) {
+        let _ = fs::remove_file(&fresh);
+        return Err(error);
+    }
+    if durability == Durability::Synced {
+        sync_folder(fresh.parent().unwrap_or(Path::new(".")));
+    }
+    Ok(())
+}
+
+/// A name in the same folder that no other thread or program writes to. It ends in `.new`.
+fn beside(path: &Path) -> PathBuf {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    folder.join(format!(".retrospect-{}-{number}.new", std::process::id()))
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    fn pipe(path: &Path) {
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    }
+
+    #[test]
+    fn only_bounded_regular_files_are_read() {
+        let temp = tempfile::tempdir().unwrap();
+        let (file, link, fifo) = (temp.path().join("f"), temp.path().join("l"), temp.path().join("p"));
+        fs::write(&file, "12345").unwrap();
+        symlink(&file, &link).unwrap();
+        pipe(&fifo);
+        assert_eq!(read(&link, 5).unwrap(), b"12345");
+        assert_eq!(read(&file, 4).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        for (path, why) in [
+            (fifo.as_path(), "a pipe, a socket or a device"),
+            (Path::new("/dev/zero"), "a pipe, a socket or a device"),
+            (temp.path(), "a folder"),
+        ] {
+            let refused = [read(path, 5).unwrap_err(), open_to_append(path).unwrap_err()];
+            assert!(refused.iter().all(|e| e.to_string().contains(why)), "{}: {refused:?}", path.display());
+        }
+        assert!(read_unlinked(&link, 5).unwrap_err().to_string().contains("a symbolic link"));
+        assert!(append_unlinked(&link).unwrap_err().to_string().contains("a symbolic link"));
+        assert_eq!(read(Path::new("/dev/null"), 5).unwrap(), b"");
+        // A file of 3 GB is refused by its length, before any of it is read.
+        let large = temp.path().join("large");
+        File::create(&large).unwrap().set_len(3 << 30).unwrap();
+        assert_eq!(read(&large, 64 << 20).unwrap_err().kind(), ErrorKind::FileTooLarge);
+    }
+
+    /// Between the look at the path and the opening, somebody may put a pipe there.
+    #[test]
+    fn opening_a_pipe_that_was_a_file_does_not_wait() {
+        let temp = tempfile::tempdir().unwrap();
+        let fifo = temp.path().join("p");
+        pipe(&fifo);
+        let opened = regular(OpenOptions::new().read(true), &fifo, Links::Follow);
+        assert_eq!(opened.unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn writing_follows_no_link_and_is_private() {
+        let temp = tempfile::tempdir().unwrap();
+        let (victim, link) = (temp.path().join("victim"), temp.path().join("copied.txt"));
+        fs::write(&victim, "mine").unwrap();
+        symlink(&victim, &link).unwrap();
+        replace(&link, b"copied").unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"mine");
+        assert_eq!(fs::read(&link).unwrap(), b"copied");
+        assert!(fs::symlink_metadata(&link).unwrap().is_file());
+        assert_eq!(fs::metadata(&link).unwrap().permissions().mode() & 0o777, 0o600);
+        let shared = temp.path().join("page.1");
+        replace_shared(&shared, b"page").unwrap();
+        assert_eq!(fs::metadata(&shared).unwrap().permissions().mode() & 0o700, 0o600);
+        // Nothing stays beside, also where the file cannot be put in place.
+        assert!(replace(temp.path(), b"x").is_err());
+        let folder = temp.path().join("folder");
+        fs::create_dir(&folder).unwrap();
+        assert!(replace(&folder, b"x").is_err());
+        let names: Vec<_> = fs::read_dir(temp.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names.len(), 4, "{names:?}");
+    }
+
+    #[test]
+    fn a_device_that_a_person_names_is_written_to() {
+        write_out(Path::new("/dev/null"), b"x").unwrap();
+        assert!(!fs::symlink_metadata("/dev/null").unwrap().is_file());
+    }
+}

@@ -1,0 +1,258 @@
+//! Files that are pipes, devices, links or far too long, and files that change while they are written.
+#![cfg(unix)]
+
+use crate::{Home, Said};
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// As long as a loaded machine may take for what takes a moment.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn pipe(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// What the program says when it ends by itself; it is killed where it waits without end, or reads without end.
+fn in_time(mut command: Command) -> Said {
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("{command:?} has not ended");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let done = child.wait_with_output().unwrap();
+    Said {
+        code: done.status.code().unwrap_or(-1),
+        out: String::from_utf8(done.stdout).unwrap(),
+        err: String::from_utf8(done.stderr).unwrap(),
+    }
+}
+
+/// A session that was played to its end.
+fn played(home: &Home) -> PathBuf {
+    home.run(&["run", "--task", "easy/heat/23", "--headless", "--quiet"]).ok();
+    home.session()
+}
+
+/// `sessions` hung on a pipe, and read `/dev/zero` until the memory ended.
+#[test]
+fn one_session_of_pipes_and_devices_hides_no_other() {
+    let home = Home::new();
+    let sound = played(&home);
+    let copied = |name: &str| {
+        let dir = home.path("sessions").join(name);
+        fs::create_dir_all(dir.join("branches")).unwrap();
+        fs::create_dir_all(dir.join("index")).unwrap();
+        for file in ["meta.toml", "branches/trunk.jsonl"] {
+            fs::copy(sound.join(file), dir.join(file)).unwrap();
+        }
+        dir
+    };
+    pipe(&copied("20200101T000001Z-fork").join("branches/b1.jsonl"));
+    symlink("/dev/zero", copied("20200101T000002Z-zero").join("branches/b1.jsonl")).unwrap();
+    pipe(&copied("20200101T000003Z-labels").join("branches/labels.jsonl"));
+    pipe(&copied("20200101T000004Z-index").join("index/summary.json"));
+    for (name, file) in [("5-trunk", "branches/trunk.jsonl"), ("6-meta", "meta.toml")] {
+        let path = copied(&format!("20200101T00000{name}")).join(file);
+        fs::remove_file(&path).unwrap();
+        pipe(&path);
+    }
+    let zero = copied("20200101T000007Z-meta-zero").join("meta.toml");
+    fs::remove_file(&zero).unwrap();
+    symlink("/dev/zero", &zero).unwrap();
+    for args in [&["sessions"][..], &["sessions", "--json"], &["doctor"], &["report", "--last"]] {
+        let said = in_time(home.command(args));
+        if args[0] == "sessions" {
+            assert_eq!(said.code, 0, "{}", said.err);
+            let name = sound.file_name().unwrap().to_str().unwrap();
+            assert!(said.out.contains(name), "{}", said.out);
+            assert!(said.out.contains("a pipe, a socket or a device"), "{}", said.out);
+        }
+    }
+    for verb in ["verify", "open"] {
+        in_time(home.command(&[verb, "20200101T000001Z-fork"]));
+    }
+}
+
+/// Every file that a person or a session names is a regular one, or is refused with its path in a moment.
+#[test]
+fn pipes_and_devices_are_refused_wherever_a_file_is_read() {
+    let home = Home::new();
+    let fifo = home.path("fifo");
+    pipe(&fifo);
+    let run = ["run", "--task", "easy/heat/23", "--headless", "--quiet"];
+    for path in [fifo.to_str().unwrap(), "/dev/zero"] {
+        let cases: [&[&str]; 7] = [
+            &["--pool", path],
+            &["--constitution", path],
+            &["--ca-file", path, "--actor", "openai:m", "--base-url", "https://127.0.0.1:1"],
+            &["--config", path],
+            &["play", "--env", "babyai", "--state", path],
+            &["lessons", "list", "--pool", path],
+            &["play", "--domain", path, "--problem", path],
+        ];
+        for case in cases {
+            let args = if case[0].starts_with("--") { [&run[..], case].concat() } else { case.to_vec() };
+            let said = in_time(home.command(&args));
+            assert_ne!(said.code, 0, "{args:?}: {}", said.out);
+            assert!(said.err.contains("a pipe, a socket or a device"), "{args:?}: {}", said.err);
+            assert!(said.err.contains(path), "{args:?}: {}", said.err);
+        }
+    }
+    // A file of 3 GB is refused by its length.
+    let large = home.path("large.html");
+    File::create(&large).unwrap().set_len(3 << 30).unwrap();
+    let large = large.to_str().unwrap();
+    let said = in_time(home.command(&["open", large, "--plain"]));
+    assert!(said.code == 1 && said.err.contains("too large for an exported report"), "{}", said.err);
+    let said = in_time(home.command(&["lessons", "list", "--pool", large]));
+    assert!(said.code == 1 && said.err.contains("longer than"), "{}", said.err);
+}
+
+/// A link in a session's folder was carried out by an export, and one at the place of the export was followed.
+#[test]
+fn an_export_carries_and_writes_no_file_behind_a_link() {
+    let home = Home::new();
+    let session = played(&home);
+    let secret = home.path("secret");
+    fs::write(&secret, "do-not-carry-me").unwrap();
+    symlink(&secret, session.join("branches/zz.jsonl")).unwrap();
+    let (victim, page) = (home.path("victim"), home.path("page.html"));
+    fs::write(&victim, "mine").unwrap();
+    symlink(&victim, &page).unwrap();
+    let shell = "umask $0; exec \"$@\"";
+    let session = session.to_str().unwrap();
+    for umask in ["000", "077", "777"] {
+        let mut command = home.command(&[]);
+        let program = command.get_program().to_owned();
+        let mut wrapped = Command::new("sh");
+        wrapped.args(["-c", shell, umask]).arg(program);
+        wrapped.args(["export", session, "--format", "html", "--out", "page.html"]);
+        wrapped.current_dir(home.path("")).env("RETROSPECT_SESSIONS", home.path("sessions"));
+        command = wrapped;
+        let said = in_time(command);
+        assert_eq!(said.code, 0, "{umask}: {}", said.err);
+        let there = fs::symlink_metadata(&page).unwrap();
+        assert!(there.is_file() && there.permissions().mode() & 0o777 == 0o600, "{umask}");
+        assert!(!fs::read_to_string(&page).unwrap().contains("do-not-carry-me"));
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    }
+    // What a person names as a device is written to.
+    let said = home.run(&["export", session, "--format", "text", "--out", "/dev/null"]).ok();
+    assert!(said.err.contains("wrote /dev/null"), "{}", said.err);
+}
+
+/// Killed by the system while it writes: the file of that name is the old one, or there is none.
+#[test]
+fn a_killed_export_leaves_no_half_file() {
+    let home = Home::new();
+    let session = played(&home);
+    let page = home.path("page.html");
+    let export = || {
+        let program = env!("CARGO_BIN_EXE_retrospect");
+        let mut command = Command::new("sh");
+        // Files of this process end after a few kB.
+        command.args(["-c", "ulimit -f 4; exec \"$@\"", "sh", program, "export"]).arg(&session);
+        command.args(["--format", "html", "--out", "page.html"]).current_dir(home.path(""));
+        let said = in_time(command);
+        assert_ne!(said.code, 0, "{}", said.err);
+    };
+    export();
+    assert!(!page.exists());
+    fs::write(&page, "the old one").unwrap();
+    export();
+    assert_eq!(fs::read_to_string(&page).unwrap(), "the old one");
+}
+
+#[test]
+fn a_picture_of_any_size_is_made_or_refused() {
+    let home = Home::new();
+    let session = played(&home);
+    let export = ["export", session.to_str().unwrap(), "--format", "svg", "--size"];
+    for size in ["65535x65535", "0x0", "1x1", "65536x1", "500x201", "x", ""] {
+        let said = home.run(&[&export[..], &[size]].concat());
+        assert_eq!(said.code, 2, "{size}: {}", said.err);
+        assert!(said.err.contains("from 20x5 to 500x200"), "{size}: {}", said.err);
+    }
+    for size in ["20x5", "500x200"] {
+        home.run(&[&export[..], &[size]].concat()).ok();
+    }
+}
+
+/// Killed between the run's start and its breakpoints, a run went on without them.
+#[test]
+fn breakpoints_are_part_of_the_batch_that_starts_the_run() {
+    for (condition, code) in [("step 2", 3), ("cost > 0.5", 0)] {
+        let home = Home::new();
+        let run = ["run", "--task", "easy/heat/23", "--headless", "--quiet", "--break", condition];
+        assert_eq!(home.run(&run).code, code);
+        let journal = home.session().join("branches/trunk.jsonl");
+        let text = fs::read_to_string(&journal).unwrap();
+        // The journal as a kill right after the first write leaves it: header and first batch.
+        let mut kept: Vec<&str> = text.lines().take(1).collect();
+        for line in text.lines().skip(1) {
+            kept.push(line);
+            if !line.contains("\"more\":true") {
+                break;
+            }
+        }
+        assert!(kept.len() > 2, "{kept:?}");
+        fs::write(&journal, format!("{}\n", kept.join("\n"))).unwrap();
+        fs::remove_dir_all(home.session().join("index")).unwrap();
+        assert_eq!(
+            home.run(&["resume", home.session().to_str().unwrap(), "--headless", "--quiet"]).code,
+            code,
+            "{condition}"
+        );
+        let resumed = fs::read_to_string(&journal).unwrap();
+        assert!(resumed.contains("\"type\":\"breakpoint_set\""), "{condition}");
+    }
+}
+
+/// `git reset --hard` in the folder of a running session: 400 steps were told, 337 kept, and `verify` said that all is well.
+#[test]
+fn a_journal_that_is_replaced_while_a_run_writes_ends_the_run_and_loses_nothing() {
+    let home = Home::new();
+    let mut command = home.command(&["run", "--env", "household", "--only", "200", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = 0;
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let (mut line, mut err) = (String::new(), String::new());
+    while out.read_line(&mut line).unwrap() > 0 {
+        told += 1;
+        err = std::mem::take(&mut line);
+        if told == 200 {
+            let journal = home.session().join("branches/trunk.jsonl");
+            let bytes = fs::read(&journal).unwrap();
+            let half = bytes[..bytes.len() / 2].iter().rposition(|b| *b == b'\n').unwrap() + 1;
+            fs::remove_file(&journal).unwrap();
+            fs::write(&journal, &bytes[..half]).unwrap();
+        }
+    }
+    let done = child.wait_with_output().unwrap();
+    // With `--json` the error is the last line.
+    assert_eq!(done.status.code(), Some(1), "{err}");
+    assert!(err.contains("was replaced by another program") && err.contains("events are saved in"), "{err}");
+    let saved = fs::read_dir(home.path("sessions")).unwrap().map(|e| e.unwrap().path());
+    let (saved, old): (Vec<_>, Vec<_>) = saved.partition(|p| p.display().to_string().ends_with("-saved"));
+    let (saved, old) = (saved[0].to_str().unwrap(), old[0].to_str().unwrap());
+    assert!(err.contains(&format!("resume {saved}")), "{err}");
+    let events = fs::read_to_string(Path::new(saved).join("branches/trunk.jsonl")).unwrap().lines().count();
+    assert!(events >= told, "{told} lines were printed, {events} events are saved");
+    home.run(&["verify", saved]).ok();
+    // Also after a list has looked at it.
+    for _ in 0..2 {
+        let said = home.run(&["verify", old]);
+        assert_eq!(said.code, 1, "{}", said.out);
+        assert!(said.out.contains("were acknowledged and are missing"), "{}", said.out);
+        home.run(&["sessions"]).ok();
+    }
+}
