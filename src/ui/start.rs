@@ -166,6 +166,7 @@ pub async fn start(
     let mut events = EventStream::new();
     let mut signals = Signals::new()?;
     loop {
+        screen.regain()?;
         screen.terminal.draw(|frame| draw(&chooser, options, frame.buffer_mut()))?;
         let event = tokio::select! {
             event = events.next() => event,

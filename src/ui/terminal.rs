@@ -57,6 +57,7 @@ impl Screen {
     /// # Errors
     /// When the terminal cannot be switched; it is given back then.
     pub fn enter() -> io::Result<Self> {
+        check_size(crossterm::terminal::size()?)?;
         give_back_on_panic();
         take()?;
         let backend = CrosstermBackend::new(Burst { frame: Vec::new(), out: io::stdout() });
@@ -107,14 +108,17 @@ impl Screen {
         // The library's own clearing asks the terminal where its cursor is, and the keys that come meanwhile get in the
         // way of the answer. Taking the size anew clears as well, and asks nothing.
         let size = self.terminal.size()?;
+        check_size((size.width, size.height))?;
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 
     /// Takes the terminal again where a panic elsewhere in the program has given it back behind the screen's back.
     ///
     /// # Errors
-    /// When the terminal cannot be switched.
+    /// When the terminal cannot be switched, or has become too large.
     pub fn regain(&mut self) -> io::Result<()> {
+        let size = self.terminal.size()?;
+        check_size((size.width, size.height))?;
         if TAKEN.load(Ordering::SeqCst) { Ok(()) } else { self.reenter() }
     }
 
@@ -134,6 +138,18 @@ impl Drop for Screen {
     fn drop(&mut self) {
         give_back();
     }
+}
+
+/// A terminal can claim any size; cells of all of it are held in memory.
+fn check_size((columns, rows): (u16, u16)) -> io::Result<()> {
+    const LONGEST: u16 = 4096;
+    const MOST_CELLS: u32 = 1 << 20;
+    if columns.max(rows) <= LONGEST && u32::from(columns) * u32::from(rows) <= MOST_CELLS {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "it has {columns} columns and {rows} rows; at most {LONGEST} of each and {MOST_CELLS} cells in all can be drawn"
+    )))
 }
 
 #[cfg(unix)]
@@ -195,4 +211,20 @@ fn give_back_on_panic() {
             before(panic);
         }));
     });
+}
+
+#[cfg(test)]
+mod size_tests {
+    use super::check_size;
+
+    #[test]
+    fn a_terminal_of_any_size_is_drawn_or_refused() {
+        for fine in [(0, 0), (1, 1), (80, 24), (4096, 200), (1024, 1024)] {
+            check_size(fine).unwrap();
+        }
+        for large in [(65535, 65535), (65535, 24), (80, 65535), (4096, 4096)] {
+            let refused = check_size(large).unwrap_err().to_string();
+            assert!(refused.contains(&format!("{} columns", large.0)), "{refused}");
+        }
+    }
 }
