@@ -41,6 +41,11 @@ pub mod prompt;
 )]
 pub mod provider;
 pub mod report;
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a signal that ends the program is given a time to be obeyed, and then ends it"
+)]
+pub mod signals;
 pub mod stop;
 pub mod symbolic;
 pub mod text;

@@ -2,12 +2,15 @@
 #![cfg(all(feature = "tui", unix))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+#[path = "pty/endings.rs"]
+mod endings;
 #[path = "rig/stops.rs"]
 mod stops;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -22,6 +25,9 @@ struct Window {
     keys: Box<dyn Write + Send>,
     terminal: Arc<Mutex<vt100::Parser>>,
     written: Arc<Mutex<usize>>,
+    /// Its reader ends at the next piece.
+    left: Arc<AtomicBool>,
+    reader: Option<std::thread::JoinHandle<()>>,
     /// Goes with the window.
     sessions: tempfile::TempDir,
 }
@@ -63,15 +69,30 @@ impl Window {
         let written = Arc::new(Mutex::new(0));
         let (mut reader, shown, count) =
             (pty.master.try_clone_reader().unwrap(), terminal.clone(), written.clone());
-        std::thread::spawn(move || {
+        let left = Arc::new(AtomicBool::new(false));
+        let leave = left.clone();
+        let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(n @ 1..) = reader.read(&mut bytes) {
                 shown.lock().unwrap().process(&bytes[..n]);
                 *count.lock().unwrap() += n;
+                if leave.load(Ordering::SeqCst) {
+                    break;
+                }
             }
         });
-        let keys = pty.master.take_writer().unwrap();
-        Self { child, master: pty.master, keys, terminal, written, sessions }
+        let (keys, reader) = (pty.master.take_writer().unwrap(), Some(reader));
+        Self { child, master: pty.master, keys, terminal, written, left, reader, sessions }
+    }
+
+    /// Closes the terminal's window: nothing of its side stays open.
+    fn close(&mut self) {
+        self.left.store(true, Ordering::SeqCst);
+        // Something to draw, so that the reader sees that it is over.
+        self.master.resize(PtySize { rows: 30, cols: 90, pixel_width: 0, pixel_height: 0 }).unwrap();
+        self.reader.take().unwrap().join().unwrap();
+        self.keys = Box::new(std::io::sink());
+        self.master = native_pty_system().openpty(PtySize::default()).unwrap().master;
     }
 
     fn text(&self) -> String {
@@ -164,17 +185,6 @@ fn a_session_is_stepped_through_and_left() {
     assert_eq!(window.end(), 0);
     window.assert_given_back();
     assert!(window.text().contains("retrospect resume"), "{}", window.text());
-}
-
-#[test]
-fn signals_give_the_terminal_back() {
-    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
-        let mut window = Window::open(80, 24);
-        window.wait_for("PAUSED · your turn");
-        window.signal(signal);
-        assert_eq!(window.end(), 130, "{signal:?}");
-        window.assert_given_back();
-    }
 }
 
 /// Where nobody could continue it, Ctrl-Z must not freeze it; it comes back and draws everything anew.

@@ -5,6 +5,7 @@ use crate::driver::DriverError;
 use crate::driver::worlds::WorldError;
 use crate::env::EnvError;
 use crate::journal::JournalError;
+use crate::signals::{self, EndSignal};
 use serde_json::json;
 use std::path::Path;
 
@@ -75,6 +76,15 @@ impl Fault {
         )
     }
 
+    /// A signal ended it.
+    pub fn interrupted(hint: impl Into<String>) -> Self {
+        let message = match signals::received() {
+            None | Some(EndSignal::INTERRUPT) => "interrupted".to_owned(),
+            Some(signal) => format!("interrupted by {}", signal.name()),
+        };
+        Self::new(FaultKind::Interrupted, message, hint)
+    }
+
     /// Nobody reads our output.
     pub fn gone() -> Self {
         Self::new(FaultKind::Gone, "", "")
@@ -86,7 +96,7 @@ impl Fault {
             FaultKind::Gone => 0,
             FaultKind::Usage => 2,
             FaultKind::Stopped => 3,
-            FaultKind::Interrupted => 130,
+            FaultKind::Interrupted => signals::received().unwrap_or(EndSignal::INTERRUPT).exit_code(),
             _ => 1,
         }
     }

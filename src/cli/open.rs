@@ -76,15 +76,16 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Tells what another program writes until it closes the session or a signal comes.
 fn follow_text(mut follower: Follower, teller: &mut Teller) -> Result<(), Fault> {
+    let _guard = watch::guard_screen()?;
     watch::runtime()?.block_on(async {
-        let stop = watch::interrupted();
+        let stop = crate::signals::next();
         tokio::pin!(stop);
         loop {
             if teller.state.closed {
                 return Ok(());
             }
             tokio::select! {
-                () = &mut stop => return Ok(()),
+                _ = &mut stop => return Ok(()),
                 () = tokio::time::sleep(LOOK) => {}
             }
             for envelope in &follower.news()? {

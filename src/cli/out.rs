@@ -1,6 +1,7 @@
 //! Standard output and standard error. A reader that has gone away is forgiven: the verb ends, and nothing is said.
 
 use super::fault::{Fault, FaultKind};
+use crate::signals;
 use crate::text::clean;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -66,10 +67,10 @@ impl Out {
     fn raw_line(&mut self, text: &str) -> Result<(), Fault> {
         self.wipe();
         let mut lock = self.stdout.lock();
-        lock.write_all(text.as_bytes())
-            .and_then(|()| lock.write_all(b"\n"))
-            .and_then(|()| lock.flush())
-            .map_err(|e| gone(&e))
+        let written = signals::write(|| {
+            lock.write_all(text.as_bytes()).and_then(|()| lock.write_all(b"\n")).and_then(|()| lock.flush())
+        });
+        written.map_err(|e| gone(&e))
     }
 
     /// One line of pieces, clean wherever it goes; in colours where they are wanted.
@@ -111,14 +112,14 @@ impl Out {
         self.wipe();
         let shown = shown(text, self.terminal);
         let mut lock = self.stdout.lock();
-        lock.write_all(shown.as_bytes()).and_then(|()| lock.flush()).map_err(|e| gone(&e))
+        signals::write(|| lock.write_all(shown.as_bytes()).and_then(|()| lock.flush())).map_err(|e| gone(&e))
     }
 
     /// One line on standard error.
     pub fn note(&mut self, text: &str) {
         self.wipe();
         // Nobody may be reading; there is nobody left to tell.
-        let _ = writeln!(io::stderr(), "{}", clean(text));
+        let _ = signals::write(|| writeln!(io::stderr(), "{}", clean(text)));
     }
 
     /// Shows how far the work is, in one line of a terminal that is overwritten by the next. Nothing where standard
@@ -128,15 +129,13 @@ impl Out {
             return;
         }
         let short: String = clean(text).chars().take(78).collect();
-        let _ = write!(io::stderr(), "\r\u{1b}[K{short}");
-        let _ = io::stderr().flush();
+        let _ = signals::write(|| write!(io::stderr(), "\r\u{1b}[K{short}"));
         self.bar_shown = true;
     }
 
     fn wipe(&mut self) {
         if std::mem::take(&mut self.bar_shown) {
-            let _ = write!(io::stderr(), "\r\u{1b}[K");
-            let _ = io::stderr().flush();
+            let _ = signals::write(|| write!(io::stderr(), "\r\u{1b}[K"));
         }
     }
 }

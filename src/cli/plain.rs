@@ -11,11 +11,12 @@ use super::bounded;
 use super::fault::{Fault, FaultKind, resume_command};
 use super::out::Out;
 use super::tell::{Teller, Voice};
-use super::watch::{BROKEN, LOOK_AGAIN, halted, interrupted, runtime, tell_news};
+use super::watch::{BROKEN, LOOK_AGAIN, closing, halted, runtime, tell_news};
 use crate::domain::{Autonomy, Seq};
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
 use crate::engine::{Command, Pace, State};
+use crate::signals::{self, EndSignal};
 use labels::Labels;
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -43,22 +44,22 @@ pub(super) fn interact(
         past: None,
         labels: Labels::default(),
     };
-    let left = runtime()?.block_on(talk.run());
-    handle.quit();
-    // A driver that panicked has said so itself; what it wrote is whole.
-    let _ = thread.join();
+    let left = closing(handle, Some(thread), || runtime()?.block_on(talk.run()));
     let path = dir.display().to_string();
     let resume = format!("go on with `{}`", resume_command(&path));
     // Also where it is found out only as the session is closed.
     if let Health::Halted(halt) = handle.store.live().health {
         return Err(halted(&halt, &path));
     }
+    if left != Ok(Left::Quit) && signals::received().is_some() {
+        return Err(Fault::interrupted(resume));
+    }
     match left? {
         Left::Quit | Left::Halted => {
             talk.line(&resume)?;
             Ok(())
         }
-        Left::Interrupted => Err(Fault::new(FaultKind::Interrupted, "interrupted", resume)),
+        Left::Interrupted => Err(Fault::interrupted(resume)),
         Left::Broken => Err(Fault::new(FaultKind::Session, BROKEN, resume)),
     }
 }
@@ -92,7 +93,8 @@ impl Talk {
         let mut input = lines();
         // What is typed ahead into a pipe waits for its turn; a person at a terminal is heard at once.
         let patient = !std::io::stdin().is_terminal();
-        let mut stop = Box::pin(interrupted());
+        signals::interrupt_is_command(true);
+        let mut stop = Box::pin(signals::next());
         self.line("retrospect, line by line. `help` lists the commands.")?;
         tell_news(&self.handle, &mut self.teller)?;
         if patient {
@@ -124,11 +126,12 @@ impl Talk {
             }
             tokio::select! {
                 biased;
-                () = &mut stop => {
-                    stop = Box::pin(interrupted());
-                    if stands(&self.teller.state) {
+                signal = &mut stop => {
+                    if signal != EndSignal::INTERRUPT || stands(&self.teller.state) {
                         return Ok(Left::Interrupted);
                     }
+                    signals::acknowledge();
+                    stop = Box::pin(signals::next());
                     running = false;
                     self.handle.send(Command::Cancel);
                     self.handle.send(Command::Pause);

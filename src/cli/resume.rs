@@ -7,7 +7,7 @@ use super::out::Out;
 use super::setup::{launch, same_templates};
 use super::tell;
 use super::tell::{Teller, Voice};
-use super::watch::{Shown, run_to_end};
+use super::watch::{Shown, guard, guarded, run_to_end};
 use super::worlds::world_options;
 use super::{breaks, place, plain, run, screen, terminal};
 use crate::domain::{BranchId, Seq};
@@ -74,7 +74,9 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     let on_screen = !alone && !args.screen.plain && terminal();
     let attended = on_screen || (!alone && args.screen.plain);
     let typing = if on_screen { TYPING } else { Duration::ZERO };
+    let guard = guard()?;
     let resumed = take_up(&config, (&dir, &branch), typing, attended, args.accept_prompts)?;
+    guarded(&guard, &resumed.handle);
     if let Some(torn) = &resumed.torn {
         out.note(&format!("{}: {torn}", dir.display()));
     }

@@ -11,7 +11,7 @@ use super::pool::PoolFile;
 use super::reflexion;
 use super::setup::{Plan, meta, plan_after, playable};
 use super::tell::{Teller, Voice};
-use super::watch::{Ended, run_to_end};
+use super::watch::{Ended, guard, guarded, run_to_end};
 use crate::domain::Lesson;
 use crate::driver::{Driver, Launch, worlds};
 use crate::engine::{LessonWish, State};
@@ -75,6 +75,7 @@ pub(super) fn begin(
     if !alone && screen.plain {
         playable(&plan)?;
         let root = place::root(config);
+        let guard = guard()?;
         let (handle, thread, session) = Driver::start(
             &root,
             meta(&plan.spec, 0),
@@ -82,6 +83,7 @@ pub(super) fn begin(
             plan.pool.clone(),
             Launch { breaks, ..plan.launch },
         )?;
+        guarded(&guard, &handle);
         return super::plain::interact(&handle, thread, &session.dir, plan.worlds, out);
     }
     if !alone && super::terminal() {
@@ -152,6 +154,8 @@ fn headless(
     out: Out,
 ) -> Result<(), Fault> {
     let root = place::root(config);
+    // Also between the sessions of several tasks.
+    let _guard = super::watch::guard_screen()?;
     let shared = Arc::new(Mutex::new(out));
     let done = if jobs > 1 {
         parallel(config, plan, breaks, jobs, voice, &root, &shared)
@@ -179,9 +183,12 @@ pub(super) fn one(
     launch.policy.attended = false;
     launch.breaks = breaks.to_vec();
     let started = playable.and_then(|()| {
-        Driver::start(root, about, plan.spec.clone(), plan.pool.clone(), launch).map_err(Fault::from)
+        let guard = guard()?;
+        let started = Driver::start(root, about, plan.spec.clone(), plan.pool.clone(), launch)?;
+        guarded(&guard, &started.0);
+        Ok((guard, started))
     });
-    let (handle, thread, session) = match started {
+    let (_guard, (handle, thread, session)) = match started {
         Ok(started) => started,
         Err(fault) => return Done { ended: Err(fault), state: None, dir: None },
     };
@@ -277,6 +284,6 @@ pub(super) fn outcome(ended: &Ended, path: Option<&str>) -> Result<(), Fault> {
                 ),
             ))
         }
-        Ended::Interrupted => Err(Fault::new(FaultKind::Interrupted, "interrupted", resume)),
+        Ended::Interrupted => Err(Fault::interrupted(resume)),
     }
 }

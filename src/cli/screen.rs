@@ -42,7 +42,9 @@ pub(super) fn start(
     let mut launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
     launch.carried.clone_from(&plan.launch.carried);
     launch.breaks = breaks;
+    let guard = watch::guard()?;
     let (handle, thread, session) = Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, launch)?;
+    watch::guarded(&guard, &handle);
     handle.send(Command::Step);
     let again = plan.launch.carried.as_ref().map(|c| format!("{} once more, as it began", c.source));
     let said: Vec<String> = again.into_iter().chain(plan.warnings).collect();
@@ -76,26 +78,24 @@ pub(super) fn show(
         };
         handle.store.signal(Signal::Said(format!("{first}{more}")));
     }
-    let left = watch::runtime()?.block_on(crate::ui::run(handle.clone(), options));
-    if let Some(thread) = thread {
-        handle.quit();
-        // A driver that panicked has said so itself; what it wrote is whole.
-        let _ = thread.join();
-    }
+    let _guard = watch::guard_screen()?;
+    let left = watch::closing(handle, thread, || {
+        Ok(watch::runtime()?.block_on(crate::ui::run(handle.clone(), options)))
+    });
     if let Health::Halted(halt @ Halt { saved: Some(_), .. }) = handle.store.live().health {
         return Err(watch::halted(&halt, &dir.display().to_string()));
     }
     if !dir.as_os_str().is_empty() {
         out.note(&format!("go on with: {}", resume_command(&dir.display().to_string())));
     }
-    match left {
+    match left? {
         Ok(Exit::Quit) => Ok(()),
         // The session is put down: the episode is played again in one of its own.
         Ok(Exit::Rerun(number)) => {
             let again = super::again::plan(config, Some(&dir.display().to_string()), number, false)?;
             start(config, again, look, Vec::new(), out)
         }
-        Ok(Exit::Signal(_)) => Err(Fault::new(FaultKind::Interrupted, "interrupted", "")),
+        Ok(Exit::Gone) => Err(Fault::interrupted("")),
         Err(error) => Err(Fault::new(
             FaultKind::File,
             format!("the terminal could not be used: {error}"),

@@ -43,6 +43,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
         *planned.borrow_mut() = Some((tried, made));
         Ok(())
     };
+    let guard = watch::guard_screen()?;
     let chosen = watch::runtime()?.block_on(start(model, &options, told, said, check)).map_err(|e| {
         Fault::new(
             FaultKind::File,
@@ -50,7 +51,9 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
             "use --plain, or another terminal",
         )
     })?;
+    drop(guard);
     match chosen {
+        None if crate::signals::received().is_some() => Err(Fault::interrupted("")),
         None => {
             // The session's screen tells them where there is one; they are told once.
             for problem in &problems {
@@ -60,7 +63,9 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
         }
         Some(StartChoice::Resume(dir)) => {
             let branch = crate::journal::Session::open(&dir)?.last_written();
+            let guard = watch::guard()?;
             let resumed = resume::take_up(&config, (&dir, &branch), crate::driver::TYPING, true, false)?;
+            watch::guarded(&guard, &resumed.handle);
             let shown = Shown { handle: &resumed.handle, thread: Some(resumed.thread), dir: &dir, at: None };
             screen::show(&config, shown, look, out)
         }

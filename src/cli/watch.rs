@@ -8,6 +8,8 @@ use crate::domain::{EndReason, Seq};
 use crate::driver::{Halt, Handle, Health, Saved};
 use crate::engine::{Command, Pace, State};
 use crate::report::At;
+use crate::signals::{self, Guard};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 
 /// What is said of a driver that has ended without having been told to.
@@ -69,40 +71,66 @@ pub(super) fn run_to_end(
     teller: &mut Teller,
     on_error: OnError,
 ) -> Result<Ended, Fault> {
-    let ended = runtime()?.block_on(watch(handle, teller, on_error));
-    handle.quit();
-    // A driver that panicked has said so itself; what it wrote is whole.
-    let _ = thread.join();
+    let ended = closing(handle, Some(thread), || runtime()?.block_on(watch(handle, teller, on_error)));
     let rest = tell_news(handle, teller);
     // A journal that another program changed may be found out only as the session is closed.
     if let Health::Halted(halt) = handle.store.live().health {
         return Err(halted(&halt, &teller.path));
+    }
+    if ended != Ok(Ended::Finished) && signals::received().is_some() {
+        return Ok(Ended::Interrupted);
     }
     let ended = ended?;
     rest?;
     Ok(ended)
 }
 
-/// Waits for SIGINT, SIGTERM or SIGHUP.
-pub(super) async fn interrupted() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut term), Ok(mut hup)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-        else {
-            let _ = tokio::signal::ctrl_c().await;
-            return;
-        };
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = term.recv() => {}
-            _ = hup.recv() => {}
-        }
+/// Keeps signals from ending the process before the session that is about to be opened is closed.
+pub(super) fn guard() -> Result<Guard, Fault> {
+    Guard::opening().map_err(|e| no_signals(&e))
+}
+
+/// Keeps signals from ending the process while a screen is shown that has no session to close.
+pub(super) fn guard_screen() -> Result<Guard, Fault> {
+    Guard::plain().map_err(|e| no_signals(&e))
+}
+
+fn no_signals(error: &std::io::Error) -> Fault {
+    Fault::new(
+        FaultKind::Session,
+        format!("signals cannot be handled: {error}"),
+        "close other programs, then try again",
+    )
+}
+
+/// The session is open: a signal closes it.
+pub(super) fn guarded(guard: &Guard, handle: &Handle) {
+    let (close, closed) = (handle.clone(), handle.clone());
+    guard.session(move || close.quit(), move || closed.has_ended());
+}
+
+/// Does the work with a session, then closes the session, also when the work panics.
+///
+/// # Errors
+/// Those of the work, and its panic.
+pub(super) fn closing<T>(
+    handle: &Handle,
+    thread: Option<std::thread::JoinHandle<()>>,
+    work: impl FnOnce() -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    if let Some(thread) = thread {
+        handle.quit();
+        // A driver that panicked has said so itself; what it wrote is whole.
+        let _ = thread.join();
     }
-    #[cfg(not(unix))]
-    {
-        let _ = tokio::signal::ctrl_c().await;
-    }
+    done.unwrap_or_else(|_| {
+        Err(Fault::new(
+            FaultKind::Session,
+            "this program broke (a panic, told above); the session is closed and nothing of it is lost",
+            "resume it; if it breaks again, report what the panic says",
+        ))
+    })
 }
 
 /// How often it is looked whether a model is silent.
@@ -110,7 +138,7 @@ pub(super) const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_sec
 
 async fn watch(handle: &Handle, teller: &mut Teller, on_error: OnError) -> Result<Ended, Fault> {
     let mut news = handle.store.news();
-    let stop = interrupted();
+    let stop = signals::next();
     tokio::pin!(stop);
     let refused = |r: crate::engine::Refusal| Fault::new(FaultKind::Session, r.why, r.next);
     if handle.store.head().trouble.is_some() {
@@ -163,7 +191,7 @@ async fn watch(handle: &Handle, teller: &mut Teller, on_error: OnError) -> Resul
         }
         tokio::select! {
             biased;
-            () = &mut stop => return Ok(Ended::Interrupted),
+            _ = &mut stop => return Ok(Ended::Interrupted),
             // A model that is silent makes no news.
             () = tokio::time::sleep(LOOK_AGAIN) => {}
             changed = news.changed() => {

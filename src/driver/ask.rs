@@ -64,15 +64,18 @@ impl Driver {
         }
     }
 
-    /// Before the session is put down: an answer of which something had come is broken off there, so that its words stay and
-    /// its tokens count. A question that nothing has come of is asked again when the session is taken up.
+    /// Before the session is put down: a call whose question has gone out is cancelled there, so that what had come of its answer
+    /// stays and its tokens count. A question that has not gone out is asked again when the session is taken up.
     pub(super) fn break_off_before(&self, closing: &mut Vec<(Cause, Event)>) {
         if closing.is_empty() {
             return;
         }
         let live = self.store.live();
-        let begun = live.calls.iter().filter(|c| c.usage.is_some() || !c.came().is_silent());
-        let begun = begun.map(|c| c.call).filter(|call| self.engine.state.calls.contains_key(call));
+        let gone_out = |c: &&LiveCall| match self.engine.state.calls.get(&c.call) {
+            Some(Effect::Ask { prompt, .. }) => !c.came().is_silent() || spent(c, prompt, false).is_some(),
+            _ => false,
+        };
+        let begun = live.calls.iter().filter(gone_out).map(|c| c.call);
         let off = begun.map(|call| (Cause::Policy, Event::CallCancelled { call, came: Box::default() }));
         closing.splice(..0, off.collect::<Vec<_>>());
     }

@@ -359,6 +359,11 @@ impl Handle {
         let _ = self.inbox.send(Message::RetryWrite);
     }
 
+    /// The driver has ended, and closed the session if it could.
+    pub fn has_ended(&self) -> bool {
+        self.inbox.is_closed()
+    }
+
     /// Closes the session.
     pub fn quit(&self) {
         let _ = self.inbox.send(Message::Quit);

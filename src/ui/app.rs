@@ -17,6 +17,7 @@ use super::view::{self, BEAT_MILLIS, Scratch};
 use super::wake::Wake;
 use crate::driver::{Handle, Health};
 use crate::prompt::Templates;
+use crate::signals;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
@@ -70,8 +71,8 @@ pub enum Exit {
     Quit,
     /// This episode is to be played again, in a session of its own.
     Rerun(u32),
-    /// The terminal went away, or somebody ended the program: 1 hang-up, 2 interrupt, 15 terminate.
-    Signal(i32),
+    /// The terminal went away, or a signal ends the program.
+    Gone,
 }
 
 impl Default for Options {
@@ -125,7 +126,17 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     model.size = crossterm::terminal::size().unwrap_or((80, 24));
     let (moment, scratch) = (Moment::default(), Scratch::default());
     let search = Arc::default();
-    App { handle, options, model, moment, scratch, screen, search }.run().await
+    match (App { handle, options, model, moment, scratch, screen, search }).run().await {
+        // What is written to a terminal that has gone fails before anything else says so.
+        Err(error) if is_gone(&error) => Ok(Exit::Gone),
+        left => left,
+    }
+}
+
+/// The error of a terminal that has gone.
+pub(super) fn is_gone(error: &io::Error) -> bool {
+    const EIO: i32 = 5;
+    error.kind() == io::ErrorKind::BrokenPipe || cfg!(unix) && error.raw_os_error() == Some(EIO)
 }
 
 impl App {
@@ -151,19 +162,19 @@ impl App {
                 event = events.next() => match event {
                     Some(Ok(event)) => Wake::Terminal(event),
                     Some(Err(error)) => return Err(error),
-                    None => Wake::Gone(1),
+                    None => Wake::Gone,
                 },
                 signal = signals.next() => signal,
                 Some(answer) = told.recv() => Wake::Answer(answer),
                 () = sleep_until(due.unwrap_or(drawn)), if due.is_some() => Wake::Tick,
                 changed = news.changed(), if !stale => match changed {
                     Ok(()) => Wake::News,
-                    Err(_) => Wake::Gone(15),
+                    Err(_) => Wake::Gone,
                 },
             };
             let mut now = true;
             let wants = match wake {
-                Wake::Gone(signal) => return Ok(Exit::Signal(signal)),
+                Wake::Gone => return Ok(Exit::Gone),
                 Wake::Terminal(event) => match message(event) {
                     Some(msg) => self.handled(msg),
                     None => continue,
@@ -350,7 +361,8 @@ impl App {
             Request::Suspend => self.screen.suspend()?,
             Request::Editor(text) => {
                 self.screen.leave();
-                let edited = self.options.outside.as_ref().map(|o| (o.edit)(&text));
+                let edited =
+                    self.options.outside.as_ref().map(|o| signals::lend_terminal(|| (o.edit)(&text)));
                 self.screen.reenter()?;
                 let text = match edited {
                     Some(Ok(text)) => text,

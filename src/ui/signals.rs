@@ -1,14 +1,12 @@
-//! What the system tells the program while it has the terminal: to end, to stop, that it goes on.
+//! What the system tells the program while it has the terminal: to end, to stop, to continue.
 
 use super::wake::Wake;
+use crate::signals;
 use std::io;
 
 /// The signals that the screen listens to.
 #[cfg(unix)]
 pub(super) struct Signals {
-    end: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-    gone: tokio::signal::unix::Signal,
     stop: tokio::signal::unix::Signal,
     on: tokio::signal::unix::Signal,
 }
@@ -19,11 +17,7 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let kind = |s: rustix::process::Signal| SignalKind::from_raw(s.as_raw());
         Ok(Self {
-            end: signal(SignalKind::terminate())?,
-            // A key does not send it in raw mode; `kill -INT` does, and must not leave the terminal as the screen has it.
-            interrupt: signal(SignalKind::interrupt())?,
-            gone: signal(SignalKind::hangup())?,
-            // So does `kill -TSTP`, which would stop the program with the terminal still taken.
+            // A key does not send it in raw mode; `kill -TSTP` does, and would stop the program with the terminal still taken.
             stop: signal(kind(rustix::process::Signal::TSTP))?,
             on: signal(kind(rustix::process::Signal::CONT))?,
         })
@@ -31,16 +25,14 @@ impl Signals {
 
     pub(super) async fn next(&mut self) -> Wake {
         tokio::select! {
-            _ = self.end.recv() => Wake::Gone(15),
-            _ = self.interrupt.recv() => Wake::Gone(2),
-            _ = self.gone.recv() => Wake::Gone(1),
+            _ = signals::next() => Wake::Gone,
             _ = self.stop.recv() => Wake::Stopped,
             _ = self.on.recv() => Wake::Continued,
         }
     }
 }
 
-/// Where there are no signals nothing is ever told.
+/// Where there are no such signals only Ctrl-C is told.
 #[cfg(not(unix))]
 pub(super) struct Signals;
 
@@ -51,6 +43,7 @@ impl Signals {
     }
 
     pub(super) async fn next(&mut self) -> Wake {
-        std::future::pending().await
+        signals::next().await;
+        Wake::Gone
     }
 }

@@ -9,7 +9,7 @@ mod view;
 pub use choose::{Chooser, Outcome};
 pub use view::draw;
 
-use super::app::Options;
+use super::app::{Options, is_gone};
 use super::signals::Signals;
 use super::terminal::Screen;
 use super::wake::Wake;
@@ -192,6 +192,7 @@ pub async fn start(
         };
         let outcome = match event {
             None => return Ok(None),
+            Some(Err(error)) if is_gone(&error) => return Ok(None),
             Some(Err(error)) => return Err(error),
             Some(Ok(Event::Key(key))) if key.kind == KeyEventKind::Press => chooser.key(key, &options.keymap),
             Some(Ok(Event::Paste(text))) => chooser.paste(&text),

@@ -1,5 +1,6 @@
 //! The terminal: taken, and always given back, whatever happens.
 
+use crate::signals;
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
@@ -41,13 +42,18 @@ impl Write for Burst {
         if self.frame.is_empty() {
             return Ok(());
         }
+        // Restored already: nothing more is drawn. The library shows the cursor when it is dropped, and panics where it cannot
+        // say that this failed.
+        if !TAKEN.load(Ordering::SeqCst) {
+            self.frame.clear();
+            return Ok(());
+        }
         let mut whole = Vec::with_capacity(self.frame.len() + 16);
         queue!(whole, BeginSynchronizedUpdate)?;
         whole.append(&mut self.frame);
         queue!(whole, EndSynchronizedUpdate)?;
         let mut out = self.out.lock();
-        out.write_all(&whole)?;
-        out.flush()
+        signals::write(|| out.write_all(&whole).and_then(|()| out.flush()))
     }
 }
 
@@ -59,7 +65,9 @@ impl Screen {
     pub fn enter() -> io::Result<Self> {
         check_size(crossterm::terminal::size()?)?;
         give_back_on_panic();
+        signals::restore_terminal_with(restore_now);
         take()?;
+        signals::watch_terminal();
         let backend = CrosstermBackend::new(Burst { frame: Vec::new(), out: io::stdout() });
         match Terminal::new(backend) {
             Ok(terminal) => Ok(Self { terminal, mouse: false }),
@@ -190,16 +198,40 @@ fn give_back() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
-    let mut out = io::stdout();
-    let _ = execute!(
-        out,
+    let mut out = io::stdout().lock();
+    let _ = signals::write(|| out.write_all(&restoring()).and_then(|()| out.flush()));
+    let _ = disable_raw_mode();
+}
+
+/// What makes the terminal again what it was.
+fn restoring() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = queue!(
+        bytes,
         EndSynchronizedUpdate,
         DisableMouseCapture,
         DisableBracketedPaste,
         LeaveAlternateScreen,
         cursor::Show
     );
+    bytes
+}
+
+/// The same where the program itself is stuck, perhaps in a write that holds the lock of the output.
+fn restore_now() {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
     let _ = disable_raw_mode();
+    #[cfg(unix)]
+    {
+        let bytes = restoring();
+        let mut rest = bytes.as_slice();
+        while let Ok(written @ 1..) = rustix::io::write(rustix::stdio::stdout(), rest) {
+            rest = rest.get(written..).unwrap_or_default();
+        }
+    }
 }
 
 fn give_back_on_panic() {

@@ -12,5 +12,6 @@ pub(super) enum Wake {
     /// Somebody asks us to stop, as Ctrl-Z does.
     Stopped,
     Continued,
-    Gone(i32),
+    /// The terminal has gone, or a signal ends the program.
+    Gone,
 }

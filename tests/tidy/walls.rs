@@ -7,6 +7,7 @@ use crate::names::Names;
 /// Who may know whom, besides themselves. The table of docs/ARCHITECTURE.md says the same, row for row.
 pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("signals", &[]),
     ("domain", &[]),
     ("files", &[]),
     ("engine", &["domain"]),
@@ -30,14 +31,14 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
         "ui",
         &[
             "driver", "report", "provider", "method", "timeline", "prompt", "symbolic", "stop", "env",
-            "engine", "domain", "text",
+            "engine", "domain", "signals", "text",
         ],
     ),
     (
         "cli",
         &[
             "ui", "driver", "provider", "journal", "files", "report", "timeline", "method", "prompt", "stop",
-            "env", "engine", "domain", "text",
+            "env", "engine", "domain", "signals", "text",
         ],
     ),
 ];
@@ -108,6 +109,7 @@ const BEYOND: &[(&str, &[&str])] = &[
             "toml",
         ],
     ),
+    ("signals", &["*"]),
     ("provider", &["*"]),
     ("provider/rules", &["futures_util", "tokio::time::sleep", "toml"]),
     ("driver", &["*"]),
@@ -145,7 +147,7 @@ const CLOCKS: &[(&str, &[&str])] = &[
     ("Timestamp::now", &["driver"]),
     ("Zoned::now", &["driver"]),
     ("SystemTime::now", &["driver"]),
-    ("Instant::now", &["driver", "ui", "cli"]),
+    ("Instant::now", &["driver", "signals", "ui", "cli"]),
 ];
 
 /// Files outside of `engine/apply` that may hold a state to change it: they fold events onto one, or put its long lists apart.

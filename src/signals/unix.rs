@@ -1,0 +1,82 @@
+//! The handlers, through `signal-hook`: they only wake a thread, which does the rest.
+
+use super::{EndSignal, HUB, restore};
+use signal_hook::consts::{
+    SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+    SIGXFSZ,
+};
+use signal_hook::iterator::Signals;
+use std::io::{self, PipeReader, Read, Write};
+
+/// Signals whose own action ends the process and that a program can do something about.
+const ENDING: &[i32] = &[
+    SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,
+];
+
+pub(super) fn install() -> io::Result<()> {
+    let ignored = ignored();
+    let wanted = ENDING.iter().filter(|signal| **signal == SIGABRT || (ignored >> (**signal - 1)) & 1 == 0);
+    let mut signals = Signals::new(wanted)?;
+    // A file that may not grow is a failed write, which the journal knows how to handle.
+    signals.add_signal(SIGXFSZ)?;
+    let mut aborting = hold_abort()?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for signal in signals.forever() {
+            if signal == SIGXFSZ {
+                continue;
+            }
+            if signal == SIGABRT {
+                restore();
+                // Whatever it reads: there is room in the pipe again, and the handler returns.
+                let _ = aborting.read(&mut vec![0; 1 << 16]);
+            }
+            HUB.deliver(EndSignal(signal));
+        }
+    })?;
+    Ok(())
+}
+
+/// Makes the handler of SIGABRT wait until the terminal is restored: `abort()` ends the process as soon as it returns. It
+/// does so by writing to a pipe that is full until the thread reads from it.
+fn hold_abort() -> io::Result<PipeReader> {
+    let (reader, writer) = io::pipe()?;
+    let mut filler = writer.try_clone()?;
+    // Behind the handler that wakes the thread. It sets the pipe to not waiting, which serves to fill it.
+    signal_hook::low_level::pipe::register(SIGABRT, writer)?;
+    while filler.write(&[0; 4096]).is_ok() {}
+    rustix::fs::fcntl_setfl(&filler, rustix::fs::OFlags::empty())?;
+    Ok(reader)
+}
+
+/// Waits on a thread of its own until the terminal is gone.
+pub(super) fn watch_terminal() {
+    use rustix::event::{PollFd, PollFlags, poll};
+    // Without the thread a failed write tells it.
+    let _ = std::thread::Builder::new().name("terminal".to_owned()).spawn(|| {
+        let input = io::stdin();
+        loop {
+            // No keys are waited for; an end is always told.
+            let mut watched = [PollFd::new(&input, PollFlags::empty())];
+            match poll(&mut watched, None) {
+                Err(rustix::io::Errno::INTR) => continue,
+                Ok(_) if watched[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => {
+                    HUB.deliver(EndSignal::HANGUP);
+                }
+                _ => {}
+            }
+            return;
+        }
+    });
+}
+
+/// The signals that this process was started to ignore, as bits: `nohup` means it.
+fn ignored() -> u64 {
+    #[cfg(target_os = "linux")]
+    {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    }
+    #[cfg(not(target_os = "linux"))]
+    0
+}

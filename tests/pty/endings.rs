@@ -1,0 +1,357 @@
+//! However the program ends: the terminal is restored, the session closed, the cost of the call in flight recorded.
+
+use super::{PATIENCE, PROGRAM, Window, kill};
+use portable_pty::CommandBuilder;
+use retrospect::domain::Usage;
+use retrospect::engine::Event;
+use retrospect::journal::read_branch;
+use rustix::process::Signal;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long the program may take to end on a loaded machine; on a quiet one it is a tenth of a second.
+const BOUND: Duration = Duration::from_secs(2);
+
+/// A model server that answers every request with these bytes, and then with the others again and again until nobody reads.
+struct Server {
+    url: String,
+    sent: Arc<AtomicUsize>,
+}
+
+impl Server {
+    fn new(begin: String, again: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let sent = Arc::new(AtomicUsize::new(0));
+        let count = sent.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let (begin, again, count) = (begin.clone(), again.clone(), count.clone());
+                std::thread::spawn(move || {
+                    let mut reader = BufReader::new(stream.try_clone().unwrap());
+                    let (mut line, mut length) = (String::new(), 0);
+                    while reader.read_line(&mut line).is_ok_and(|n| n > 2) {
+                        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                            length = value.trim().parse().unwrap();
+                        }
+                        line.clear();
+                    }
+                    let _ = reader.read_exact(&mut vec![0; length]);
+                    let mut next = begin.as_bytes();
+                    while let Ok(n @ 1..) = stream.write(next) {
+                        count.fetch_add(n, Ordering::SeqCst);
+                        next = &next[n..];
+                        if next.is_empty() {
+                            next = again.as_bytes();
+                        }
+                    }
+                    // Says nothing more, and stays until the client goes.
+                    let _ = reader.read(&mut [0; 1]);
+                });
+            }
+        });
+        Self { url, sent }
+    }
+
+    /// A stream that begins like this.
+    fn streaming(begin: &str, again: &str) -> Self {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+        Self::new(format!("{head}{begin}"), again.to_owned())
+    }
+
+    /// An answer that stops in the middle.
+    fn stalling() -> Self {
+        let chunk = r#"{"choices":[{"index":0,"delta":{"content":"unfinished words"}}]}"#;
+        Self::streaming(&format!("data: {chunk}\n\n"), "")
+    }
+}
+
+fn asking(server: &Server) -> CommandBuilder {
+    let mut command = CommandBuilder::new(PROGRAM);
+    command.args(["run", "--env", "household", "--method", "react"]);
+    command.args(["--actor", "openai:m", "--base-url", &server.url]);
+    command
+}
+
+/// The one journal below a folder.
+fn journal(sessions: &Path) -> Option<PathBuf> {
+    let mut entries = std::fs::read_dir(sessions).ok()?.flatten();
+    entries.find_map(|e| Some(e.path().join("branches/trunk.jsonl")).filter(|p| p.is_file()))
+}
+
+/// The session was closed; what the cancelled call cost, if there is one.
+fn assert_closed(sessions: &Path, how: &str) -> Option<Usage> {
+    let events = read_branch(&journal(sessions).unwrap()).unwrap().events;
+    assert!(matches!(events.last().unwrap().event, Event::Closed), "{how}: {:?}", events.last());
+    events.iter().find_map(|e| match &e.event {
+        Event::CallCancelled { came, .. } => came.usage,
+        _ => None,
+    })
+}
+
+/// SIGQUIT, SIGUSR1, SIGALRM and SIGABRT left the terminal raw and the session open; SIGHUP ended with a panic, for the
+/// terminal was gone already.
+#[test]
+fn every_signal_restores_the_terminal_and_closes_the_session() {
+    let server = Server::stalling();
+    let endings = [
+        (Signal::HUP, 130),
+        (Signal::INT, 130),
+        (Signal::TERM, 130),
+        (Signal::QUIT, 131),
+        (Signal::ABORT, 134),
+        (Signal::USR1, 138),
+        (Signal::USR2, 140),
+        (Signal::ALARM, 142),
+    ];
+    for (signal, status) in endings {
+        let mut window = Window::with(asking(&server), 80, 24, None);
+        window.wait_for("unfinished words");
+        let asked = Instant::now();
+        window.signal(signal);
+        assert_eq!(window.end(), status, "{signal:?}");
+        println!("{signal:?}: ended {:?} after it", asked.elapsed());
+        window.assert_given_back();
+        let usage = assert_closed(window.sessions.path(), &format!("{signal:?}"));
+        assert!(usage.is_some_and(|u| u.estimated && u.prompt_tokens > 0 && u.reply_tokens > 0), "{usage:?}");
+    }
+}
+
+/// A terminal that goes away is told by SIGHUP, or by nothing but errors: `nohup` ignores the signal.
+#[test]
+fn closing_the_window_closes_the_session() {
+    let server = Server::stalling();
+    for ignored in [false, true] {
+        let mut command = asking(&server);
+        if ignored {
+            let program = command.get_argv().clone();
+            command = CommandBuilder::new("sh");
+            command.args(["-c", r#"trap "" HUP; exec "$@""#, "_"]);
+            command.args(program);
+        }
+        let mut window = Window::with(command, 80, 24, None);
+        window.wait_for("unfinished words");
+        window.close();
+        assert_eq!(window.end(), 130, "SIGHUP ignored: {ignored}");
+        assert!(assert_closed(window.sessions.path(), "closed").is_some(), "SIGHUP ignored: {ignored}");
+    }
+}
+
+/// A terminal that takes nothing more (a stalled connection, say) kept the program from ending.
+#[test]
+fn a_terminal_that_takes_nothing_does_not_keep_it_from_ending() {
+    let mut window = Window::open(200, 60);
+    window.wait_for("PAUSED · your turn");
+    window.left.store(true, Ordering::SeqCst);
+    window.press("?");
+    window.reader.take().unwrap().join().unwrap();
+    // More to draw than a terminal holds for a reader that does not come.
+    for n in 0..200_u16 {
+        let size = super::PtySize { rows: 40 + n % 20, cols: 180 + n % 20, pixel_width: 0, pixel_height: 0 };
+        window.master.resize(size).unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    window.signal(Signal::TERM);
+    assert_eq!(window.end(), 130);
+    assert_closed(window.sessions.path(), "TERM");
+}
+
+/// Before the screen is up, and after it was left.
+#[test]
+fn a_signal_while_it_starts_or_ends_closes_the_session() {
+    let mut window = Window::open(80, 24);
+    let began = Instant::now();
+    let begun = |path: PathBuf| read_branch(&path).is_ok_and(|b| !b.events.is_empty());
+    while !journal(window.sessions.path()).is_some_and(begun) {
+        assert!(began.elapsed() < PATIENCE, "no session");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    window.signal(Signal::TERM);
+    assert_eq!(window.end(), 130);
+    window.assert_given_back();
+    assert_closed(window.sessions.path(), "while it starts");
+
+    let mut window = Window::open(80, 24);
+    window.wait_for("PAUSED · your turn");
+    window.press("q");
+    window.signal(Signal::TERM);
+    let status = window.end();
+    assert!([0, 130].contains(&status), "{status}");
+    window.assert_given_back();
+    assert_closed(window.sessions.path(), "while it ends");
+}
+
+/// Takes the terminal in a program of its own, and ends as `RETROSPECT_TEST_ENDING` says.
+#[test]
+fn takes_the_terminal_and_breaks() {
+    let Ok(how) = std::env::var("RETROSPECT_TEST_ENDING") else { return };
+    let _guard = retrospect::signals::Guard::plain().unwrap();
+    let _screen = retrospect::ui::terminal::Screen::enter().unwrap();
+    match how.as_str() {
+        "abort" => std::process::abort(),
+        _ => panic!("on purpose"),
+    }
+}
+
+/// `abort()` ends the process as soon as the handler of its signal has returned: the terminal must be restored by then.
+#[test]
+fn an_abort_or_a_panic_in_the_program_restores_the_terminal() {
+    for how in ["abort", "panic"] {
+        let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "endings::takes_the_terminal_and_breaks", "--nocapture"]);
+        command.env("RETROSPECT_TEST_ENDING", how);
+        let mut window = Window::with(command, 80, 24, None);
+        assert_ne!(window.end(), 0, "{how}");
+        assert!(*window.written.lock().unwrap() > 100, "{how}: it took no terminal: {}", window.text());
+        window.assert_given_back();
+    }
+}
+
+/// The program without a terminal.
+struct Piped {
+    child: Child,
+    home: tempfile::TempDir,
+}
+
+impl Piped {
+    fn start(args: &[&str], input: Stdio) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let mut command = Command::new(PROGRAM);
+        command.args(args);
+        command.env("RETROSPECT_SESSIONS", home.path()).env("XDG_CONFIG_HOME", home.path().join("none"));
+        let child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        Self { child, home }
+    }
+
+    /// Sends a signal; the exit status, and how long it took.
+    fn ended_by(&mut self, signal: Signal) -> (Option<i32>, Duration) {
+        let asked = Instant::now();
+        kill(signal, self.child.id());
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return (status.code(), asked.elapsed());
+            }
+            assert!(asked.elapsed() < PATIENCE, "it does not end by {signal:?}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Waits until the pipe of its output is full: much waits to be read, and it gets no more.
+    fn wait_for_a_full_pipe(&self) {
+        let began = Instant::now();
+        let (mut before, mut since) = (0, began);
+        while before < 20_000 || since.elapsed() < Duration::from_millis(500) {
+            assert!(began.elapsed() < PATIENCE, "only {before} bytes of output");
+            std::thread::sleep(Duration::from_millis(5));
+            let now = rustix::io::ioctl_fionread(self.child.stdout.as_ref().unwrap()).unwrap();
+            if now != before {
+                (before, since) = (now, Instant::now());
+            }
+        }
+    }
+}
+
+impl Drop for Piped {
+    fn drop(&mut self) {
+        // One that has ended already cannot be ended again, which is all right.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn without_a_screen_every_signal_closes_the_session() {
+    let server = Server::stalling();
+    let run =
+        ["run", "--env", "household", "--method", "react", "--actor", "openai:m", "--base-url", &server.url];
+    for (mode, input) in [("--headless", false), ("--plain", true)] {
+        for (signal, status) in
+            [(Signal::HUP, 130), (Signal::TERM, 130), (Signal::QUIT, 131), (Signal::USR1, 138)]
+        {
+            let before = server.sent.load(Ordering::SeqCst);
+            let mut args = run.to_vec();
+            args.push(mode);
+            let mut program = Piped::start(&args, if input { Stdio::piped() } else { Stdio::null() });
+            let began = Instant::now();
+            // What was sent has come in a moment later at the latest.
+            while server.sent.load(Ordering::SeqCst) == before {
+                assert!(began.elapsed() < PATIENCE, "{mode}: nothing was asked");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let (ended, took) = program.ended_by(signal);
+            assert_eq!(ended, Some(status), "{mode} {signal:?}");
+            println!("{mode} {signal:?}: ended {took:?} after it");
+            let usage = assert_closed(program.home.path(), mode);
+            assert!(usage.is_some_and(|u| u.prompt_tokens > 0), "{mode} {signal:?}: {usage:?}");
+        }
+    }
+}
+
+/// A pipe that nobody reads kept the program from ending.
+#[test]
+fn a_pipe_that_nobody_reads_does_not_keep_it_from_ending() {
+    let tasks = ["--tasks", "easy/*/1", "--method", "react"];
+    for mode in [&["--headless", "--json"][..], &["--plain"]] {
+        let mut args = vec!["run", "--env", "household"];
+        args.extend(tasks);
+        args.extend(mode);
+        let mut program = Piped::start(&args, Stdio::piped());
+        if mode == ["--plain"] {
+            let mut input = program.child.stdin.take().unwrap();
+            // The help is told again and again.
+            let _ = std::thread::spawn(move || input.write_all("help\n".repeat(1000).as_bytes()));
+        }
+        program.wait_for_a_full_pipe();
+        let (ended, took) = program.ended_by(Signal::TERM);
+        assert_eq!(ended, Some(130), "{mode:?}");
+        println!("{mode:?} into a pipe that nobody reads: ended {took:?} after SIGTERM");
+        assert!(took <= BOUND, "{mode:?}: {took:?}");
+        assert_closed(program.home.path(), "TERM");
+    }
+}
+
+/// 63 kB of JSON that was never finished made the program deaf: SIGINT took 22 s.
+#[test]
+fn whatever_a_server_sends_a_signal_ends_the_program_at_once() {
+    let header = format!("HTTP/1.1 200 OK\r\nx-long: {}", "y".repeat(1 << 16));
+    let servers = [
+        ("unfinished JSON", Server::streaming("{\n", &"\"a\": {}\n".repeat(8000))),
+        ("unfinished data", Server::streaming("data: {\n", &"data: \"a\": {}\n".repeat(8000))),
+        ("one line", Server::streaming("data: {\"a\": \"", &"x".repeat(1 << 16))),
+        ("tiny events", Server::streaming("", &"data: {}\n\n".repeat(8000))),
+        ("tiny answers", Server::streaming("", &"data: {\"choices\":[{\"delta\":{}}]}\n\n".repeat(4000))),
+        ("deep nesting", Server::streaming("data: ", &"[".repeat(100_000))),
+        ("white space", Server::streaming("", &" \n\r\n".repeat(16_000))),
+        ("comments", Server::streaming("", &": alive\n".repeat(8000))),
+        ("a header without an end", Server::new(header.clone(), header)),
+    ];
+    let mut table = Vec::new();
+    for (what, server) in &servers {
+        let args = ["run", "--env", "household", "--method", "react", "--headless", "--actor", "openai:m"];
+        let args = [&args[..], &["--base-url", &server.url]].concat();
+        let mut program = Piped::start(&args, Stdio::null());
+        let began = Instant::now();
+        while server.sent.load(Ordering::SeqCst) < 1 << 19 && program.child.try_wait().unwrap().is_none() {
+            assert!(began.elapsed() < PATIENCE, "{what}: only {:?} bytes were read", server.sent);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if let Some(status) = program.child.try_wait().unwrap() {
+            // What has no end is given up at once, which stops the run.
+            assert_eq!(status.code(), Some(3), "{what}");
+            table.push(format!("{what}: given up"));
+        } else {
+            let (ended, took) = program.ended_by(Signal::INT);
+            assert!(matches!(ended, Some(130 | 3)), "{what}: {ended:?}");
+            assert!(took <= BOUND, "{what}: {took:?}");
+            table.push(format!("{what}: ended {took:?} after SIGINT"));
+        }
+        assert_closed(program.home.path(), what);
+    }
+    println!("{}", table.join("\n"));
+}
