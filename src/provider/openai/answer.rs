@@ -10,12 +10,15 @@ use super::memory::Learnt;
 use super::redactor::{Redactor, Veil};
 use super::think::{Part, Splitter, Stopper};
 use crate::provider::{Delta, FailureKind, Phase, ProviderError};
+use futures_util::FutureExt as _;
 use reqwest::Response;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// The most bytes of one body.
 const LARGEST: usize = 64 << 20;
+/// So much of a body is read without looking at anything else.
+const SLICE: usize = 8 << 10;
 /// How often more is read after the answer is whole.
 const LATE_READS: u32 = 16;
 /// How long the usage of an answer that a stop text ended here is waited for, where the server doesn't end by itself.
@@ -59,6 +62,8 @@ pub(super) struct Answer<'a> {
     writes_on: bool,
     /// Its usage is waited for after a stop text ended the answer here.
     wants_usage: bool,
+    /// Bytes of text and reasoning in the frames.
+    words: usize,
 }
 
 /// How an answer came out.
@@ -152,6 +157,7 @@ impl<'a> Answer<'a> {
             finished_late: false,
             writes_on: false,
             wants_usage: learnt.usage_misses < USAGE_MISSES,
+            words: 0,
         }
     }
 
@@ -169,7 +175,7 @@ impl<'a> Answer<'a> {
         let times = self.endpoint.times;
         let mut frames = Vec::new();
         let mut silence = Box::pin(tokio::time::sleep(times.first));
-        let (mut begun, mut late_reads) = (false, 0);
+        let (mut begun, mut late_reads, mut last) = (false, 0, 0);
         while !self.stopper.stopped() && late_reads < LATE_READS {
             // Before the first piece a server may be silent for long; after the last only its usage is waited for, and
             // then the end of the body, so that the connection can be used again.
@@ -198,27 +204,45 @@ impl<'a> Answer<'a> {
             };
             let end = piece.is_none();
             let said = self.text.len() + self.reasoned;
-            let cut = match &piece {
-                Some(bytes) => {
-                    self.read += bytes.len();
-                    self.framer.push(bytes, &mut frames)
+            let bytes = piece.unwrap_or_default();
+            let mut slices = bytes.chunks(SLICE);
+            loop {
+                let slice = slices.next();
+                let cut = match slice {
+                    Some(slice) => {
+                        self.read += slice.len();
+                        self.framer.push(slice, &mut frames)
+                    }
+                    None if end => self.framer.end(&mut frames),
+                    None => Ok(()),
+                };
+                for frame in frames.drain(..) {
+                    begun = true;
+                    if let Err(error) = self.take(frame) {
+                        return self.ended(Err(error));
+                    }
                 }
-                None => self.framer.end(&mut frames),
-            };
-            for frame in frames.drain(..) {
-                begun = true;
-                silence = Box::pin(tokio::time::sleep(times.first));
+                if cut.is_err() || self.read > LARGEST || self.text.len() + self.reasoned > self.most {
+                    return self.ended(Err(self.endless()));
+                }
+                if slice.is_none() || self.over() {
+                    break;
+                }
+                // Whatever a server sends, the driver's own inbox and the clocks have their turn in between.
+                tokio::task::yield_now().await;
+            }
+            if self.words != last {
+                last = self.words;
                 self.signs = false;
-                if let Err(error) = self.take(frame) {
-                    return self.ended(Err(error));
-                }
+                silence = Box::pin(tokio::time::sleep(times.first));
+            } else if self.finish.is_none() && !end && silence.as_mut().now_or_never().is_some() {
+                // Pieces without a word that come without a pause leave no other moment to notice it.
+                self.signs = true;
+                return self.ended(Err(self.wordless(times.first)));
             }
             if !end && said == self.text.len() + self.reasoned {
                 self.signs = true;
                 let _ = self.tell.send(Delta::Alive);
-            }
-            if cut.is_err() || self.read > LARGEST || self.text.len() + self.reasoned > self.most {
-                return self.ended(Err(self.endless()));
             }
             if end {
                 break;
@@ -310,6 +334,7 @@ impl<'a> Answer<'a> {
         if let Some((words, status)) = trouble.or_else(|| error.then(|| (error::words_of(&value), None))) {
             return Err(self.trouble(&words, status));
         }
+        self.words += text.len() + reasoning.len();
         self.known |= known;
         if !known && self.strange.is_empty() {
             self.strange = error::words_of(&value);
