@@ -36,8 +36,10 @@ use std::sync::Arc;
 pub struct Metrics {
     /// Method, actor and mentor, in words.
     pub label: String,
-    /// The actor or the mentor is a built-in rule or a recording, so that the numbers say nothing of a model.
+    /// The actor is the built-in rules or a recording, so that the numbers say nothing of a model.
     pub stand_in: bool,
+    /// The mentor that was asked is a recording, so that what it wrote is not its model's answer to this run.
+    pub mentor_stand_in: bool,
     /// The sessions.
     pub sessions: Vec<String>,
     /// Sessions whose run has not ended.
@@ -116,7 +118,8 @@ impl Metrics {
         }
         Self {
             label: label(spec.as_deref()),
-            stand_in: is_stand_in(actor) || (mentor != "none" && is_stand_in(mentor)),
+            stand_in: is_stand_in(actor),
+            mentor_stand_in: is_stand_in(mentor) && sessions.iter().any(|s| s.mentor_asked),
             sessions: sessions.iter().map(|s| s.session.clone()).collect(),
             open: sessions.iter().filter(|s| s.open).count(),
             assisted: assisted.len(),
@@ -161,9 +164,9 @@ fn way(spec: &RunSpec) -> String {
     )
 }
 
-/// Rules and recordings act in place of a model.
+/// Rules and recordings act in place of a model. A symbolic mentor does not: it is part of its method.
 fn is_stand_in(role: &str) -> bool {
-    role == "rules" || role == "symbolic" || role.starts_with("recorded:")
+    role == "rules" || role.starts_with("recorded:")
 }
 
 /// Method, actor and mentor in words; what is no model is called that.

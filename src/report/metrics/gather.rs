@@ -25,6 +25,8 @@ pub struct Gathered {
     pub ahead: AheadTally,
     /// Its run has not ended.
     pub open: bool,
+    /// Its mentor was asked something.
+    pub mentor_asked: bool,
 }
 
 /// Takes the events of one session in.
@@ -74,6 +76,7 @@ impl Gather {
             pool_given: self.pool_given,
             ahead: state.asked_ahead(),
             open: !state.over,
+            mentor_asked: state.spent.mentor_calls > 0,
         }
     }
 }

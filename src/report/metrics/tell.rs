@@ -100,8 +100,12 @@ fn remarks(metrics: &Metrics) -> Vec<String> {
     }];
     if metrics.stand_in {
         lines.push(
-            "Rules or recordings stand in for a model here: these numbers say nothing of a model.".to_owned(),
+            "Rules or a recording stand in for a model here: these numbers say nothing of a model."
+                .to_owned(),
         );
+    }
+    if metrics.mentor_stand_in {
+        lines.push("The mentor's replies come from a recording, not from a model.".to_owned());
     }
     if metrics.open > 0 {
         lines.push(format!("{} of them not ended: what was played so far.", metrics.open));
@@ -218,7 +222,7 @@ fn published(out: &mut String, form: Form, metrics: &Metrics) {
             out.push('\n');
         }
         Ok(found) => {
-            if metrics.stand_in {
+            if metrics.stand_in || metrics.mentor_stand_in {
                 let _ = writeln!(out, "The published figures are of models, ours are of stand-ins.");
             }
             let row = |c: &Comparison| {

@@ -281,6 +281,33 @@ fn stand_ins_are_called_that() {
     insta::assert_snapshot!("metrics_markdown", real);
 }
 
+/// A model with the default mentor of its method was called a stand-in: ReAct and OmniReflect-Symbolic have a symbolic one.
+#[test]
+fn the_actor_decides_whether_it_was_a_model_and_the_mentor_only_where_it_was_asked() {
+    let actors = [("openai:m", false), ("rules", true), ("recorded:a.jsonl", true), ("human", false)];
+    let mentors = [
+        ("none", false, false),
+        ("symbolic", false, false),
+        ("openai:m", true, false),
+        ("openai:m", false, false),
+        ("recorded:b.jsonl", true, true),
+        ("recorded:b.jsonl", false, false),
+    ];
+    for (actor, actor_stands_in) in actors {
+        for (mentor, asked, mentor_stands_in) in mentors {
+            let mut gathered = three();
+            gathered.spec =
+                Some(Arc::new(RunSpec { actor: actor.to_owned(), mentor: mentor.to_owned(), ..spec() }));
+            gathered.mentor_asked = asked;
+            let text = tell(&Metrics::of(vec![gathered]), Form::Text, false);
+            let said = |words: &str| text.contains(words);
+            let of = format!("{actor}, {mentor}, asked: {asked}\n{text}");
+            assert_eq!(said("stand in for a model"), actor_stands_in, "{of}");
+            assert_eq!(said("The mentor's replies come from a recording"), mentor_stands_in, "{of}");
+        }
+    }
+}
+
 #[test]
 fn json_holds_the_same() {
     let text = tell(&Metrics::of(vec![three()]), Form::Json, true);
