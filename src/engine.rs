@@ -42,7 +42,7 @@ pub use policy::{
 };
 pub use pool::Pool;
 pub use reply_tally::ReplyTally;
-pub use seed::{FROM_EPISODE, FROM_SESSION, request_seed, seeded_episode};
+pub use seed::{FROM_EPISODE, FROM_SESSION, FROM_TASKS, request_seed, seeded_episode};
 pub use state::{Episode, Grant, NoteTally, Pace, Spent, State};
 pub use stops::{Breakpoint, Hit, MOST_BREAKPOINTS, Meter, Row, Rows, Stops};
 pub use switch::with_model;

@@ -6,7 +6,10 @@ use super::place;
 use super::setup::{Plan, launch, same_templates};
 use super::worlds::world_options;
 use crate::domain::{CALIBRATION, EXPLORATION, EpisodeRole, Lesson, RunSpec, Scope, Seq, SettingOrigin};
-use crate::engine::{Attempt, Carried, Episode, FROM_NUMBER, FROM_SESSION, FROM_TRIAL, LessonWish, State};
+use crate::engine::{
+    Attempt, Carried, Episode, FROM_EPISODE, FROM_NUMBER, FROM_SESSION, FROM_TASKS, FROM_TRIAL, LessonWish,
+    State, seeded_episode,
+};
 use std::time::Duration;
 
 /// The run that plays one episode of a session again: the lessons, the seeds, the trial, the memory of the method and the
@@ -43,6 +46,12 @@ pub(super) fn plan(
     // It keeps its number, of which its seeds are made.
     spec.settings.set(FROM_NUMBER, u64::from(number), SettingOrigin::Flag);
     spec.settings.set(FROM_TRIAL, u64::from(episode.trial), SettingOrigin::Flag);
+    if then.settings.0.contains_key(FROM_TASKS) {
+        // Its seeds come from the place of its task, which is alone now.
+        let place = then.tests().iter().position(|t| t.key() == episode.task.key()).unwrap_or(0);
+        let first = seeded_episode(Some(then), place as u32 + 1);
+        spec.settings.set(FROM_EPISODE, u64::from(first), SettingOrigin::Flag);
+    }
     // What was played to learn from is played so again; of a test nothing comes before it.
     for (name, role) in [(CALIBRATION, EpisodeRole::Calibrate), (EXPLORATION, EpisodeRole::Explore)] {
         if spec.settings.0.contains_key(name) {

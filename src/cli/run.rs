@@ -12,9 +12,9 @@ use super::reflexion;
 use super::setup::{Plan, meta, plan_after, playable};
 use super::tell::{Teller, Voice};
 use super::watch::{Ended, guard, guarded, run_to_end};
-use crate::domain::Lesson;
+use crate::domain::{Lesson, RunSpec, SettingOrigin, Task};
 use crate::driver::{Driver, Launch, worlds};
-use crate::engine::{LessonWish, State};
+use crate::engine::{FROM_EPISODE, LessonWish, State};
 use crate::report::{Tally, summary_line};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -126,17 +126,45 @@ fn independent(plan: &Plan, drive: &Drive, screen: &Screen) -> Result<(), Fault>
             "calibrate first, and run with --constitution",
         ));
     }
-    let learns = !matches!(plan.spec.method.as_str(), "react" | "planning");
-    if learns && plan.spec.mentor != "none" && plan.spec.tasks.len() > 1 {
+    if let Some(what) = crossing(&plan.spec) {
         return Err(Fault::usage(
             format!(
-                "--jobs: with method {} lessons cross from task to task, so its tasks cannot run at the same time",
+                "--jobs: with method {} {what} cross from task to task, so its tasks cannot run at the same time",
                 plan.spec.method
             ),
-            "leave --jobs away, or take --method react or --mentor none",
+            "leave --jobs away, or take --method react or reflexion, or --mentor none",
         ));
     }
     Ok(())
+}
+
+/// What a task leaves behind for the tasks after it, in words; none where every task is played as if it were alone.
+fn crossing(spec: &RunSpec) -> Option<String> {
+    if spec.tasks.len() < 2 || spec.mentor == "none" {
+        return None;
+    }
+    let of_a_task = match spec.method.as_str() {
+        "react" | "planning" => return None,
+        // A plan is for the next trial of its task.
+        "reflexion" => "plans",
+        "sweet_sour" => match spec.settings.word("memory_scope", "task") {
+            "task" => "memories",
+            scope => return Some(format!("memories (memory_scope {scope})")),
+        },
+        "fcrf" => return Some("lessons (one pool of all tasks)".to_owned()),
+        _ => return Some("lessons".to_owned()),
+    };
+    let twice = |(at, task): (usize, &Task)| spec.tasks[..at].iter().any(|t| t.key() == task.key());
+    let twice = spec.tasks.iter().enumerate().find(|task| twice(*task))?;
+    Some(format!("{of_a_task} of task {} (it is listed twice)", twice.1.id))
+}
+
+/// The part of a run that plays one of its tasks alone, with the seeds that the task has in the whole run.
+fn part(whole: &RunSpec, number: usize, task: &Task) -> RunSpec {
+    let mut part = RunSpec { tasks: vec![task.clone()], ..whole.clone() };
+    let first = whole.settings.number(FROM_EPISODE, 1).max(1);
+    part.settings.set(FROM_EPISODE, first.saturating_add(number as u64), SettingOrigin::Flag);
+    part
 }
 
 pub(super) struct Done {
@@ -215,8 +243,7 @@ fn parallel(
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some(task) = plan.spec.tasks.get(number) else { break };
-                    let mut own = plan.clone();
-                    own.spec.tasks = vec![task.clone()];
+                    let own = Plan { spec: part(&plan.spec, number, task), ..plan.clone() };
                     let of = one(config, &own, breaks, voice, root, out, Some(number as u64 + 1));
                     let over = matches!(of.ended, Ok(Ended::Interrupted) | Err(_));
                     done.lock().unwrap_or_else(PoisonError::into_inner).push((number, of));

@@ -14,7 +14,7 @@ use super::{models, place, pool, reflexion};
 use crate::domain::{Autonomy, Knob, Limits, RunSpec, SettingOrigin, Settings, Task, knob_of};
 use crate::driver::worlds::{self, WorldOptions};
 use crate::driver::{self, DriverError, Launch, OpenWorld};
-use crate::engine::LessonWish;
+use crate::engine::{FROM_TASKS, LessonWish};
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode, SETTINGS};
 use serde_json::Value;
@@ -75,6 +75,10 @@ pub(super) fn plan_after(
     let mut spec = spec(config, how, tasks, learn)?;
     if let Some(learn) = learn {
         learn::before(&mut spec, learn, config.text("run.env"), world, &worlds)?;
+    }
+    // How many trials the tasks before it needed is no matter of a task's seeds: with --jobs nobody knows it.
+    if spec.trials > 1 && spec.tasks.len() > 1 && spec.tests().len() == spec.tasks.len() {
+        spec.settings.set(FROM_TASKS, spec.tasks.len() as u64, SettingOrigin::Ours);
     }
     let launch = launch(&spec, config, &worlds, Duration::ZERO)?;
     let mut lessons = Vec::new();

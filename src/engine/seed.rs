@@ -5,8 +5,11 @@ use crate::domain::{Asked, PromptRecord, RunSpec};
 
 /// The setting that names the session that an episode was taken from to be played again.
 pub const FROM_SESSION: &str = "from.session";
-/// The setting that names the number the first episode of this run had there.
+/// The setting that names the number the first episode of this run counts as in its seeds.
 pub const FROM_EPISODE: &str = "from.episode";
+/// The setting that names how many tasks the run had that this one is a part of. Where it is present, the seeds of an episode
+/// come from the place of its task and its trial: a task has the same ones whoever plays the others, and when.
+pub const FROM_TASKS: &str = "from.tasks";
 
 /// The number of an episode as its seeds count it: an episode that is played again has the seeds it had.
 pub fn seeded_episode(run: Option<&RunSpec>, episode: u32) -> u32 {
@@ -36,8 +39,20 @@ impl State {
     pub fn seed_of(&self, prompt: &PromptRecord) -> u64 {
         let run = self.run.as_deref();
         let sample = run.map_or(0, |r| r.settings.sample_seed(prompt.asked).unwrap_or(r.seed));
-        let episode = seeded_episode(run, prompt.episode);
+        let episode =
+            self.seeded_trial(prompt.episode).unwrap_or_else(|| seeded_episode(run, prompt.episode));
         request_seed(sample, episode, prompt.step, prompt.asked, prompt.retry)
+    }
+
+    /// The number of an episode by its task and trial, where the run's seeds count so.
+    fn seeded_trial(&self, episode: u32) -> Option<u32> {
+        let run = self.run.as_deref()?;
+        let tasks = u32::try_from(run.settings.number(FROM_TASKS, 0)).ok().filter(|tasks| *tasks > 0)?;
+        let open = self.episode.as_ref().filter(|e| e.number == episode).map(|e| (&e.task, e.trial));
+        let (task, trial) = open.or_else(|| self.ended(episode).map(|e| (&e.task, e.trial)))?;
+        let place = run.tests().iter().position(|t| t.key() == task.key())?;
+        let first = seeded_episode(Some(run), u32::try_from(place).ok()?.saturating_add(1));
+        Some(trial.saturating_sub(1).saturating_mul(tasks).saturating_add(first))
     }
 
     /// Puts down how a question is sampled by now: what a person wants otherwise, and its seed.

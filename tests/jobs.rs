@@ -1,0 +1,55 @@
+//! `--jobs`: what is asked does not depend on how many tasks are played at once.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+#[path = "serving/server.rs"]
+mod server;
+
+use server::{Server, good};
+use std::process::{Command, Stdio};
+
+/// The bodies of all requests of a run, in an order of their own.
+fn requests(method: &str, trials: &str, jobs: &str) -> Vec<String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = runtime.block_on(Server::start(vec![good("look")]));
+    let home = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+    command.args([
+        "run",
+        "--env",
+        "household",
+        "--tasks",
+        "easy/*/1",
+        "--only",
+        "3",
+        "--max-steps",
+        "2",
+        "-q",
+    ]);
+    command.args(["--method", method, "--trials", trials, "--jobs", jobs, "--actor", "openai:m"]);
+    command.args(["--base-url", &server.base, "--seed", "7"]);
+    if method != "react" {
+        command.args(["--mentor", "openai:m"]);
+    }
+    command.env("RETROSPECT_SESSIONS", home.path()).env("XDG_CONFIG_HOME", home.path().join("none"));
+    let done = command.stdin(Stdio::null()).output().unwrap();
+    assert!(done.status.success(), "{method} --jobs {jobs}: {}", String::from_utf8_lossy(&done.stderr));
+    let mut bodies: Vec<String> = server.asked().iter().map(|asked| asked.body.to_string()).collect();
+    bodies.sort();
+    bodies
+}
+
+/// Each session of a `--jobs` run counted its episodes from 1, so every task had the seeds of the first one.
+#[test]
+fn requests_are_the_same_whatever_runs_at_once() {
+    for (method, trials) in [("react", "1"), ("react", "2"), ("reflexion", "2")] {
+        let one = requests(method, trials, "1");
+        let seeds: std::collections::BTreeSet<_> = one
+            .iter()
+            .map(|b| serde_json::from_str::<serde_json::Value>(b).unwrap()["seed"].to_string())
+            .collect();
+        assert!(seeds.len() >= 6, "{method} of {trials} trials: {seeds:?}");
+        for jobs in ["2", "4"] {
+            assert_eq!(requests(method, trials, jobs), one, "{method} of {trials} trials, --jobs {jobs}");
+        }
+    }
+}
