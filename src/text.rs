@@ -4,10 +4,12 @@
 //! put into a picture. Widths are sums over grapheme clusters, which is how the cells of a screen are filled.
 
 mod clean;
+mod markup;
 mod search;
 mod wrap;
 
-pub use clean::{clean, one_line};
+pub use clean::{clean, one_line, unseen};
+pub use markup::{address, html, json, markdown, markdown_block, markdown_code};
 pub use search::search;
 pub use wrap::{wrap, wrap_at_most};
 

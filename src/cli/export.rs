@@ -54,7 +54,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
             out.note(&format!("wrote {}", path.display()));
             Ok(())
         }
-        None => out.text(&text),
+        None => out.document(&text),
     }
 }
 

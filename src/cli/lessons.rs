@@ -199,8 +199,8 @@ fn export(
         match format {
             PoolFormat::Text => out.line(&crate::text::one_line(&words(lesson.text())))?,
             PoolFormat::Markdown => {
-                let line = format!("- **{}** {}", lesson.kind.name(), words(lesson.text()));
-                out.line(&crate::text::one_line(&line))?;
+                let words = crate::text::markdown(&words(lesson.text()));
+                out.line(&format!("- **{}** {words}", lesson.kind.name()))?;
             }
             PoolFormat::Pool => {
                 for line in promote_lines(now(), if of_session { &source } else { "" }, lesson) {

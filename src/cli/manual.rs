@@ -10,7 +10,7 @@ use clap::CommandFactory as _;
 pub(super) fn completions(args: &args::Completions, out: &mut Out) -> Result<(), Fault> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "retrospect", &mut script);
-    out.text(&String::from_utf8_lossy(&script))
+    out.document(&String::from_utf8_lossy(&script))
 }
 
 /// `man`: the page of the program, or all pages into a folder.
@@ -18,7 +18,7 @@ pub(super) fn man(args: &args::Man, out: &mut Out) -> Result<(), Fault> {
     let Some(dir) = &args.write else {
         let mut page = Vec::new();
         render(Cli::command(), &mut page);
-        return out.text(&String::from_utf8_lossy(&page));
+        return out.document(&String::from_utf8_lossy(&page));
     };
     std::fs::create_dir_all(dir).map_err(|e| Fault::file(dir, "could not be made", &e))?;
     let mut program = Cli::command();

@@ -4,7 +4,6 @@ use super::fault::{Fault, FaultKind};
 use crate::signals;
 use crate::text::clean;
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// How a piece of a line is meant; a terminal with colours shows it.
@@ -46,22 +45,21 @@ impl Out {
         self.terminal
     }
 
-    /// One line. A terminal is shown clean text only; who reads a pipe or a file gets every byte.
+    /// One line. Text from outside can neither steer the reader's terminal, now or when a file is looked at, nor begin another
+    /// line.
     ///
     /// # Errors
     /// [`FaultKind::Gone`] when nobody reads it.
     pub fn line(&mut self, text: &str) -> Result<(), Fault> {
-        let shown = shown(text, self.terminal);
-        self.raw_line(&shown)
+        self.raw_line(&shown(text, self.terminal).replace('\n', " "))
     }
 
-    /// One line of JSON: the same data on a terminal, where what could move it is escaped.
+    /// One line of JSON: the same data, where what could steer a terminal is escaped.
     ///
     /// # Errors
     /// [`FaultKind::Gone`] when nobody reads it.
     pub fn json(&mut self, text: &str) -> Result<(), Fault> {
-        let shown = shown_json(text, self.terminal);
-        self.raw_line(&shown)
+        self.raw_line(&crate::text::json(text))
     }
 
     fn raw_line(&mut self, text: &str) -> Result<(), Fault> {
@@ -101,18 +99,26 @@ impl Out {
         self.raw_line(&text)
     }
 
-    /// A text without another line break; a terminal is shown it clean.
+    /// A text of several lines without another line break, as clean as a [`line`](Self::line).
     ///
     /// # Errors
     /// [`FaultKind::Gone`] when nobody reads it.
     pub fn text(&mut self, text: &str) -> Result<(), Fault> {
+        let shown = shown(text, self.terminal);
+        self.document(&shown)
+    }
+
+    /// A document as it was written: its writer has escaped what came from outside.
+    ///
+    /// # Errors
+    /// [`FaultKind::Gone`] when nobody reads it.
+    pub fn document(&mut self, text: &str) -> Result<(), Fault> {
         if text.is_empty() {
             return Ok(());
         }
         self.wipe();
-        let shown = shown(text, self.terminal);
         let mut lock = self.stdout.lock();
-        signals::write(|| lock.write_all(shown.as_bytes()).and_then(|()| lock.flush())).map_err(|e| gone(&e))
+        signals::write(|| lock.write_all(text.as_bytes()).and_then(|()| lock.flush())).map_err(|e| gone(&e))
     }
 
     /// One line on standard error.
@@ -146,34 +152,12 @@ impl Drop for Out {
     }
 }
 
-/// What a reader is shown of a text.
+/// What a reader is shown of a text. Who reads a pipe or a file gets its tabs.
 pub(super) fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
-    if terminal { clean(text) } else { Cow::Borrowed(text) }
-}
-
-/// What a reader is shown of JSON. Characters that are not plain stand inside strings only, where an escape means the same.
-pub(super) fn shown_json(text: &str, terminal: bool) -> Cow<'_, str> {
-    let harmless = |c: char| {
-        let mut bytes = [0; 4];
-        let text: &str = c.encode_utf8(&mut bytes);
-        c == '\n' || clean(text) == text
-    };
-    if !terminal || text.chars().all(harmless) {
-        return Cow::Borrowed(text);
+    if terminal || !text.contains('\t') {
+        return clean(text);
     }
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        if harmless(c) {
-            escaped.push(c);
-            continue;
-        }
-        let mut units = [0; 2];
-        for unit in c.encode_utf16(&mut units) {
-            // Writing to a text cannot fail.
-            let _ = write!(escaped, "\\u{unit:04x}");
-        }
-    }
-    Cow::Owned(escaped)
+    Cow::Owned(text.split('\t').map(clean).collect::<Vec<_>>().join("\t"))
 }
 
 fn gone(error: &io::Error) -> Fault {

@@ -282,12 +282,11 @@ impl Talk {
     }
 
     fn line(&self, text: &str) -> Result<(), Fault> {
-        self.lock().line(crate::text::clean(text).trim_end())
+        self.text(text)
     }
 
     fn text(&self, text: &str) -> Result<(), Fault> {
-        let text = crate::text::clean(text).into_owned();
-        self.lock().line(text.trim_end())
+        self.lock().text(&format!("{}\n", text.trim_end()))
     }
 
     fn lock(&self) -> MutexGuard<'_, Out> {

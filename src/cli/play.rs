@@ -113,7 +113,7 @@ fn reply(
     start: Option<(&str, &str)>,
 ) -> Result<(), Fault> {
     if !json {
-        return out.line(&turn.observation);
+        return out.text(&format!("{}\n", turn.observation));
     }
     let aside = Aside { admissible: world.admissible().unwrap_or_default(), world: world.peek() };
     let line = serde_json::to_string(&turn_line(step, action, turn, &aside, start)).unwrap_or_default();

@@ -54,7 +54,7 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Out) -> R
         } else if let Some(folder) = folder {
             out.line(&folder)?;
         } else {
-            out.line(&crate::text::clean(&format!("{:<wide$}  {}", task.id, task.goal)))?;
+            out.line(&format!("{:<wide$}  {}", task.id, task.goal))?;
         }
     }
     Ok(())

@@ -128,7 +128,7 @@ impl Teller {
             }
             Voice::Outcomes => {
                 if matches!(envelope.event, Event::EpisodeEnded { .. } | Event::Warned { .. }) {
-                    out.line(self.transcript.event(envelope, &self.state).trim_end())?;
+                    out.text(&self.transcript.event(envelope, &self.state))?;
                 }
             }
             Voice::Silent => {}

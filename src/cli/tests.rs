@@ -32,17 +32,13 @@ fn a_full_disk_is_told_other_than_to_a_person_who_can_write_again() {
     assert!(fault.hint.contains("free some space") && fault.hint.contains("resume s/1`"), "{}", fault.hint);
 }
 
+/// What went into a pipe was not cleaned: it reached the terminal later, out of a file.
 #[test]
-fn what_comes_from_outside_is_cleaned_before_a_terminal_and_nowhere_else() {
-    use super::out::{shown, shown_json};
-    let hostile = "a\u{1b}]0;owned\u{7}b\nc\u{9b}31md\u{202e}e";
-    assert_eq!(shown(hostile, true), "ab\ncde");
-    assert_eq!(shown(hostile, false), hostile);
-    let json = serde_json::to_string(hostile).unwrap();
-    let escaped = shown_json(&json, true);
-    assert!(escaped.chars().all(|c| (' '..='~').contains(&c)), "{escaped}");
-    assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), hostile, "the same data");
-    assert_eq!(shown_json(&json, false), json);
+fn what_comes_from_outside_is_cleaned_wherever_it_goes() {
+    use super::out::shown;
+    let hostile = "a\u{1b}]0;owned\u{7}b\nc\u{9b}31md\u{202e}e\tf";
+    assert_eq!(shown(hostile, true), "ab\ncde    f");
+    assert_eq!(shown(hostile, false), "ab\ncde\tf");
 }
 
 #[test]

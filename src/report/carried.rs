@@ -36,7 +36,8 @@ const CLOSE: &str = "</script>";
 /// The block, as a data element that no browser runs. No `<` occurs in it, so nothing in a journal can end it early.
 pub fn carry(files: &BTreeMap<String, String>, branch: Option<&str>) -> String {
     let carried = Carried { v: 1, branch: branch.map(str::to_owned), files: files.clone() };
-    let json = serde_json::to_string(&carried).unwrap_or_default().replace('<', "\\u003c");
+    let json = serde_json::to_string(&carried).unwrap_or_default();
+    let json = crate::text::json(&json).replace('<', "\\u003c");
     format!("{OPEN}{json}{CLOSE}")
 }
 

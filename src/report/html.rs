@@ -7,7 +7,6 @@ use super::record::{made_from, times, word};
 use super::transcript::{PROMPT_EDITED, author, broken_off, source_words};
 use super::{At, EpisodeRecord, Record, carry};
 use crate::domain::{By, Fate, Kind, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ShownAs, Step};
-use crate::text::clean;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -378,19 +377,7 @@ fn settings(out: &mut String, record: &Record) {
     out.push_str("</table></div></details>\n");
 }
 
-/// Text as text: cleaned of control characters, and with nothing left that HTML reads as its own.
+/// Text as text.
 fn escape(text: &str) -> String {
-    let text = clean(text);
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.trim_end().chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
+    crate::text::html(text.trim_end())
 }

@@ -117,7 +117,7 @@ pub fn json(record: &Record) -> String {
     };
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
-    text
+    crate::text::json(&text).into_owned()
 }
 
 fn episode<'a>(record: &'a Record, told: &'a EpisodeRecord) -> EpisodeJson<'a> {

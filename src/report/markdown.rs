@@ -4,7 +4,7 @@ use super::record::{times, word};
 use super::transcript::{PROMPT_EDITED, author, broken_off, source_words};
 use super::{EpisodeRecord, Record};
 use crate::domain::{By, Fate, Lesson, NoteKind, ShownAs, Step};
-use crate::text::clean;
+use crate::text::{markdown as inert, markdown_block, markdown_code as code};
 use std::fmt::Write as _;
 
 /// The document. Text from outside stands in code, so that none of it is taken for Markdown.
@@ -77,7 +77,7 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord) {
     };
     let _ = writeln!(out, "{}{}\n", told.verdict(), if e.assisted { ", assisted by a person" } else { "" });
     if let Some(reset) = &e.reset {
-        fence(out, "", reset.seen.as_deref().unwrap_or(&reset.raw));
+        fence(out, reset.seen.as_deref().unwrap_or(&reset.raw));
     }
     let mut progress = e.reset.as_ref().map_or(0.0, |r| r.progress);
     for step in told.steps() {
@@ -147,10 +147,10 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         if answer.edited {
             let _ =
                 writeln!(out, "The observation was edited by a person; the world is not. The world said:\n");
-            fence(out, "", &answer.raw);
+            fence(out, &answer.raw);
             let _ = writeln!(out, "The agent sees:\n");
         }
-        fence(out, "", answer.seen.as_deref().unwrap_or(&answer.raw));
+        fence(out, answer.seen.as_deref().unwrap_or(&answer.raw));
         if (answer.progress - *progress).abs() > f64::EPSILON {
             let _ = writeln!(out, "Progress {:.2} → {:.2}\n", progress, answer.progress);
             *progress = answer.progress;
@@ -252,39 +252,8 @@ fn settings(out: &mut String, record: &Record) {
     }
 }
 
-/// Words that stand outside of code, on one line and with no HTML and no emphasis in them.
-fn inert(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in clean(text).chars() {
-        match c {
-            '\n' => out.push(' '),
-            '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            '*' | '_' | '`' | '[' | ']' | '|' | '\\' | '#' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// A text on one line as code, with a fence longer than any in it.
-fn code(text: &str) -> String {
-    let flat = clean(text).trim().replace('\n', " ");
-    if flat.is_empty() {
-        return "(empty)".to_owned();
-    }
-    let ticks = "`".repeat(longest_run(&flat) + 1);
-    let pad = if flat.starts_with('`') || flat.ends_with('`') { " " } else { "" };
-    format!("{ticks}{pad}{flat}{pad}{ticks}")
-}
-
-/// A text of several lines as a code block.
-fn fence(out: &mut String, language: &str, text: &str) {
-    let text = clean(text);
-    let ticks = "`".repeat((longest_run(&text) + 1).max(3));
-    let _ = writeln!(out, "{ticks}{language}\n{}\n{ticks}\n", text.trim_end());
-}
-
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+/// Adds a text of several lines as a code block.
+fn fence(out: &mut String, text: &str) {
+    out.push_str(&markdown_block(text));
+    out.push('\n');
 }

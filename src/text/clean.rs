@@ -31,6 +31,17 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Bytes at the beginning of a text that show nothing: a control sequence, or an invisible character that [`clean`] drops.
+pub fn unseen(text: &str) -> usize {
+    let sequence = sequence(text);
+    let hidden = |c: &char| {
+        matches!(c, '\u{200c}' | '\u{200d}')
+            || (*c != '\n' && *c != '\t' && c.is_control())
+            || is_misleading(*c)
+    };
+    if sequence > 0 { sequence } else { text.chars().next().filter(hidden).map_or(0, char::len_utf8) }
+}
+
 /// What becomes of one character, apart from control sequences.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -99,7 +110,7 @@ fn is_zero_width(c: char) -> bool {
 }
 
 /// Characters that change the order of what is shown, or that cannot be seen.
-fn is_misleading(c: char) -> bool {
+pub(super) fn is_misleading(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'

@@ -4,6 +4,9 @@
 mod branches;
 mod diff;
 mod errors;
+#[path = "../rig/files.rs"]
+mod files;
+mod hostile;
 mod hostile_files;
 mod lessons;
 mod play;

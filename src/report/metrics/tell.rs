@@ -1,7 +1,7 @@
 //! Metrics as text, Markdown and JSON.
 
 use super::{Comparison, Improvement, Interval, Metrics, Rates, against, improvement};
-use crate::text::{one_line, width};
+use crate::text::{markdown, one_line, width};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ pub fn tell(all: &[Metrics], form: Form, paper: bool) -> String {
     for metrics in all {
         heading(&mut out, form, &metrics.label);
         for line in remarks(metrics) {
-            let _ = writeln!(out, "{line}");
+            let _ = writeln!(out, "{}", sentence(form, &line));
         }
         out.push('\n');
         table(&mut out, form, &rates(metrics));
@@ -54,12 +54,17 @@ pub fn tell(all: &[Metrics], form: Form, paper: bool) -> String {
             Some(i) => writeln!(
                 out,
                 "Probability that {} improves over {}: {} over {} tasks",
-                first.label,
-                second.label,
+                sentence(form, &first.label),
+                sentence(form, &second.label),
                 plain(&i.probability),
                 i.tasks
             ),
-            None => writeln!(out, "{} and {} share no task.", first.label, second.label),
+            None => writeln!(
+                out,
+                "{} and {} share no task.",
+                sentence(form, &first.label),
+                sentence(form, &second.label)
+            ),
         };
     }
     out
@@ -217,7 +222,7 @@ fn published(out: &mut String, form: Form, metrics: &Metrics) {
         Err(why) => {
             let _ = writeln!(out, "Nothing published to compare with:");
             for reason in why {
-                let _ = writeln!(out, "- {reason}");
+                let _ = writeln!(out, "- {}", sentence(form, &reason));
             }
             out.push('\n');
         }
@@ -244,8 +249,13 @@ fn published(out: &mut String, form: Form, metrics: &Metrics) {
     }
 }
 
+/// Words on a line of their own, or in one.
+fn sentence(form: Form, text: &str) -> String {
+    if form == Form::Markdown { markdown(text) } else { one_line(text).into_owned() }
+}
+
 fn heading(out: &mut String, form: Form, text: &str) {
-    let text = one_line(text);
+    let text = sentence(form, text);
     let _ = if form == Form::Markdown { writeln!(out, "## {text}\n") } else { writeln!(out, "{text}") };
 }
 
@@ -256,23 +266,29 @@ fn table(out: &mut String, form: Form, table: &Table) {
     let head: Vec<String> = table.head.iter().map(|h| (*h).to_owned()).collect();
     if form == Form::Markdown {
         let line = |cells: &[String]| {
-            let cells: Vec<String> = cells.iter().map(|c| one_line(c).replace('|', "\\|")).collect();
+            let cells: Vec<String> = cells.iter().map(|c| markdown(c)).collect();
             format!("| {} |\n", cells.join(" | "))
         };
         out.push_str(&line(&head));
-        out.push_str(&line(&vec!["---".to_owned(); head.len()]));
+        let _ = writeln!(out, "|{}", " --- |".repeat(head.len()));
         table.rows.iter().for_each(|row| out.push_str(&line(row)));
     } else {
+        let rows: Vec<Vec<String>> = table
+            .rows
+            .iter()
+            .map(|row| row.iter().map(|cell| one_line(cell).into_owned()).collect())
+            .collect();
         let mut wide: Vec<usize> = head.iter().map(|h| width(h)).collect();
-        for row in &table.rows {
+        for row in &rows {
             for (wide, cell) in wide.iter_mut().zip(row) {
                 *wide = (*wide).max(width(cell));
             }
         }
-        for row in std::iter::once(&head).chain(&table.rows) {
-            let cells = row.iter().zip(&wide).map(|(cell, wide)| {
-                format!("{}{}", one_line(cell), " ".repeat(wide.saturating_sub(width(cell))))
-            });
+        for row in std::iter::once(&head).chain(&rows) {
+            let cells = row
+                .iter()
+                .zip(&wide)
+                .map(|(cell, wide)| format!("{cell}{}", " ".repeat(wide.saturating_sub(width(cell)))));
             let _ = writeln!(out, "  {}", cells.collect::<Vec<_>>().join("  ").trim_end());
         }
     }

@@ -1,0 +1,174 @@
+//! Text from outside inside of documents: whatever it holds, it is text there. Every writer of Markdown, HTML, SVG and JSON uses
+//! these.
+
+use super::{clean, one_line};
+use crate::text::clean::is_misleading;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// HTML and SVG, between marks or in a quoted attribute.
+pub fn html(text: &str) -> String {
+    let text = clean(text);
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Markdown on one line, in a sentence, a heading or a cell of a table: no HTML, no emphasis, no link and no new block.
+pub fn markdown(text: &str) -> String {
+    let line = one_line(text);
+    let mut out = String::with_capacity(line.len() + 8);
+    for (at, c) in line.char_indices() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '*' | '_' | '`' | '[' | ']' | '|' | '\\' | '#' | '~' | '$' => out.extend(['\\', c]),
+            // At the beginning these make a list, a quotation or a heading.
+            '>' | '-' | '+' | '=' if at == 0 => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Markdown's code on one line, with a fence longer than any in the text; also for the cell of a table.
+pub fn markdown_code(text: &str) -> String {
+    let line = one_line(text);
+    let line = line.trim();
+    if line.is_empty() {
+        return "(empty)".to_owned();
+    }
+    let ticks = "`".repeat(longest_run(line) + 1);
+    let pad = if line.starts_with('`') || line.ends_with('`') { " " } else { "" };
+    format!("{ticks}{pad}{line}{pad}{ticks}")
+}
+
+/// Markdown's code block of several lines, with a fence longer than any in the text.
+pub fn markdown_block(text: &str) -> String {
+    let text = clean(text);
+    let ticks = "`".repeat((longest_run(&text) + 1).max(3));
+    format!("{ticks}\n{}\n{ticks}\n", text.trim_end())
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// JSON with everything escaped that could steer a terminal or hide text: DEL, C1 controls, line separators and bidirectional
+/// controls. They stand inside strings only, where an escape means the same, so the value is the same.
+pub fn json(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() && !text.contains('\u{7f}') {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if !('\u{7f}'..='\u{9f}').contains(&c) && !matches!(c, '\u{2028}' | '\u{2029}') && !is_misleading(c) {
+            escaped.push(c);
+            continue;
+        }
+        let mut units = [0; 2];
+        for unit in c.encode_utf16(&mut units) {
+            // Writing to a text cannot fail.
+            let _ = write!(escaped, "\\u{unit:04x}");
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// The address of a server without what may be a secret in it: name and password, the values of its query, its fragment.
+pub fn address(url: &str) -> String {
+    const HIDDEN: &str = "[hidden]";
+    let (scheme, rest) = match url.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), url),
+    };
+    let (rest, fragment) = rest.split_once('#').map_or((rest, ""), |(rest, _)| (rest, "#[hidden]"));
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    // A password may hold a slash that nobody escaped.
+    let (host, path) = match rest.rsplit_once('@') {
+        Some((_, behind)) => {
+            let (host, path) = behind.split_at(behind.find('/').unwrap_or(behind.len()));
+            (format!("{HIDDEN}@{host}"), path)
+        }
+        None => (host.to_owned(), path),
+    };
+    let query = query.map_or_else(String::new, |query| {
+        let hidden = |pair: &str| match pair.split_once('=') {
+            Some((name, _)) => format!("{name}={HIDDEN}"),
+            None => HIDDEN.to_owned(),
+        };
+        format!("?{}", query.split('&').map(hidden).collect::<Vec<_>>().join("&"))
+    });
+    format!("{scheme}{host}{path}{query}{fragment}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "<script>x</script> <img onerror=\"x\" src='y'> a|b `c` ``` [l](j:x) *e* _u_ # ~~s~~ $m$ &amp; \
+                           \u{1b}[31m \u{9b}31m \u{7f} \u{7} \u{202e} \u{2066} \u{2028} line\nbreak";
+
+    #[test]
+    fn hostile_text_is_text_in_every_document() {
+        let page = html(HOSTILE);
+        assert!(!page.contains(['<', '>', '"', '\'']), "{page}");
+        let line = markdown(HOSTILE);
+        assert!(!line.contains(['<', '\n']), "{line}");
+        for c in ['|', '`', '[', ']', '*', '_', '#', '~', '$'] {
+            assert!(line.match_indices(c).all(|(at, _)| line[..at].ends_with('\\')), "{c}: {line}");
+        }
+        let code = markdown_code(HOSTILE);
+        assert!(code.starts_with("````") && code.ends_with("````") && !code.contains('\n'), "{code}");
+        assert!(markdown_block(HOSTILE).starts_with("````\n"));
+        for text in [&page, &line, &code, &markdown_block(HOSTILE)] {
+            let steers = |c: char| (c.is_control() && c != '\n') || is_misleading(c) || c == '\u{2028}';
+            assert!(!text.contains(steers), "{text:?}");
+        }
+        for (text, want) in [("- item", "\\- item"), ("> said", "\\> said"), ("a -> b", "a -> b"), ("", "")] {
+            assert_eq!(markdown(text), want);
+        }
+    }
+
+    #[test]
+    fn escaped_json_is_the_same_value() {
+        let value = serde_json::json!({ HOSTILE: [HOSTILE, "é 漢 \u{1f600} \u{e0041} क्ष ❤\u{fe0f}"] });
+        let plain = serde_json::to_string_pretty(&value).unwrap();
+        let escaped = json(&plain);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
+        assert!(
+            !escaped.contains(|c: char| (c.is_control() && c != '\n') || is_misleading(c) || c == '\u{2028}')
+        );
+        assert!(
+            escaped.contains("é 漢 \u{1f600}") && escaped.contains("❤\u{fe0f}"),
+            "what is shown stays: {escaped}"
+        );
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_secrets() {
+        for (url, want) in [
+            ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1"),
+            ("https://me:pa/ss@host:1/v1", "https://[hidden]@host:1/v1"),
+            ("https://user@host", "https://[hidden]@host"),
+            (
+                "http://h/v1?api-key=s3cret&x&v=1#t0k",
+                "http://h/v1?api-key=[hidden]&[hidden]&v=[hidden]#[hidden]",
+            ),
+            ("me:pass@host/v1", "[hidden]@host/v1"),
+            ("", ""),
+        ] {
+            assert_eq!(address(url), want);
+        }
+    }
+}

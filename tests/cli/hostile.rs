@@ -1,0 +1,244 @@
+//! Text that wants to steer the reader's terminal, or to be more than text, at every place of a session, of a pool and of a
+//! command line: what every verb prints, on both outputs, is harmless. Nothing here is a terminal, so it is what pipes get.
+
+use crate::{Home, Said};
+use serde_json::Value;
+use std::path::Path;
+
+/// CSI, OSC, BEL, C1, DEL, backspace, bidirectional overrides, separators, a zero-width space, line breaks, HTML and Markdown.
+const HOSTILE: &str = "\u{1b}[31mx\u{1b}]0;t\u{7}\u{9b}2J\u{90}q\u{7f}\u{85}\u{8}\u{202e}\u{2066}\u{2028}\u{200b}\r\nROW | <script>x</script>\
+                       <img src=q onerror=x> [l](javascript:x) `*_";
+
+/// The first character that may not reach a reader.
+fn steering(text: &str) -> Option<char> {
+    text.chars().find(|c| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    })
+}
+
+fn harmless(what: &str, said: &Said) {
+    for (stream, text) in [("standard output", &said.out), ("standard error", &said.err)] {
+        if let Some(c) = steering(text) {
+            let at = text.find(c).unwrap();
+            let near: String =
+                text[..at].chars().rev().take(80).collect::<Vec<_>>().into_iter().rev().collect();
+            panic!("{what}: {c:?} in {stream} behind {near:?}");
+        }
+    }
+}
+
+/// The text inside of a TOML string.
+fn in_toml() -> String {
+    HOSTILE.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect::<Vec<_>>().concat()
+}
+
+/// Adds the text to everything that a person, a model or a world may have written.
+fn poison(value: &mut Value, key: &str) {
+    const NAMES: [&str; 4] = ["goal", "actor", "mentor", "task_type"];
+    match value {
+        Value::String(text)
+            if text.contains(' ') || NAMES.contains(&key) || (key == "id" && text.contains('/')) =>
+        {
+            text.push_str(HOSTILE);
+        }
+        Value::Array(all) => all.iter_mut().for_each(|v| poison(v, key)),
+        Value::Object(all) => all.iter_mut().for_each(|(k, v)| poison(v, k)),
+        _ => {}
+    }
+}
+
+/// A copy of a recorded session full of it.
+fn poisoned(home: &Home, name: &str) -> String {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded_sessions").join(name);
+    let to = home.path("sessions").join(name);
+    std::fs::create_dir_all(to.join("branches")).unwrap();
+    for entry in std::fs::read_dir(from.join("branches")).unwrap() {
+        let entry = entry.unwrap();
+        let mut lines = String::new();
+        for line in std::fs::read_to_string(entry.path()).unwrap().lines() {
+            let mut value: Value = serde_json::from_str(line).unwrap();
+            poison(&mut value, "");
+            lines.extend([value.to_string(), "\n".to_owned()]);
+        }
+        std::fs::write(to.join("branches").join(entry.file_name()), lines).unwrap();
+    }
+    let escaped = in_toml();
+    let meta = std::fs::read_to_string(from.join("meta.toml")).unwrap();
+    let meta = meta.lines().map(|line| match line.split_once(" = \"") {
+        Some(("actor" | "title", _)) => {
+            format!("{}{escaped}\"", line.trim_end_matches('"'))
+        }
+        _ => line.to_owned(),
+    });
+    std::fs::write(to.join("meta.toml"), meta.collect::<Vec<_>>().join("\n")).unwrap();
+    name.to_owned()
+}
+
+/// A piped report passed the escapes of a task's name on, and piped JSON the C1 controls.
+#[test]
+fn every_verb_prints_hostile_sessions_harmlessly() {
+    let home = Home::new();
+    let names = ["household-interventions", "household-omnireflect-neural", "household-reflexion-two-trials"];
+    let sessions: Vec<String> = names.iter().map(|name| poisoned(&home, name)).collect();
+    let runs = |args: &[&str]| {
+        let said = home.run(args);
+        harmless(&format!("{args:?}"), &said);
+        assert!([0, 1, 2].contains(&said.code), "{args:?}: {} {}", said.code, said.err);
+        said
+    };
+    let listed = runs(&["sessions"]).ok();
+    assert_eq!(listed.out.lines().count(), sessions.len(), "one row a session: {}", listed.out);
+    runs(&["sessions", "--json"]).ok().lines();
+    runs(&["doctor"]);
+    for s in &sessions {
+        let s = s.as_str();
+        runs(&["open", s]).ok();
+        runs(&["open", s, "--json"]).ok().lines();
+        runs(&["verify", s]);
+        runs(&["verify", s, "--json"]).lines();
+        runs(&["report", s]).ok();
+        runs(&["report", s, "--json"]).ok().lines();
+        let sheet = runs(&["report", s, "-f", "markdown"]).ok();
+        assert!(!sheet.out.contains('<'), "no HTML: {}", sheet.out);
+        let rows = sheet.out.lines().filter(|l| l.starts_with('|'));
+        assert!(rows.clone().count() > 3 && rows.clone().all(|l| l.ends_with('|')), "{}", sheet.out);
+        for format in ["text", "markdown", "json", "html", "svg"] {
+            let said = runs(&["export", s, "--format", format]).ok();
+            match format {
+                "json" => drop(serde_json::from_str::<Value>(&said.out).unwrap()),
+                "html" | "svg" => {
+                    assert!(!said.out.contains("<script>x") && !said.out.contains("<img"), "{}", said.out);
+                }
+                _ => {}
+            }
+        }
+        let lessons = runs(&["lessons", "list", s, "--all"]).ok();
+        let known = runs(&["lessons", "list", s, "--all", "--json"]).ok();
+        assert_eq!(lessons.out.lines().count(), known.lines().len(), "one row a lesson: {}", lessons.out);
+        for format in ["text", "markdown", "pool"] {
+            let said = runs(&["lessons", "export", s, "--format", format]).ok();
+            assert!(format != "markdown" || !said.out.contains('<'), "no HTML: {}", said.out);
+        }
+        runs(&["lessons", "promote", s]);
+        runs(&["rerun", &format!("{s}#1"), "--headless"]);
+        runs(&["diff", s, &sessions[0]]);
+        runs(&["diff", s, &sessions[1], "--json"]);
+    }
+    runs(&["lessons", "list"]).ok();
+    runs(&["lessons", "export"]).ok();
+    let page = home.path("page.html");
+    let page = page.to_str().unwrap();
+    runs(&["export", &sessions[0], "--format", "html", "--out", page]).ok();
+    let text = std::fs::read_to_string(page).unwrap();
+    assert_eq!(steering(&text), None, "the page");
+    runs(&["open", page]).ok();
+}
+
+#[test]
+fn every_verb_prints_hostile_words_of_a_person_harmlessly() {
+    let home = Home::new();
+    // A command line holds no zero byte, and one of these a line break is not kept on.
+    let word = HOSTILE;
+    let runs = |args: &[&str], input: &str| {
+        let said = home.says(args, input);
+        harmless(&format!("{args:?}"), &said);
+        said
+    };
+    runs(&["lessons", "add", word], "").ok();
+    runs(&["lessons", "edit", "1", &format!("{word} {word}")], "").ok();
+    let line = word.replace(['\n', '\r'], " ");
+    let inputs = format!("go to fridge 1 {line}\n{line}\nlook\n");
+    runs(&["play", "--task", "easy/put/1"], &inputs).ok();
+    runs(&["play", "--task", "easy/put/1", "--json"], &inputs).ok().lines();
+    let human =
+        ["run", "--task", "easy/put/1", "--mentor", "none", "--max-steps", "3", "--pool", "pool.jsonl"];
+    let person = format!("override {line}\nlesson {line} -> {line}\nnote {line}\nn\nn\nquit\n");
+    runs(&[&human[..], &["--plain"]].concat(), &person);
+    runs(&[&human[..], &["--json"]].concat(), "");
+    runs(&[&human[..], &["--headless", "--set", &format!("{line}=1")]].concat(), "");
+    for args in [
+        vec!["open", word],
+        vec!["export", word],
+        vec!["report", word],
+        vec!["diff", word, word],
+        vec!["verify", word],
+        vec!["resume", word],
+        vec!["rerun", word],
+        vec![word],
+        vec!["run", "--task", word],
+        vec!["run", "--env", word],
+        vec!["run", "--actor", word],
+        vec!["run", "--actor", "openai:m", "--base-url", word],
+        vec!["run", "--pool", word],
+        vec!["run", "--constitution", word],
+        vec!["run", "--break", word],
+        vec!["run", "--preset", word],
+        vec!["tasks", "--env", word],
+        vec!["play", "--task", word],
+        vec!["lessons", "list", word],
+        vec!["lessons", "import", word],
+        vec!["calibrate", "--method", word],
+        vec!["doctor", "--actor", "openai:m", "--base-url", word],
+        vec!["config", "show", "--set", word],
+        vec!["demo", word],
+    ] {
+        let said = runs(&args, "");
+        assert_ne!(said.code, 0, "{args:?}");
+        runs(&[&args[..], &["--json"]].concat(), "");
+    }
+    std::fs::create_dir_all(home.path("config")).unwrap();
+    let escaped = in_toml();
+    for config in [
+        format!("[run]\nactor = \"{escaped}\"\n"),
+        format!(
+            "[run]\nbase_url = \"{escaped}\"\n[preset.\"{escaped}\"]\nr_freq = 3\n[models.\"{escaped}\"]\ntop_k = 1\n"
+        ),
+        format!("[run]\nenv = \"{escaped}\"\n"),
+        format!("# {word}\n[run\n{word}"),
+    ] {
+        std::fs::write(home.path("config/config.toml"), config).unwrap();
+        for args in [
+            &["config", "show"][..],
+            &["config", "show", "--json"],
+            &["doctor"],
+            &["doctor", "--json"],
+            &["tasks"],
+        ] {
+            runs(args, "");
+        }
+    }
+}
+
+/// A password inside of the address stood in `config show`, and in whatever says where a server is.
+#[test]
+fn a_password_in_a_base_url_is_shown_nowhere() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path("config")).unwrap();
+    for url in ["http://me:s3cr3t-pass@127.0.0.1:9/v1", "http://127.0.0.1:9/v1?api-key=s3cr3t-pass"] {
+        let config = format!("[run]\nbase_url = \"{url}\"\nmentor_base_url = \"{url}\"\n");
+        std::fs::write(home.path("config/config.toml"), config).unwrap();
+        for args in [
+            &["config", "show"][..],
+            &["config", "show", "--json"],
+            &["doctor"],
+            &["doctor", "--json"],
+            &["doctor", "--actor", "openai:m"],
+            &["run", "--task", "easy/put/1", "--actor", "openai:m", "--headless"],
+            &["run", "--task", "easy/put/1", "--actor", "openai:m", "--mentor", "openai:m", "--json"],
+            &["run", "--task", "easy/put/1", "--actor", "openai:m", "--base-url", url, "--headless"],
+            &["sessions", "--json"],
+        ] {
+            let said = home.run(args);
+            let all = said.out + &said.err;
+            assert!(!all.contains("s3cr3t-pass"), "{args:?}: {all}");
+        }
+        let shown = home.run(&["config", "show"]).ok().out;
+        assert!(shown.contains("127.0.0.1:9/v1") && shown.contains("[hidden]"), "{shown}");
+    }
+    if home.path("sessions").exists() {
+        for (path, text) in crate::files::below(&home.path("sessions")) {
+            assert!(!text.contains("s3cr3t-pass"), "{}: {text}", path.display());
+        }
+    }
+}
