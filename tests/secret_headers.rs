@@ -120,3 +120,144 @@ fn a_part_of_a_header_that_is_said_back_is_seen_nowhere() {
         }
     });
 }
+
+/// Every verb and every file of a run whose server says the key back in its text, its reasoning, its reason to finish and its
+/// errors; of an error that is longer than what is shown 28 of 43 characters of the key were left.
+#[test]
+fn no_verb_and_no_file_shows_a_key_that_a_server_said_back() {
+    const SECRET: &str = "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE";
+    let hex = SECRET.bytes().map(|b| format!("{b:02x}")).collect::<Vec<_>>().concat();
+    let forms = [
+        // "user:" and the key, in base 64.
+        "dXNlcjpzay1SM2FsMG5lUTd2WHc5VHpCNG1LOHBMMmNENmZIMWpONXNHMHlBdUU=".to_owned(),
+        SECRET.to_owned(),
+        hex,
+    ];
+    let event = |value: serde_json::Value| format!("data: {value}\n\n");
+    let delta = |value: serde_json::Value| event(json!({"choices": [{"index": 0, "delta": value}]}));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        for form in &forms {
+            let (front, back) = form.split_at(form.len() / 3);
+            let finish = event(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": form}]}));
+            let good = [
+                delta(json!({"reasoning": front})),
+                delta(json!({"reasoning": back})),
+                delta(json!({"content": format!("go to fridge 1 {front}")})),
+                delta(json!({"content": back})),
+                finish.clone(),
+            ]
+            .concat();
+            let long = format!("{}{form}", "x ".repeat(136));
+            let failing = event(json!({"error": {"message": long, "code": 400}}));
+            let models = plain(200, "", &json!({"data": [{"id": form}, {"id": "m"}]}).to_string());
+            let scripts = vec![
+                server::stream(good.as_bytes()),
+                server::stream(finish.as_bytes()),
+                server::stream(failing.as_bytes()),
+            ];
+            let server = Server::start(scripts).await;
+            let other = Server::start(vec![models, server::stream(good.as_bytes())]).await;
+            let home = tempfile::tempdir().unwrap();
+            let mut all: Vec<(String, String)> = Vec::new();
+            let run = [
+                "run",
+                "--task",
+                "easy/put/1",
+                "--method",
+                "react",
+                "--mentor",
+                "none",
+                "--actor",
+                "openai:m",
+                "--max-steps",
+                "4",
+            ];
+            let first = [&run[..], &["--json", "--cache", "read-write", "--base-url", &server.base]].concat();
+            let doctor = ["doctor", "--actor", "openai:m", "--base-url", &other.base];
+            let verbs: Vec<Vec<&str>> = vec![
+                first,
+                doctor.to_vec(),
+                [&doctor[..], &["--json"]].concat(),
+                vec!["sessions", "--json"],
+                vec!["open", "--last"],
+                vec!["open", "--last", "--json"],
+                vec!["report", "--last", "-f", "markdown"],
+                vec!["export", "--last", "-f", "text"],
+                vec!["export", "--last", "-f", "markdown"],
+                vec!["export", "--last", "-f", "json"],
+                vec!["export", "--last", "-f", "html"],
+                vec!["config", "show", "--json"],
+            ];
+            for args in verbs {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+                command.args(&args).current_dir(home.path()).env_clear().env("HOME", home.path());
+                command.env("RETROSPECT_CONFIG_DIR", home.path().join("config"));
+                command.env("RETROSPECT_SESSIONS", home.path().join("sessions"));
+                command.env("RETROSPECT_CACHE_DIR", home.path().join("cache")).env("OPENAI_API_KEY", SECRET);
+                let done = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+                all.push((
+                    format!("{args:?}"),
+                    String::from_utf8([done.stdout, done.stderr].concat()).unwrap(),
+                ));
+            }
+            let files = files::below(home.path());
+            assert!(
+                files.iter().any(|(path, _)| path.starts_with(home.path().join("cache"))),
+                "an answer was kept"
+            );
+            all.extend(files.into_iter().map(|(path, text)| (path.display().to_string(), text)));
+            for (place, text) in &all {
+                for known in forms.iter().map(|f| f.trim_end_matches('=')) {
+                    // Of base 64 the letters between hold bits of both the name and the key.
+                    let of_key = if known.starts_with("dXNlcj") { &known[8..known.len() - 1] } else { known };
+                    let shown =
+                        (0..=of_key.len() - 8).map(|at| &of_key[at..at + 8]).find(|w| text.contains(w));
+                    assert_eq!(shown, None, "{form} in {place}: {text}");
+                }
+            }
+            let journal = all.iter().find(|f| f.0.ends_with("trunk.jsonl")).unwrap();
+            assert!(
+                journal.1.contains("go to fridge 1 [hidden]") || journal.1.contains("dXNlcjp"),
+                "{}",
+                journal.1
+            );
+        }
+    });
+}
+
+/// A key in a lesson was journaled, and went to the server and into exports with every prompt.
+#[test]
+fn a_text_of_a_person_that_holds_the_key_is_not_journaled() {
+    use std::io::Write as _;
+    const SECRET: &str = "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE";
+    let home = tempfile::tempdir().unwrap();
+    let says = |args: &[&str], input: &str| {
+        let run =
+            ["run", "--task", "easy/put/1", "--method", "react", "--mentor", "none", "--actor", "openai:m"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
+        command.args(run).args(["--base-url", "http://127.0.0.1:9/v1"]).args(args).current_dir(home.path());
+        command.env_clear().env("HOME", home.path()).env("RETROSPECT_CONFIG_DIR", home.path().join("config"));
+        command.env("RETROSPECT_SESSIONS", home.path().join("sessions")).env("OPENAI_API_KEY", SECRET);
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let done = child.wait_with_output().unwrap();
+        (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
+    };
+    std::fs::write(home.path().join("lessons.txt"), format!("Log in with {SECRET} first.\n")).unwrap();
+    let (code, said) = says(&["--constitution", "lessons.txt", "--headless"], "");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("lessons.txt: the key of a model server is in it") && !said.contains(SECRET),
+        "{said}"
+    );
+    std::fs::remove_file(home.path().join("lessons.txt")).unwrap();
+    let (_, said) = says(&["--plain"], &format!("lesson Log in with {SECRET}.\nlesson Look first.\nquit\n"));
+    assert!(said.contains("this text holds the key of a model server"), "{said}");
+    let files = files::below(home.path());
+    assert!(files.iter().any(|(_, text)| text.contains("Look first.")), "{said}");
+    for (path, text) in files {
+        assert!(!text.contains(SECRET), "{}: {text}", path.display());
+    }
+}

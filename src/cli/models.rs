@@ -241,7 +241,7 @@ pub(super) fn noted(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
         let Some(model) = name.strip_prefix("openai:") else { continue };
         let Ok(endpoint) = endpoint(config, asked, model, Some(&spec.settings)) else { continue };
         for (part, value) in [
-            ("base_url", json!(endpoint.base_url)),
+            ("base_url", json!(endpoint.shown_url())),
             ("sampling", sampling_of(&endpoint, asked)),
             ("unsent", json!(endpoint.unsent())),
         ] {
@@ -269,7 +269,7 @@ pub(super) fn note_down(
         let mut put = |name: &str, value: Value, from: SettingOrigin| {
             settings.set(&format!("{role}.{name}"), value, from);
         };
-        put("base_url", json!(endpoint.base_url), from);
+        put("base_url", json!(endpoint.shown_url()), from);
         if !profile.is_empty() {
             put("profile", json!(profile), from);
         }

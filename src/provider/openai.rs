@@ -6,8 +6,9 @@
 //! Not here: what a prompt holds, what an answer means, what is done about a failure.
 //!
 //! `endpoint` describes a server as data, `profile` reads such a description; `ask` is a call with its retries, `answer` one
-//! answer coming in; `gate` admits requests to a server; `frames` and `chunk` read it, `think` tells reasoning from text, `objection` and `memory` learn what a
-//! server refuses; `key` and `secrets` hide what must not be seen; `tls` says whom https believes; `check` is what `doctor` asks.
+//! answer coming in; `gate` admits requests to a server; `frames` and `chunk` read it, `think` tells reasoning from text,
+//! `objection` and `memory` learn what a server refuses; `received` is what came from a server with its secrets
+//! taken out (`redactor`, `secrets`, `key`); `tls` says whom https believes; `check` is what `doctor` asks.
 
 mod answer;
 mod ask;
@@ -22,6 +23,7 @@ mod key;
 mod memory;
 mod objection;
 mod profile;
+mod received;
 mod redactor;
 mod request;
 mod retry;
@@ -41,6 +43,7 @@ use ask::Call;
 use client::Http;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, Stream};
+use redactor::Redactor;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -52,6 +55,7 @@ pub struct OpenAi {
     endpoint: Arc<Endpoint>,
     memory: Arc<Memory>,
     http: Arc<Http>,
+    redactor: Redactor,
 }
 
 impl OpenAi {
@@ -63,7 +67,8 @@ impl OpenAi {
 
     /// Speaks to this endpoint with a memory of its own.
     pub fn with_memory(endpoint: Endpoint, memory: Arc<Memory>) -> Self {
-        Self { endpoint: Arc::new(endpoint), memory, http: Arc::default() }
+        let redactor = endpoint.redactor();
+        Self { endpoint: Arc::new(endpoint), memory, http: Arc::default(), redactor }
     }
 
     /// The endpoint.
@@ -78,8 +83,7 @@ impl OpenAi {
 
     /// The model and its server, for what holds of no other.
     fn place(&self) -> String {
-        let Endpoint { model, base_url, .. } = &*self.endpoint;
-        format!("{model} at {base_url}")
+        format!("{} at {}", self.endpoint.model, self.endpoint.shown_url())
     }
 
     /// What is told of a model whose answers take more than a line.
@@ -121,12 +125,17 @@ impl Provider for OpenAi {
         });
     }
 
+    fn holds_secret(&self, text: &str) -> bool {
+        self.redactor.clean(text) != text
+    }
+
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         let (tell, told) = unbounded_channel();
         let call = Call {
             endpoint: self.endpoint.clone(),
             memory: self.memory.clone(),
             http: self.http.clone(),
+            redactor: self.redactor.clone(),
             request,
             tell,
         };

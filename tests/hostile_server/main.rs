@@ -15,6 +15,7 @@ mod connections;
 mod cut;
 mod interrupted;
 mod late_usage;
+mod leaks;
 mod sent;
 #[path = "../serving/server.rs"]
 mod server;

@@ -7,6 +7,7 @@ use super::endpoint::Endpoint;
 use super::error;
 use super::frames::{Frame, Framer};
 use super::memory::Learnt;
+use super::received::Body;
 use super::redactor::{Redactor, Veil};
 use super::think::{Part, Splitter, Stopper};
 use crate::provider::{Delta, FailureKind, Phase, ProviderError};
@@ -125,19 +126,19 @@ impl<'a> Answer<'a> {
     /// An answer of at most so many tokens; `stops` end it, `asked` are the estimated tokens of its prompt.
     pub(super) fn new(
         endpoint: &'a Endpoint,
+        redactor: &Redactor,
         learnt: &Learnt,
         stops: &[String],
         max_tokens: u32,
         asked: u64,
         tell: &'a UnboundedSender<Delta>,
     ) -> Self {
-        let redactor = endpoint.redactor();
         Self {
             endpoint,
             tell,
             framer: Framer::default(),
             veils: [Veil::new(redactor.clone()), Veil::new(redactor.clone())],
-            redactor,
+            redactor: redactor.clone(),
             splitter: Splitter::new(&endpoint.reasoning, endpoint.reasoning.opened || learnt.opened),
             stopper: Stopper::new(stops),
             counts: None,
@@ -325,9 +326,10 @@ impl<'a> Answer<'a> {
             }
             Frame::Broken(_) if self.finish.is_some() => return Ok(()),
             Frame::Broken(text) => {
+                let text = self.redactor.clean(&text);
                 return Err(self.odd(&format!("a piece of the stream is no whole JSON: {}", cut(&text))));
             }
-            Frame::Json(value, error) => (value, error),
+            Frame::Json(value, error) => (self.redactor.json(value), error),
         };
         let Chunk { text, reasoning, finish, counts, error: trouble, known } =
             chunk::read(&value, &self.endpoint.reasoning.fields);
@@ -415,7 +417,7 @@ impl<'a> Answer<'a> {
             }
             Ok(()) if !self.known && !self.strange.is_empty() => Err(self.odd(&self.strange)),
             Ok(()) if !self.known && !self.framer.loose().trim().is_empty() => {
-                Err(self.odd(&error::words(self.framer.loose().as_bytes())))
+                Err(self.odd(&error::words(&self.redactor.body(self.framer.loose().as_bytes()))))
             }
             Ok(()) => Err(self.empty()),
             Err(error) => Err(error),
@@ -494,7 +496,6 @@ impl<'a> Answer<'a> {
     }
 
     fn odd(&self, words: &str) -> ProviderError {
-        let words = self.redactor.clean(words);
         let what = format!("what {} sends is no answer of a model server: {words}", self.host());
         ProviderError::new(what, "check the base URL; `retrospect doctor` checks the server")
             .of_kind(FailureKind::Odd)
@@ -502,9 +503,8 @@ impl<'a> Answer<'a> {
 
     /// An error in the stream: its number decides as a status would.
     fn trouble(&self, words: &str, status: Option<u16>) -> ProviderError {
-        let words = self.redactor.clean(words);
-        let body = serde_json::json!({"error": {"message": words}}).to_string();
-        let mut error = error::refused(self.endpoint, status.unwrap_or(500), body.as_bytes(), self.asked);
+        let body = Body::of_words(words);
+        let mut error = error::refused(self.endpoint, status.unwrap_or(500), &body, self.asked);
         error.status = status;
         error.what = format!("{} broke off with an error: {words}", self.host());
         error

@@ -37,6 +37,7 @@ pub(super) struct Call {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) memory: Arc<Memory>,
     pub(super) http: Arc<Http>,
+    pub(super) redactor: Redactor,
     pub(super) request: Request,
     pub(super) tell: UnboundedSender<Delta>,
 }
@@ -106,6 +107,10 @@ impl From<ProviderError> for Failed {
 impl Call {
     /// Asks until there is an answer or nothing more to try.
     pub(super) async fn run(self) -> Result<Arc<Whole>, ProviderError> {
+        self.in_time().await.map_err(|error| redacted(&self.redactor, error))
+    }
+
+    async fn in_time(&self) -> Result<Arc<Whole>, ProviderError> {
         let Some(total) = self.endpoint.times.total else { return self.tries().await };
         tokio::time::timeout(total, self.tries()).await.unwrap_or_else(|_| {
             let what = format!("{} was not done within {} s", self.endpoint.host(), total.as_secs_f64());
@@ -213,7 +218,8 @@ impl Call {
         if status != 200 {
             return Err(self.refusal(response, body).await);
         }
-        if let Some(how) = response.headers().get(CONTENT_ENCODING).filter(|h| *h != "identity") {
+        let headers = self.redactor.headers(response.headers());
+        if let Some(how) = headers.get(CONTENT_ENCODING.as_str()).filter(|h| *h != "identity") {
             let what = format!("{} answers packed ({how:?}), which was not asked for", endpoint.host());
             return Err(ProviderError::new(
                 what,
@@ -224,9 +230,10 @@ impl Call {
         }
         let stops = request::stops(endpoint, learnt, &self.request);
         let bound = request::sent_bound(body);
-        let counted_by_proxy = response.headers().keys().any(|name| name.as_str().starts_with("x-litellm-"));
+        let counted_by_proxy = headers.keys().any(|name| name.starts_with("x-litellm-"));
         let mut answer = Answer::new(
             endpoint,
+            &self.redactor,
             learnt,
             &stops,
             bound.unwrap_or(UNBOUNDED),
@@ -283,8 +290,8 @@ impl Call {
     /// An answer with a status other than success.
     async fn refusal(&self, mut response: Response, sent: &Map<String, Value>) -> Failed {
         let status = response.status().as_u16();
-        let headers = response.headers().clone();
-        let header = |name: &str| headers.get(name).and_then(|v| v.to_str().ok());
+        let headers = self.redactor.headers(response.headers());
+        let header = |name: &str| headers.get(name).map(String::as_str);
         let mut body = Vec::new();
         // What can be had of its words in time; they only explain.
         let read = async {
@@ -296,17 +303,14 @@ impl Call {
             }
         };
         let _ = tokio::time::timeout(self.endpoint.times.idle, read).await;
-        let redactor = self.endpoint.redactor();
-        let body = clean(&redactor, &body);
+        let body = self.redactor.body(&body);
         let asked = self.memory.learnt().scaled(self.estimate());
         let mut error = error::refused(&self.endpoint, status, &body, asked);
         if let Some(place) = header("location").filter(|_| (300..400).contains(&status)) {
             // Its query may hold anything.
-            let place = redactor.clean(place.split(['?', '#']).next().unwrap_or(place));
+            let place = place.split(['?', '#']).next().unwrap_or(place);
             error.what = format!("{} sends elsewhere ({status}): {place}", self.endpoint.host());
         }
-        // Its words are out of their JSON now, and a secret in them may have been escaped there.
-        error.what = redactor.clean(&error.what);
         Failed {
             again: retry::may(status, &header)
                 && !matches!(error.kind, FailureKind::Credit | FailureKind::TooLong),
@@ -659,12 +663,15 @@ impl Call {
     }
 
     fn notice(&self, words: String) {
-        let _ = self.tell.send(Delta::Notice(words));
+        let clean = self.redactor.clean(&words);
+        let _ = self.tell.send(Delta::Notice(if clean == words { words } else { clean }));
     }
 }
 
-fn clean(redactor: &Redactor, body: &[u8]) -> Vec<u8> {
-    redactor.clean(&String::from_utf8_lossy(body)).into_bytes()
+/// The words of a server are redacted where they come in. What other libraries say of its answer, and what joining makes of
+/// harmless parts, is so here.
+pub(super) fn redacted(redactor: &Redactor, error: ProviderError) -> ProviderError {
+    ProviderError { what: redactor.clean(&error.what), next: redactor.clean(&error.next), ..error }
 }
 
 /// A failure after so many repetitions.

@@ -4,6 +4,7 @@ use super::answer::Whole;
 use super::ask::{Call, ROOM};
 use super::endpoint::Endpoint;
 use super::memory::{Bound, Learnt, Memory};
+use super::received::Body;
 use super::{Api, OpenAi, request};
 use crate::domain::{Asked, Label, Origin, Prompt, Segment, Speaker};
 use crate::provider::{Delta, FailureKind, ProviderError, Request, SamplingWish};
@@ -52,6 +53,12 @@ fn failed(about: &'static str, error: &ProviderError) -> Finding {
 
 /// Looks at a server as it is used in a role; what depends on something that does not work is not asked.
 pub async fn check(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
+    let clean = |text: &str| openai.redactor.clean(text);
+    let clean = |f: Finding| Finding { what: clean(&f.what), next: clean(&f.next), ..f };
+    findings(openai, asked).await.into_iter().map(clean).collect()
+}
+
+async fn findings(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut openai = openai.clone();
     match models(&openai).await {
@@ -164,7 +171,8 @@ async fn call(
     request: Request,
 ) -> Result<Seen, ProviderError> {
     let (tell, mut told) = unbounded_channel();
-    let call = Call { endpoint, memory, http: openai.http.clone(), request, tell };
+    let (http, redactor) = (openai.http.clone(), openai.redactor.clone());
+    let call = Call { endpoint, memory, http, redactor, request, tell };
     let whole = call.run().await?;
     let (mut pieces, mut notices) = (0, Vec::new());
     while let Ok(delta) = told.try_recv() {
@@ -258,11 +266,12 @@ async fn as_in_a_run(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
 /// The server's models; else what became of the question.
 async fn models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     let endpoint = &*openai.endpoint;
+    let redactor = &openai.redactor;
     let listed = |base: String| async move {
         let answer = openai.http.get(endpoint, &base, "models").await?;
         let status = answer.status().as_u16();
         let body = tokio::time::timeout(endpoint.times.idle, answer.bytes()).await;
-        Ok::<_, ProviderError>((status, body.ok().and_then(Result::ok).unwrap_or_default()))
+        Ok::<_, ProviderError>((status, redactor.body(&body.ok().and_then(Result::ok).unwrap_or_default())))
     };
     let (status, body) = listed(endpoint.base_url.clone()).await.map_err(|e| failed("server", &e))?;
     if status == 200
@@ -278,20 +287,19 @@ async fn models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
         return Err(finding(
             "server",
             Verdict::Bad,
-            format!("{} has no models, {elsewhere} has", endpoint.base_url),
+            format!("{} has no models, {elsewhere} has", endpoint.shown_url()),
             format!("add /v1 to the base URL: {elsewhere}"),
         ));
     }
-    let body = endpoint.redactor().clean(&String::from_utf8_lossy(&body));
-    let error = super::error::refused(endpoint, status, body.as_bytes(), 0);
+    let error = super::error::refused(endpoint, status, &body, 0);
     if matches!(error.kind, FailureKind::Credentials | FailureKind::Forbidden) {
         return Err(failed("server", &error));
     }
     Err(finding("server", Verdict::Warning, format!("{NO_LIST}{}", error.what), ""))
 }
 
-fn names(body: &[u8]) -> Option<Vec<String>> {
-    let value: Value = serde_json::from_slice(body).ok()?;
+fn names(body: &Body) -> Option<Vec<String>> {
+    let value: Value = serde_json::from_str(body).ok()?;
     let list = value.get("data").or_else(|| value.get("models")).unwrap_or(&value).as_array()?;
     let name = |m: &Value| ["id", "name"].iter().find_map(|k| m.get(k)?.as_str().map(str::to_owned));
     Some(list.iter().filter_map(name).map(|n| crate::text::one_line(&n).into_owned()).collect())

@@ -1,6 +1,7 @@
 //! One JSON value of an answer, read with all that servers leave out, add and call otherwise.
 
-use crate::provider::openai::error;
+use super::error;
+use super::received::{Piece, Pieces, Received};
 use serde_json::Value;
 
 /// Tokens as somebody counted them.
@@ -14,8 +15,8 @@ pub(super) struct Counts {
 /// What a value says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Chunk {
-    pub(super) text: String,
-    pub(super) reasoning: String,
+    pub(super) text: Piece,
+    pub(super) reasoning: Piece,
     pub(super) finish: Option<String>,
     pub(super) counts: Option<Counts>,
     /// An error: its words, and its code where that is the number of a status.
@@ -25,12 +26,13 @@ pub(super) struct Chunk {
 }
 
 /// Reads a value: a piece of a stream, a whole answer or an error.
-pub(super) fn read(value: &Value, fields: &[String]) -> Chunk {
+pub(super) fn read(value: &Received, fields: &[String]) -> Chunk {
     let mut chunk = Chunk { counts: counts(value), ..Chunk::default() };
     chunk.error = trouble(value);
     let choices = value.get("choices").and_then(Value::as_array);
     chunk.known = choices.is_some() || chunk.counts.is_some() || chunk.error.is_some();
-    for choice in choices.into_iter().flatten() {
+    let pieces = value.pieces().get("choices").into_iter().flat_map(Pieces::elements);
+    for (choice, pieces) in choices.into_iter().flatten().zip(pieces) {
         // We ask for one answer. A server that gives more numbers them.
         if choice.get("index").and_then(Value::as_u64).unwrap_or(0) != 0 {
             continue;
@@ -42,41 +44,34 @@ pub(super) fn read(value: &Value, fields: &[String]) -> Chunk {
         if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str).filter(|f| !f.is_empty()) {
             chunk.finish = Some(finish.to_owned());
         }
-        if let Some(text) = choice.get("text").and_then(Value::as_str) {
-            chunk.text.push_str(text);
+        if let Some(text) = pieces.get("text").and_then(Pieces::text) {
+            chunk.text.push(&text);
         }
-        for message in ["delta", "message"].iter().filter_map(|name| choice.get(name)) {
+        for message in ["delta", "message"].iter().filter_map(|name| pieces.get(name)) {
             content(message.get("content"), &mut chunk);
-            if let Some(refusal) = message.get("refusal").and_then(Value::as_str) {
-                chunk.text.push_str(refusal);
+            if let Some(refusal) = message.get("refusal").and_then(Pieces::text) {
+                chunk.text.push(&refusal);
             }
-            let reasoning = fields.iter().filter_map(|f| message.get(f)?.as_str()).find(|r| !r.is_empty());
-            chunk.reasoning.push_str(reasoning.unwrap_or(""));
+            let reasoning = fields.iter().filter_map(|f| message.get(f)?.text()).find(|r| !r.is_empty());
+            chunk.reasoning.push(&reasoning.unwrap_or_default());
         }
     }
     chunk
 }
 
 /// Content is a text, or (some servers) a list of parts, reasoning among them.
-fn content(content: Option<&Value>, chunk: &mut Chunk) {
-    match content {
-        Some(Value::String(text)) => chunk.text.push_str(text),
-        Some(Value::Array(parts)) => {
-            for part in parts {
-                if let Some(text) = part.get("text").and_then(Value::as_str) {
-                    chunk.text.push_str(text);
-                }
-                match part.get("thinking") {
-                    Some(Value::String(text)) => chunk.reasoning.push_str(text),
-                    Some(Value::Array(inner)) => inner
-                        .iter()
-                        .filter_map(|p| p.get("text")?.as_str())
-                        .for_each(|text| chunk.reasoning.push_str(text)),
-                    _ => {}
-                }
-            }
+fn content(content: Option<Pieces<'_>>, chunk: &mut Chunk) {
+    let Some(content) = content else { return };
+    if let Some(text) = content.text() {
+        chunk.text.push(&text);
+    }
+    for part in content.elements() {
+        if let Some(text) = part.get("text").and_then(Pieces::text) {
+            chunk.text.push(&text);
         }
-        _ => {}
+        let Some(thinking) = part.get("thinking") else { continue };
+        let inner = thinking.elements().filter_map(|p| p.get("text")?.text());
+        thinking.text().into_iter().chain(inner).for_each(|text| chunk.reasoning.push(&text));
     }
 }
 
@@ -117,7 +112,12 @@ fn counts(value: &Value) -> Option<Counts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::openai::redactor::Redactor;
     use serde_json::json;
+
+    fn read(value: &Value, fields: &[String]) -> Chunk {
+        super::read(&Redactor::default().json(value.clone()), fields)
+    }
 
     #[test]
     fn usage_is_read_from_where_it_stands_and_absent_is_not_zero() {
@@ -188,7 +188,7 @@ mod tests {
         ];
         for (value, text, reasoning) in cases {
             let got = read(&value, &fields);
-            assert_eq!((got.text.as_str(), got.reasoning.as_str()), (text, reasoning), "{value}");
+            assert_eq!((&got.text, &got.reasoning), (&Piece::new(text), &Piece::new(reasoning)), "{value}");
             assert_eq!(got.error, None, "{value}");
         }
     }

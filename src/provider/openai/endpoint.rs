@@ -271,7 +271,8 @@ impl Endpoint {
     /// All its secrets.
     pub(super) fn redactor(&self) -> Redactor {
         let values = self.headers.iter().chain(&self.query).map(|(name, value)| (name.as_str(), value));
-        Redactor::new(values.chain(self.key.iter().map(|key| ("key", key))))
+        let marks = self.reasoning.tags.iter().flat_map(|(open, close)| [open.as_str(), close.as_str()]);
+        Redactor::new(values.chain(self.key.iter().map(|key| ("key", key))), marks)
     }
 
     /// A header of this name is given.
@@ -303,7 +304,14 @@ impl Endpoint {
     /// The server as it is shown: host and port.
     pub fn host(&self) -> &str {
         let after = self.base_url.split_once("://").map_or(self.base_url.as_str(), |p| p.1);
-        after.split(['/', '?', '#']).next().unwrap_or(after)
+        let place = after.split(['/', '?', '#']).next().unwrap_or(after);
+        // A name and password may stand before it.
+        place.rsplit_once('@').map_or(place, |(_, host)| host)
+    }
+
+    /// The address as it is shown and kept: without what may be a secret in it.
+    pub fn shown_url(&self) -> String {
+        crate::text::address(&self.base_url)
     }
 
     /// The server is on this machine.

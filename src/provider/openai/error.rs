@@ -2,6 +2,7 @@
 
 use super::endpoint::{Auth, Endpoint};
 use super::key::KeySource;
+use super::received::Body;
 use crate::provider::{FailureKind, ProviderError};
 use crate::text;
 use serde_json::Value;
@@ -10,11 +11,10 @@ use serde_json::Value;
 const SHOWN: usize = 300;
 
 /// The words of an error body: `error.message`, `error`, `detail`, `message`, a page's title, else its beginning.
-pub(super) fn words(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    match serde_json::from_str::<Value>(text.trim()) {
+pub(super) fn words(body: &Body) -> String {
+    match serde_json::from_str::<Value>(body.trim()) {
         Ok(value) => words_of(&value),
-        Err(_) => shown(&page(&text)),
+        Err(_) => shown(&page(body)),
     }
 }
 
@@ -104,21 +104,20 @@ pub(super) fn too_long(words: &str) -> bool {
     .any(|sign| words.contains(sign))
 }
 
-/// What an answer with a status other than success comes to. `body` has its secrets taken out.
-pub(super) fn refused(endpoint: &Endpoint, status: u16, body: &[u8], asked: u64) -> ProviderError {
+/// What an answer with a status other than success comes to.
+pub(super) fn refused(endpoint: &Endpoint, status: u16, body: &Body, asked: u64) -> ProviderError {
     let said = words(body);
-    let raw = String::from_utf8_lossy(body);
     let host = endpoint.host();
-    let no_quota = raw.contains("insufficient_quota");
+    let no_quota = body.contains("insufficient_quota");
     // Keys of the bodies of some servers count like words.
     let long = matches!(status, 400 | 413 | 422 | 500)
-        && (too_long(&said) || raw.contains("context_length_exceeded"));
+        && (too_long(&said) || body.contains("context_length_exceeded"));
     let (kind, next) = if long {
-        (FailureKind::TooLong, Overflow::read(&raw).advice(asked))
+        (FailureKind::TooLong, Overflow::read(body).advice(asked))
     } else {
         match status {
             // Gemini's status for a key that it doesn't know.
-            400 if raw.contains("API_KEY_INVALID") => (FailureKind::Credentials, key_advice(endpoint)),
+            400 if body.contains("API_KEY_INVALID") => (FailureKind::Credentials, key_advice(endpoint)),
             300..=399 => (
                 FailureKind::Setup,
                 "set the base URL to where the server says it is".to_owned(),
@@ -254,7 +253,7 @@ fn not_found_advice(endpoint: &Endpoint) -> String {
     } else {
         format!(
             "the base URL {} does not end in /v1, as most do; check it, and the model {model:?}",
-            endpoint.base_url
+            endpoint.shown_url()
         )
     }
 }
@@ -272,6 +271,15 @@ pub(super) fn reason(error: &reqwest::Error) -> String {
 mod tests {
     use super::*;
     use crate::provider::openai::Key;
+    use crate::provider::openai::redactor::Redactor;
+
+    fn redacted(body: &[u8]) -> Body {
+        Redactor::default().body(body)
+    }
+
+    fn words(body: &[u8]) -> String {
+        super::words(&redacted(body))
+    }
 
     /// Our estimate was told where the server had counted.
     #[test]
@@ -294,7 +302,7 @@ mod tests {
             assert_eq!(Overflow::read(body), want, "{body}");
         }
         let body = format!(r#"{{"error":{{"message":{:?},"code":"context_length_exceeded"}}}}"#, cases[0].0);
-        let error = refused(&Endpoint::new("http://h/v1", "m"), 400, body.as_bytes(), 733);
+        let error = refused(&Endpoint::new("http://h/v1", "m"), 400, &redacted(body.as_bytes()), 733);
         let next = "the server counts 2065 tokens and its context holds 512: lower its budget";
         assert!(error.next.starts_with(next) && !error.next.contains("733"), "{}", error.next);
     }
@@ -317,12 +325,12 @@ mod tests {
             endpoint.key = key.map(Key::new);
             endpoint.key_source = source;
             let body = br#"{"error":{"message":"no","details":[{"reason":"API_KEY_INVALID"}]}}"#;
-            let error = refused(&endpoint, status, body, 0);
+            let error = refused(&endpoint, status, &redacted(body), 0);
             assert!(error.next.contains(want), "{}", error.next);
         }
         let mut endpoint = Endpoint::new("http://h/v1", "m");
         endpoint.headers.push(("Authorization".to_owned(), Key::new("Bearer k")));
-        assert!(refused(&endpoint, 401, b"no", 0).next.contains("rejects the header authorization"));
+        assert!(refused(&endpoint, 401, &redacted(b"no"), 0).next.contains("rejects the header authorization"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::endpoint::{Endpoint, MaxTokensField};
 use super::error;
 use super::memory::Learnt;
+use super::received::Body;
 use super::request::OPTIONAL;
 use serde_json::{Map, Value};
 
@@ -25,19 +26,18 @@ impl Change {
     /// Which change a refusal asks for, if it names a field that was sent and that can be spared.
     pub(super) fn asked_by(
         status: u16,
-        body: &[u8],
+        body: &Body,
         sent: &Map<String, Value>,
         learnt: &Learnt,
     ) -> Option<Self> {
         if !matches!(status, 400 | 422) {
             return None;
         }
-        let text = String::from_utf8_lossy(body);
         let words = error::words(body);
-        if error::too_long(&words) || text.contains("context_length_exceeded") {
+        if error::too_long(&words) || body.contains("context_length_exceeded") {
             return None;
         }
-        let json = serde_json::from_str::<Value>(&text).unwrap_or(Value::Null);
+        let json = serde_json::from_str::<Value>(body).unwrap_or(Value::Null);
         let can_spare = |name: &str| {
             sent.contains_key(name) && !["model", "messages", "prompt", "stream"].contains(&name)
         };
@@ -49,9 +49,8 @@ impl Change {
         let named = named(&json, &words).into_iter().find(|name| can_spare(name));
         let mentioned = || {
             let optional = OPTIONAL.iter().copied().chain(sent.keys().map(String::as_str));
-            let places = optional
-                .filter(|name| can_spare(name))
-                .filter_map(|name| Some((mention(&text, name)?, name)));
+            let places =
+                optional.filter(|name| can_spare(name)).filter_map(|name| Some((mention(body, name)?, name)));
             places.min().map(|(_, name)| name.to_owned())
         };
         if let Some(name) = named.or_else(mentioned) {
@@ -170,6 +169,7 @@ fn mention(text: &str, name: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::openai::redactor::Redactor;
     use serde_json::json;
 
     #[test]
@@ -179,6 +179,7 @@ mod tests {
             "chat_template_kwargs": {}, "messages": [{"role": "system"}, {"role": "user"}],
         });
         let sent = sent.as_object().unwrap();
+        let of = |body: &str| Redactor::default().body(body.as_bytes());
         let drop = |name: &str| Some(Change::Drop(name.to_owned()));
         #[rustfmt::skip]
         let cases: Vec<(u16, &str, Option<Change>)> = vec![
@@ -203,12 +204,12 @@ mod tests {
             (400, "", None),
         ];
         for (status, body, want) in cases {
-            assert_eq!(Change::asked_by(status, body.as_bytes(), sent, &Learnt::default()), want, "{body}");
+            assert_eq!(Change::asked_by(status, &of(body), sent, &Learnt::default()), want, "{body}");
         }
         // Where the other field was tried already, none is sent.
         let learnt = Learnt { other_max_field: true, one_message: true, ..Learnt::default() };
-        let body = br#"{"error":{"message":"unknown field max_tokens"}}"#;
-        assert_eq!(Change::asked_by(400, body, sent, &learnt), drop("max_tokens"));
-        assert_eq!(Change::asked_by(400, b"System role not supported", sent, &learnt), None);
+        let body = r#"{"error":{"message":"unknown field max_tokens"}}"#;
+        assert_eq!(Change::asked_by(400, &of(body), sent, &learnt), drop("max_tokens"));
+        assert_eq!(Change::asked_by(400, &of("System role not supported"), sent, &learnt), None);
     }
 }

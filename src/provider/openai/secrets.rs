@@ -2,9 +2,36 @@
 
 use super::key::Key;
 
-/// A shorter word is no secret: servers that need no key are given things like `none`, and hiding those would only
-/// garble what they say.
-pub(super) const SHORTEST: usize = 6;
+/// A shorter part of a value is no secret, unless the value's name says that it is one.
+const SHORTEST: usize = 6;
+
+/// A shorter secret can't be told from any other text.
+const LEAST: usize = 4;
+
+/// What servers that need no key are given in its place. Hiding these would only garble what is said.
+const PLACEHOLDERS: &[&str] = &[
+    "any",
+    "anything",
+    "dummy",
+    "empty",
+    "fake",
+    "key",
+    "lm-studio",
+    "local",
+    "no-key",
+    "no-key-required",
+    "no_key",
+    "nokey",
+    "none",
+    "not-needed",
+    "null",
+    "ollama",
+    "placeholder",
+    "sk-no-key-required",
+    "test",
+    "token",
+    "unused",
+];
 
 /// Names whose values are no secrets: what they say is ordinary text, and is not hidden from it.
 const OPEN: &[&str] = &[
@@ -42,11 +69,57 @@ pub(super) fn of(name: &str, value: &Key) -> Vec<String> {
     for taken in value.taken() {
         parts(taken, true, &mut all);
     }
-    if !OPEN.contains(&name.as_str()) {
-        parts(value.expose(), SECRET.iter().any(|s| name.contains(s)), &mut all);
+    let secret = SECRET.iter().any(|s| name.contains(s));
+    if secret {
+        parts(value.expose(), true, &mut all);
     }
-    all.retain(|word| word.len() >= SHORTEST);
+    all.retain(|word| word.len() >= LEAST && !PLACEHOLDERS.iter().any(|p| word.eq_ignore_ascii_case(p)));
+    if !secret && !OPEN.contains(&name.as_str()) {
+        let mut others = Vec::new();
+        parts(value.expose(), false, &mut others);
+        all.extend(others.into_iter().filter(|word| word.len() >= SHORTEST));
+    }
     all
+}
+
+/// How a secret reads in base 64, of both alphabets and with any bytes before and behind it, and in hexadecimal digits.
+pub(super) fn encodings(secret: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for digits in [b"0123456789abcdef", b"0123456789ABCDEF"] {
+        let nibbles = secret.bytes().flat_map(|b| [b >> 4, b & 15]);
+        all.push(nibbles.map(|n| char::from(digits[usize::from(n)])).collect());
+    }
+    for last in [*b"+/", *b"-_"] {
+        let plain = |before| base64(before, secret.as_bytes(), last);
+        for before in 0..3 {
+            let coded = plain(before);
+            // Letters that hold bits of the bytes before it, or behind it, differ with them.
+            let (from, whole) = ([0, 2, 3][before], (before + secret.len()) * 8 / 6);
+            let padding = "===".get(..(4 - coded.len() % 4) % 4).unwrap_or_default();
+            all.extend([&coded[from..whole], &coded[from..]].map(str::to_owned));
+            all.push(format!("{}{padding}", &coded[from..]));
+        }
+    }
+    all.retain(|coded| coded.len() >= SHORTEST);
+    all
+}
+
+/// Bytes in base 64 without padding, behind so many zeros; `last` are the alphabet's last two letters.
+pub(super) fn base64(before: usize, bytes: &[u8], last: [u8; 2]) -> String {
+    let letter = |six: u32| match six as u8 {
+        n @ 0..26 => b'A' + n,
+        n @ 26..52 => b'a' + n - 26,
+        n @ 52..62 => b'0' + n - 52,
+        62 => last[0],
+        _ => last[1],
+    };
+    let all: Vec<u8> = std::iter::repeat_n(0, before).chain(bytes.iter().copied()).collect();
+    let mut coded = String::new();
+    for three in all.chunks(3) {
+        let bits = three.iter().fold(0, |bits, b| bits << 8 | u32::from(*b)) << (8 * (3 - three.len()));
+        coded.extend((0..=three.len()).map(|n| char::from(letter(bits >> (18 - 6 * n) & 63))));
+    }
+    coded
 }
 
 /// The parts of a value; where it is not secret by its name, ordinary words of it are none.
@@ -90,7 +163,7 @@ fn unquoted(word: &str) -> &str {
 }
 
 /// An ordinary word, as in sentences and names of fields: letters in one case or with a first capital, joined by signs.
-fn is_word(word: &str) -> bool {
+pub(super) fn is_word(word: &str) -> bool {
     /// No word of a sentence is as long; a password of letters may be.
     const LONGEST: usize = 20;
     let one = |part: &str| {

@@ -1,0 +1,169 @@
+//! A server that says the key back: whole or in part, in any encoding, at any place of any answer, cut anywhere.
+
+use crate::asking::{ask, endpoint, provider, request};
+use crate::run;
+use crate::server::{Act, Server, ends, plain, reasons, says, stream};
+use futures_util::future::join_all;
+use retrospect::provider::openai::{Key, check};
+use serde_json::json;
+use std::time::Duration;
+
+const SECRET: &str = "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE";
+
+/// Base 64 without padding.
+fn base64(bytes: &[u8], last: &str) -> String {
+    let alphabet: Vec<char> = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(last.chars()).collect();
+    let mut coded = String::new();
+    for three in bytes.chunks(3) {
+        let bits =
+            three.iter().fold(0_usize, |bits, b| bits << 8 | usize::from(*b)) << (8 * (3 - three.len()));
+        coded.extend((0..=three.len()).map(|n| alphabet[bits >> (18 - 6 * n) & 63]));
+    }
+    coded
+}
+
+fn hex(upper: bool) -> String {
+    let digits = |b: u8| if upper { format!("{b:02X}") } else { format!("{b:02x}") };
+    SECRET.bytes().map(digits).collect()
+}
+
+/// How the key may be said.
+fn forms() -> Vec<String> {
+    let mut forms = vec![
+        SECRET.to_owned(),
+        SECRET[..28].to_owned(),
+        SECRET[11..].to_owned(),
+        SECRET.bytes().map(|b| format!("%{b:02X}")).collect::<Vec<_>>().concat(),
+        SECRET.bytes().map(|b| format!("\\u{b:04x}")).collect::<Vec<_>>().concat(),
+        SECRET.split("").collect::<Vec<_>>().join("\u{200b}"),
+        hex(false),
+        hex(true),
+    ];
+    for before in ["", "u", "me", "user:"] {
+        let whole = format!("{before}{SECRET}");
+        forms.push(base64(whole.as_bytes(), "-_"));
+        forms.push(format!("{}==", base64(whole.as_bytes(), "+/")));
+    }
+    forms
+}
+
+/// Eight characters in a row of the key, or of what it alone decides in an encoding.
+fn given_away(text: &str) -> Option<String> {
+    let text = text.replace(['\u{200b}'], "");
+    let mut forms = vec![SECRET.to_owned(), hex(false), hex(true)];
+    for before in 0..3 {
+        for last in ["+/", "-_"] {
+            let bytes = [&b"abc"[..before], SECRET.as_bytes()].concat();
+            let whole = bytes.len() * 8 / 6;
+            forms.push(base64(&bytes, last)[[0, 2, 3][before]..whole].to_owned());
+        }
+    }
+    let windows = forms.iter().flat_map(|f| (0..=f.len() - 8).map(|at| &f[at..at + 8]));
+    windows.into_iter().find(|w| text.contains(w)).map(str::to_owned)
+}
+
+/// Everything a server can say, with a text in one place of it.
+fn answers(text: &str, n: usize) -> Vec<(&'static str, Vec<Act>)> {
+    // A place near where long texts are cut.
+    let long = format!("{}{text}", "x ".repeat(120 + n % 31));
+    let data = |value: serde_json::Value| format!("data: {value}\n\n");
+    let choice = |value: serde_json::Value| data(json!({"choices": [value]}));
+    let done = ends("stop");
+    let middle = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let (front, back) = text.split_at(middle);
+    let letters: String = text.chars().map(|c| says(&c.to_string())).collect();
+    let header: String = text.chars().filter(char::is_ascii_graphic).collect();
+    let error = |message: &str| json!({"error": {"message": message, "metadata": {"raw": text}}}).to_string();
+    vec![
+        ("an error's message", plain(400, "", &error("no"))),
+        ("a long error", plain(401, "", &json!({"error": {"message": long}}).to_string())),
+        ("a text as an error", plain(403, "", &long)),
+        ("a broken JSON as an error", plain(400, "", &format!("{{\"error\": \"{long}"))),
+        ("a list of complaints", plain(422, "", &json!({"detail": [{"loc": ["body", text], "msg": long}]}).to_string())),
+        ("a page", plain(404, "", &format!("<html><title>{text}</title></html>"))),
+        ("a redirection", plain(307, &format!("location: http://h/{header}?{header}\r\n"), "")),
+        ("a packed answer", plain(200, &format!("content-encoding: {header}\r\n"), "")),
+        ("an error in the stream", stream(data(json!({"error": {"message": long}})).as_bytes())),
+        ("an event called error", stream(format!("event: error\ndata: {long}\n\n").as_bytes())),
+        ("a broken piece", stream(format!("data: {{\"choices\": [\"{} {text}\n\n", "y".repeat(n % 70)).as_bytes())),
+        ("no answer", plain(200, "", &json!({text: {"x": long}}).to_string())),
+        ("loose text", stream(long.as_bytes())),
+        ("a reason to finish", stream(ends(text).as_bytes())),
+        ("another reason", stream(format!("{}{}", says("go"), ends(text)).as_bytes())),
+        ("the answer", stream(format!("{}{done}", says(&format!("go {text}"))).as_bytes())),
+        ("two pieces", stream(format!("{}{}{done}", says(&format!("go {front}")), says(back)).as_bytes())),
+        ("letters", stream(format!("{letters}{done}").as_bytes())),
+        ("reasoning", stream(format!("{}{}{done}", reasons("reasoning", front), reasons("reasoning", back)).as_bytes())),
+        ("marks", stream(format!("{}{}{done}", says(&format!("<think>{front}")), says(&format!("</think>{back}"))).as_bytes())),
+        (
+            "parts",
+            stream(format!("{}{done}", choice(json!({"delta": {"content": [{"text": front}, {"text": back}]}}))).as_bytes()),
+        ),
+        (
+            "other fields",
+            stream(
+                format!(
+                    "{}{}{done}",
+                    data(json!({"id": text, "model": text, "system_fingerprint": text, "usage": {text: text}})),
+                    choice(json!({"delta": {"role": text, "content": "go", "tool_calls": [{"function": {"name": text}}]}})),
+                )
+                .as_bytes(),
+            ),
+        ),
+        (
+            "an end in the middle of it",
+            [stream(says(&format!("go {text}")[..]).as_bytes()), vec![Act::Reset]].concat(),
+        ),
+    ]
+}
+
+/// 28 of 43 characters of a key stood in the error of a stream, and a `finish_reason` that was the key was shown as it came.
+#[test]
+fn no_part_of_a_key_is_seen_wherever_and_however_a_server_says_it() {
+    run(async {
+        let mut n = 0;
+        for form in forms() {
+            n += 7;
+            let asked = answers(&form, n).into_iter().map(async |(place, script)| {
+                let server = Server::start(vec![script]).await;
+                let mut endpoint = endpoint(&server.base);
+                endpoint.key = Some(Key::new(SECRET));
+                endpoint.retry.times = 1;
+                endpoint.retry.after_500 = 0;
+                endpoint.times.tail = Duration::from_millis(20);
+                let answer = ask(&provider(endpoint), request()).await;
+                let error = answer.error.unwrap_or_default();
+                let texts = [
+                    answer.notices,
+                    vec![answer.text, answer.reasoning, error.what, error.next, error.partial],
+                ];
+                for text in texts.concat() {
+                    assert_eq!(given_away(&text), None, "{place}, {form}: {text}");
+                }
+            });
+            join_all(asked).await;
+        }
+    });
+}
+
+/// The names of models were shown as they came.
+#[test]
+fn no_part_of_a_key_is_seen_in_what_doctor_finds() {
+    run(async {
+        for form in forms() {
+            let list = json!({"data": [{"id": form}, {"id": "tiny"}]}).to_string();
+            for models in [plain(200, "", &list), plain(401, "", &form), plain(500, "", &list)] {
+                let good = stream(format!("{}{}", says("one two"), ends(&form)).as_bytes());
+                let server = Server::start(vec![models, good]).await;
+                let mut endpoint = endpoint(&server.base);
+                endpoint.key = Some(Key::new(SECRET));
+                endpoint.model = String::new();
+                endpoint.times.tail = Duration::from_millis(20);
+                for found in check(&provider(endpoint)).await {
+                    let text = format!("{} {}", found.what, found.next);
+                    assert_eq!(given_away(&text), None, "{form}: {text}");
+                }
+            }
+        }
+    });
+}
