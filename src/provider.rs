@@ -138,6 +138,11 @@ pub trait Provider: Send + Sync {
     /// at the price of an answer.
     fn recall(&self, _unsent: &[String]) {}
 
+    /// Whether a text holds one of its secrets: such a text is not to be journaled.
+    fn holds_secret(&self, _text: &str) -> bool {
+        false
+    }
+
     /// Every answer is kept, so that one may be asked for before it is wanted.
     fn keeps(&self) -> bool {
         false

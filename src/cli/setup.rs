@@ -6,7 +6,7 @@ pub(super) use templates::{same_templates, templates};
 
 use super::args::{How, World};
 use super::config::{Config, From};
-use super::fault::Fault;
+use super::fault::{Fault, FaultKind};
 use super::learn::{self, Learn};
 use super::settings::{origin, word};
 use super::worlds::{selection, world_options};
@@ -88,6 +88,7 @@ pub(super) fn plan_after(
     if let Some(file) = &how.constitution {
         lessons.extend(pool::constitution(file)?);
     }
+    refuse_secrets(&launch, &lessons, &spec)?;
     let unbound = reflexion::bind(&mut lessons, &spec);
     let mut warnings = learn::seen_before(&spec, &[&how.pool, &how.constitution])?;
     if unbound > 0 {
@@ -97,6 +98,31 @@ pub(super) fn plan_after(
     }
     warnings.extend(method::unasked(&spec));
     Ok(Plan { spec, pool: lessons, launch, worlds, warnings })
+}
+
+/// Lessons and settings are journaled, and a journal is passed on.
+fn refuse_secrets(launch: &Launch, lessons: &[(String, LessonWish)], spec: &RunSpec) -> Result<(), Fault> {
+    let holds_secret = |text: &str| {
+        std::iter::once(&launch.actor).chain(&launch.mentor).any(|provider| provider.holds_secret(text))
+    };
+    let refused = |place: String| {
+        Fault::new(
+            FaultKind::Config,
+            format!("{place}: the key of a model server is in it, and would be kept in the journal"),
+            "take the key out; OPENAI_API_KEY or key_env of a profile says where it is",
+        )
+    };
+    if let Some((file, _)) = lessons.iter().find(|(_, lesson)| holds_secret(&format!("{lesson:?}"))) {
+        return Err(refused(file.clone()));
+    }
+    // What says which server is asked is made here, without a secret.
+    let own = |name: &str| !name.starts_with("actor.") && !name.starts_with("mentor.");
+    let settings = spec.settings.0.iter().filter(|(name, _)| own(name));
+    let mut texts = settings.filter_map(|(name, setting)| Some((name, setting.value.as_str()?)));
+    match texts.find(|(_, text)| holds_secret(text)) {
+        Some((name, _)) => Err(refused(format!("setting {name}"))),
+        None => Ok(()),
+    }
 }
 
 /// Whether the first task can be played at all: asked before there is a session, so that a broken game leaves no empty one.

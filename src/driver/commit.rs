@@ -76,6 +76,7 @@ impl Driver {
         if matches!(command, Command::Close) {
             self.close_ahead();
         }
+        self.refuse_secrets(command)?;
         let mut events = self.engine.decide(&Input::Command(command.clone()))?;
         if matches!(command, Command::Close) {
             self.break_off_before(&mut events);
@@ -92,6 +93,23 @@ impl Driver {
             self.outfitted = Some(launch);
         }
         self.carry_out(events)
+    }
+
+    /// What a person types is journaled, and a journal is passed on.
+    fn refuse_secrets(&self, command: &Command) -> Result<(), Refusal> {
+        // The names of a run are the command line's: a key that is also a model's name is no key.
+        if matches!(command, Command::Start { .. }) {
+            return Ok(());
+        }
+        let text = format!("{command:?}");
+        let mut asked = std::iter::once(&self.launch.actor).chain(&self.launch.mentor);
+        if asked.any(|provider| provider.holds_secret(&text)) {
+            return Err(Refusal::new(
+                "this text holds the key of a model server, and would be kept in the journal",
+                "take the key out of it",
+            ));
+        }
+        Ok(())
     }
 
     /// Writes what a wish comes to, and goes on as far as that leads; the number of the last event then.

@@ -115,6 +115,10 @@ impl Provider for Cached {
         self.inner.recall(unsent);
     }
 
+    fn holds_secret(&self, text: &str) -> bool {
+        self.inner.holds_secret(text)
+    }
+
     fn keeps(&self) -> bool {
         self.mode == Cache::ReadWrite
     }
