@@ -38,6 +38,8 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
             "leave --out away and take the lessons over with `retrospect lessons promote SESSION`",
         ));
     }
+    // A file that is no pool is refused before the work, not after it.
+    PoolFile::read(file)?;
     let breaks = super::breaks::wanted(&config, &args.drive.breaks)?;
     let voice = run::voice(&args.drive, 1);
     let shared = Arc::new(Mutex::new(out));

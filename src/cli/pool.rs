@@ -66,32 +66,16 @@ impl PoolFile {
     /// Reads a pool; one that is not there yet is empty. A torn last line does not count.
     ///
     /// # Errors
-    /// A [`Fault`] with file and line.
+    /// A [`Fault`] with file and line, also where the file is no pool.
     pub fn read(path: &Path) -> Result<Self, Fault> {
-        let text = match bounded::file(path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        let bytes = match bounded::file(path) {
+            Ok(bytes) => bytes,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(e) => return Err(Fault::file(path, "the pool could not be read", &e)),
         };
         let mut pool = Self::default();
-        let torn = !text.ends_with('\n');
-        let count = text.lines().count();
-        for (number, line) in text.lines().enumerate() {
-            if line.trim().is_empty() {
-                continue;
-            }
-            let read: PoolLine = match serde_json::from_str(line) {
-                Ok(read) => read,
-                Err(_) if torn && number + 1 == count => break,
-                Err(e) => {
-                    return Err(Fault::new(
-                        FaultKind::File,
-                        format!("{}:{}: not a line of a pool file: {e}", path.display(), number + 1),
-                        "mend or take out the line; `retrospect lessons import` reads plain texts",
-                    ));
-                }
-            };
-            pool.take(read);
+        for line in parse(path, &bytes)?.lines {
+            pool.take(line);
         }
         Ok(pool)
     }
@@ -151,11 +135,69 @@ pub(super) fn find<'a>(lessons: &[&'a Lesson], text: &str) -> Result<&'a Lesson,
     })
 }
 
+/// What is in a pool file.
+struct Parsed {
+    lines: Vec<PoolLine>,
+    end: End,
+}
+
+/// How a pool file ends.
+enum End {
+    /// With a line break, or it is empty.
+    Complete,
+    /// With a whole line that only lacks its line break, as an editor may leave it.
+    Unterminated,
+    /// With so many bytes of a line that a killed program left half written.
+    Torn(usize),
+}
+
+/// Reads the lines of a pool file. Every line has to be one of a pool: any other file is somebody's own, and is refused.
+///
+/// # Errors
+/// A [`Fault`] with file and line.
+fn parse(path: &Path, bytes: &[u8]) -> Result<Parsed, Fault> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut parsed = Parsed { lines: Vec::new(), end: End::Complete };
+    let refused = |number: usize, error: &serde_json::Error| {
+        Fault::new(
+            FaultKind::File,
+            format!("{}:{}: not a line of a pool file: {error}", path.display(), number + 1),
+            "mend or take out the line, or name another pool; a plain text is read by `retrospect lessons import FILE` and \
+             `run --constitution FILE`",
+        )
+    };
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        match serde_json::from_str(line) {
+            Ok(read) => {
+                parsed.lines.push(read);
+                parsed.end = if line.ends_with('\n') { End::Complete } else { End::Unterminated };
+            }
+            Err(_) if !line.ends_with('\n') && is_torn(line, !parsed.lines.is_empty()) => {
+                let begins = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+                parsed.end = End::Torn(bytes.len() - begins);
+            }
+            Err(error) => return Err(refused(number, &error)),
+        }
+    }
+    Ok(parsed)
+}
+
+/// Whether a text without a line break is the beginning of a pool line. The first line of a file has to say more of itself than
+/// one behind others: it may as well be the beginning of a person's own JSON.
+fn is_torn(text: &str, behind_others: bool) -> bool {
+    let begins = if behind_others { "{" } else { "{\"v\":1,\"at\":" };
+    let unfinished = serde_json::from_str::<serde::de::IgnoredAny>(text).is_err_and(|e| e.is_eof());
+    text.starts_with(begins) && unfinished
+}
+
 /// Adds lines at the end of a pool file, under a lock, in one write. A line that a killed program left half written is
 /// cut off first: with more behind it the whole file could not be read any more. Gives the bytes that were cut.
 ///
 /// # Errors
-/// A [`Fault`] when the file cannot be written.
+/// A [`Fault`] when the file cannot be written, or is no pool; it is untouched then.
 pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, Fault> {
     if lines.is_empty() {
         return Ok(0);
@@ -163,45 +205,53 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, Fault> {
     if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         fs::create_dir_all(parent).map_err(|e| Fault::file(parent, "could not be made", &e))?;
     }
-    let mut options = fs::OpenOptions::new();
-    options.create(true).append(true).read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
+    let failed = |e: std::io::Error| Fault::file(path, "the pool could not be written", &e);
+    let mut file = open_to_append(path).map_err(failed)?;
+    file.lock().map_err(failed)?;
+    let parsed = parse(path, &bounded::file(path).map_err(failed)?)?;
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&serde_json::to_string(line).map_err(|e| failed(e.into()))?);
+        text.push('\n');
     }
-    let write = || -> std::io::Result<u64> {
-        let mut file = options.open(path)?;
-        file.lock()?;
-        let mut text = String::new();
-        let tail = torn_tail(&mut file)?;
-        let mut cut = 0;
-        if serde_json::from_slice::<PoolLine>(&tail).is_ok() {
-            // The line is whole, it only lacks its end: an editor may leave a file like this.
-            text.push('\n');
-        } else if !tail.is_empty() {
-            cut = tail.len() as u64;
-            file.set_len(file.metadata()?.len().saturating_sub(cut))?;
-        }
-        for line in lines {
-            text.push_str(&serde_json::to_string(line)?);
-            text.push('\n');
+    let mut cut = 0;
+    let mut write = || {
+        match parsed.end {
+            End::Complete => {}
+            End::Unterminated => text.insert(0, '\n'),
+            End::Torn(bytes) => {
+                cut = bytes as u64;
+                file.set_len(file.metadata()?.len().saturating_sub(cut))?;
+            }
         }
         file.write_all(text.as_bytes())?;
-        file.sync_data()?;
-        Ok(cut)
+        file.sync_data()
     };
-    write().map_err(|e| Fault::file(path, "the pool could not be written", &e))
+    write().map_err(failed)?;
+    Ok(cut)
 }
 
-/// What stands behind the last line break.
-fn torn_tail(file: &mut fs::File) -> std::io::Result<Vec<u8>> {
-    use std::io::{Read as _, Seek as _, SeekFrom};
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0))?;
-    file.read_to_end(&mut bytes)?;
-    let begins = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-    Ok(bytes.split_off(begins))
+/// Opens a regular file to append to it; a new one is for its owner alone, whatever the umask is. A person's link is followed.
+fn open_to_append(path: &Path) -> std::io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.append(true).read(true);
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() => {
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no regular file"));
+        }
+        Ok(_) => return options.open(path),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        Err(_) => options.create(true),
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+        let file = options.mode(0o600).open(path)?;
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        Ok(file)
+    }
+    #[cfg(not(unix))]
+    options.open(path)
 }
 
 /// The id of a lesson that was typed into a pool: a hash of time, program and words.

@@ -154,3 +154,66 @@ fn words_changed_in_a_run_are_promoted_and_status_and_origin_come_with_a_pool() 
     assert!(again.out.starts_with("0 of 2 lessons were new and"), "{}", again.out);
     assert!(home.run(&["lessons", "export", "--format", "text"]).ok().out.contains("Look away."));
 }
+
+/// An unterminated last line was cut off as torn, in a text that is no pool: the text was gone.
+#[test]
+fn a_file_that_is_no_pool_is_refused_untouched_by_every_verb() {
+    let home = Home::new();
+    home.run(&["lessons", "add", "Look around."]).ok();
+    let line = std::fs::read_to_string(home.path("pool.jsonl")).unwrap();
+    std::fs::write(home.path("more.txt"), "Look twice.\n").unwrap();
+    let input = "lesson Look up.\nquit\n";
+    home.says(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input).ok();
+    let session = home.session().display().to_string();
+    let texts = [
+        "My diary, without a line break".to_owned(),
+        "Dear diary,\ntoday I".to_owned(),
+        "one line\n".to_owned(),
+        "{\"name\": \"a person's own JSON\"}".to_owned(),
+        "{\"name\": \"a person's own JSON, half wri".to_owned(),
+        "{\n  \"name\": 1\n}".to_owned(),
+        "[1, 2".to_owned(),
+        format!("{line}and a note of mine"),
+        format!("{line}{{\"name\": \"whole JSON that is no pool line\"}}"),
+        format!("a note of mine\n{}", &line[..40]),
+    ];
+    for text in texts {
+        let path = home.path("mine.txt");
+        std::fs::write(&path, &text).unwrap();
+        let verbs: [&[&str]; 9] = [
+            &["lessons", "--pool", "mine.txt", "add", "Look."],
+            &["lessons", "--pool", "mine.txt", "edit", "1", "Look."],
+            &["lessons", "--pool", "mine.txt", "retire", "1"],
+            &["lessons", "--pool", "mine.txt", "import", "more.txt"],
+            &["lessons", "--pool", "mine.txt", "import", "pool.jsonl"],
+            &["lessons", "--pool", "mine.txt", "promote", &session],
+            &["lessons", "--pool", "mine.txt", "list"],
+            &["calibrate", "--per-type", "1", "--max-steps", "2", "--out", "mine.txt"],
+            &["run", "--task", "easy/put/1", "--pool", "mine.txt", "--headless", "--max-steps", "1"],
+        ];
+        for verb in verbs {
+            let said = home.run(verb);
+            assert_eq!(said.code, 1, "{verb:?} on {text:?}: {}{}", said.out, said.err);
+            assert!(said.err.contains("mine.txt:") && said.err.contains("--constitution"), "{}", said.err);
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "{verb:?}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pool_is_for_its_owner_alone_and_may_be_a_link() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "umask 0377; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_retrospect")]);
+    command.args(["lessons", "--pool", "new.jsonl", "add", "Look."]).current_dir(home.path("."));
+    assert!(command.status().unwrap().success());
+    let mode = |name: &str| std::fs::metadata(home.path(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("new.jsonl"), 0o600);
+    std::os::unix::fs::symlink("new.jsonl", home.path("link.jsonl")).unwrap();
+    home.run(&["lessons", "--pool", "link.jsonl", "add", "Look twice."]).ok();
+    assert_eq!(home.run(&["lessons", "--pool", "new.jsonl", "list"]).ok().out.lines().count(), 2);
+    let folder = home.run(&["lessons", "--pool", ".", "add", "Look."]);
+    assert_eq!(folder.code, 1, "{}", folder.err);
+}
