@@ -298,7 +298,7 @@ impl<'a> Answer<'a> {
         match frame {
             Frame::Done => self.done = true,
             Frame::Json(value, _) => {
-                let late = chunk::read(&value, &self.endpoint.reasoning.fields);
+                let late = chunk::read(&self.redactor.json(value), &self.endpoint.reasoning.fields);
                 self.finished_late |= late.finish.is_some();
                 self.writes_on |= !late.text.is_empty() || !late.reasoning.is_empty();
                 self.counts = late.counts.or(self.counts);

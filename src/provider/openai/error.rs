@@ -330,7 +330,9 @@ mod tests {
         }
         let mut endpoint = Endpoint::new("http://h/v1", "m");
         endpoint.headers.push(("Authorization".to_owned(), Key::new("Bearer k")));
-        assert!(refused(&endpoint, 401, &redacted(b"no"), 0).next.contains("rejects the header authorization"));
+        assert!(
+            refused(&endpoint, 401, &redacted(b"no"), 0).next.contains("rejects the header authorization")
+        );
     }
 
     #[test]

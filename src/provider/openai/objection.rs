@@ -42,7 +42,7 @@ impl Change {
             sent.contains_key(name) && !["model", "messages", "prompt", "stream"].contains(&name)
         };
         // Anthropic's newer models take either of the two; the temperature is what the papers set.
-        let either = text.contains("both") && text.contains("temperature") && text.contains("top_p");
+        let either = body.contains("both") && body.contains("temperature") && body.contains("top_p");
         if either && can_spare("top_p") && can_spare("temperature") {
             return Some(Self::Drop("top_p".to_owned()));
         }

@@ -64,6 +64,10 @@ impl Piece {
         self.0.push_str(&other.0);
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -39,8 +39,8 @@ pub(super) fn asked(header: Headers<'_>) -> Option<Duration> {
 }
 
 /// How long an error body asks to wait: Google's APIs say so in their details (`RetryInfo`).
-pub(super) fn asked_in(body: &[u8]) -> Option<Duration> {
-    let value: Value = serde_json::from_slice(body).ok()?;
+pub(super) fn asked_in(body: &str) -> Option<Duration> {
+    let value: Value = serde_json::from_str(body).ok()?;
     let error = value.get(0).unwrap_or(&value).get("error")?;
     let details = error.get("details")?.as_array()?;
     let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
@@ -114,7 +114,7 @@ mod tests {
             ("wait", None),
         ];
         for (body, want) in cases {
-            assert_eq!(asked_in(body.as_bytes()), want.map(Duration::from_millis), "{body}");
+            assert_eq!(asked_in(body), want.map(Duration::from_millis), "{body}");
         }
     }
 
