@@ -20,6 +20,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/carried.rs"),
     include_bytes!("../../engine/measure.rs"),
     include_bytes!("../../engine/pool.rs"),
+    include_bytes!("../../engine/reply_tally.rs"),
     include_bytes!("../../engine/state.rs"),
     include_bytes!("../../engine/stops.rs"),
     include_bytes!("../../engine/waiting.rs"),
@@ -84,8 +85,8 @@ mod tests {
         due.extend(files("engine/event"));
         due.extend(
             [
-                "ahead", "apply", "carried", "clock", "effect", "event", "measure", "pool", "state", "stops",
-                "waiting",
+                "ahead", "apply", "carried", "clock", "effect", "event", "measure", "pool", "reply_tally",
+                "state", "stops", "waiting",
             ]
             .map(|n| format!("engine/{n}.rs")),
         );
