@@ -249,7 +249,8 @@ fn recorded_sessions_open_verify_and_resume() {
         home.text(&["verify", path]);
         let json: Value = serde_json::from_str(&home.text(&["verify", path, "--json"])).unwrap();
         assert_eq!(json["problems"], serde_json::json!([]), "{name}");
-        home.text(&["resume", path, "--headless"]);
+        // The built-in templates may have changed since; going on with them is said on the command line.
+        home.text(&["resume", path, "--headless", "--accept-prompts"]);
         let after = events(&session);
         assert!(after.len() >= before.len() && after[..before.len()] == before[..], "{name}: history stays");
         let steps = |lines: &[String]| lines.iter().filter(|l| l.contains(r#""type":"observed""#)).count();

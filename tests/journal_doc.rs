@@ -41,7 +41,7 @@ fn every_event_example_is_read_kept_and_folded() {
         }
         state.apply(&envelope);
     }
-    assert_eq!(state.head.0, 72);
+    assert_eq!(state.head.0, 74);
     // Every kind of event has its example.
     let code = include_str!("../src/engine/event.rs");
     let list = code.split("pub enum Event {").nth(1).unwrap().split("\n}").next().unwrap();

@@ -85,8 +85,18 @@ mod tests {
         due.extend(files("engine/event"));
         due.extend(
             [
-                "ahead", "apply", "carried", "clock", "effect", "event", "measure", "pool", "reply_tally",
-                "state", "stops", "waiting",
+                "ahead",
+                "apply",
+                "carried",
+                "clock",
+                "effect",
+                "event",
+                "measure",
+                "pool",
+                "reply_tally",
+                "state",
+                "stops",
+                "waiting",
             ]
             .map(|n| format!("engine/{n}.rs")),
         );
