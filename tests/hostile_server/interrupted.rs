@@ -59,6 +59,21 @@ fn a_reply_that_another_request_interrupted_counted_as_whole() {
     });
 }
 
+/// A server that is known to break replies off is spared the first one as well.
+#[test]
+fn one_at_a_time_sends_no_question_twice() {
+    run(async {
+        let server = Server::start(vec![slow("look")]).await;
+        let mut endpoint = endpoint(&server.base);
+        endpoint.one_at_a_time = true;
+        let of = provider(endpoint);
+        let (a, b, c) = tokio::join!(ask(&of, question(1)), ask(&of, question(2)), ask(&of, question(3)));
+        assert_eq!([&a.text, &b.text, &c.text], ["look"; 3]);
+        let beside: Vec<usize> = server.asked().iter().map(|a| a.beside).collect();
+        assert_eq!(beside, [0, 0, 0]);
+    });
+}
+
 /// Two models of one server interrupt each other as well.
 #[test]
 fn all_models_of_a_server_wait_for_each_other_once_it_is_known() {

@@ -209,7 +209,7 @@ impl Call {
 
     async fn send(&self, learnt: &Learnt, body: &Map<String, Value>) -> Result<Whole, Failed> {
         let endpoint = &*self.endpoint;
-        let admission = self.memory.gate().admit().await;
+        let admission = self.memory.gate().admit(self.endpoint.one_at_a_time).await;
         let _ = self.tell.send(Delta::Phase(Phase::Connecting));
         let response = self.http.ask(endpoint, Value::Object(body.clone()).to_string(), &self.tell).await;
         let response = response
@@ -578,7 +578,8 @@ impl Call {
         let _ = self.tell.send(Delta::Usage(self.usage(whole).after(before)));
         if whole.finished && self.memory.gate().announce() {
             self.notice(format!(
-                "{} breaks off a reply when another request arrives; it gets one request at a time from now on",
+                "{} breaks off a reply when another request arrives; it gets one request at a time from now on \
+                 (one_at_a_time = true in its profile says so from the start)",
                 self.endpoint.host()
             ));
         }

@@ -226,6 +226,8 @@ pub struct Endpoint {
     pub reasoning: Reasoning,
     /// All speakers in one message of the user: for templates that know no system message.
     pub one_message: bool,
+    /// The server gets one request at a time, also before it has broken a reply off because another one arrived.
+    pub one_at_a_time: bool,
     /// Time-outs.
     pub times: Times,
     /// Retries.
@@ -261,6 +263,7 @@ impl Endpoint {
             extra: Map::new(),
             reasoning: Reasoning::default(),
             one_message: false,
+            one_at_a_time: false,
             times: Times::default(),
             retry: Retry::default(),
             prices: None,

@@ -34,9 +34,9 @@ enum Guard<'a> {
 }
 
 impl Gate {
-    /// Waits until the server may get another request.
-    pub(super) async fn admit(&self) -> Admission<'_> {
-        let guard = if self.one_at_a_time.load(Ordering::Relaxed) {
+    /// Waits until the server may get another request; with `alone` it is the only one, whatever the server was seen to do.
+    pub(super) async fn admit(&self, alone: bool) -> Admission<'_> {
+        let guard = if alone || self.one_at_a_time.load(Ordering::Relaxed) {
             Guard::Exclusive { _lock: self.lock.write().await }
         } else {
             Guard::Shared { _lock: self.lock.read().await }

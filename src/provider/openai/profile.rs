@@ -51,6 +51,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ("think_tags", "a list of pairs of marks around reasoning inside the content; default `<think>` and kin"),
     ("reasoning_opened", "answers begin inside of reasoning, without an opening mark; default false"),
     ("one_message", "the prompt is sent as one message of the user; default false"),
+    (
+        "one_at_a_time",
+        "the server gets one request at a time; default false, until a server breaks off a reply because another request arrives",
+    ),
     ("connect_seconds", "for the connection; default 10"),
     ("first_seconds", "for the first piece of an answer; default 180"),
     ("idle_seconds", "for the next byte of a stream that has begun; default 60"),
@@ -98,6 +102,7 @@ pub struct Profile {
     think_tags: Option<Vec<(String, String)>>,
     reasoning_opened: Option<bool>,
     one_message: Option<bool>,
+    one_at_a_time: Option<bool>,
     connect_seconds: Option<f64>,
     first_seconds: Option<f64>,
     idle_seconds: Option<f64>,
@@ -186,7 +191,7 @@ impl Profile {
         first! {
             model base_url api auth key_env key_file ca_file temperature top_p top_k repetition_penalty max_tokens
             max_tokens_field stop seed send_usage_option reasoning_fields think_tags reasoning_opened one_message
-            connect_seconds first_seconds idle_seconds tail_seconds total_seconds retries retry_seconds
+            one_at_a_time connect_seconds first_seconds idle_seconds tail_seconds total_seconds retries retry_seconds
             retry_total_seconds price_prompt price_reply proxy
         }
     }
@@ -239,6 +244,7 @@ impl Profile {
         reasoning.tags.retain(|t| !t.0.is_empty() && !t.1.is_empty());
         set(&mut reasoning.opened, self.reasoning_opened);
         set(&mut endpoint.one_message, self.one_message);
+        set(&mut endpoint.one_at_a_time, self.one_at_a_time);
         set(&mut endpoint.send_usage_option, self.send_usage_option);
         set(&mut endpoint.proxy, self.proxy);
         if self.price_prompt.is_some() || self.price_reply.is_some() {
