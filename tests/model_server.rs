@@ -456,7 +456,7 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_goes_on() {
             "1 > inventory",
             "the run goes on with: react, actor openai:big",
             "go to cabinet 1",
-            "[not sent] top_k 50",
+            "[changed in the request] top_k 50",
         ] {
             assert!(said.contains(words), "{words}: {said}");
         }

@@ -110,7 +110,7 @@ fn a_model_that_reasons_plays_as_the_readme_says_and_pays_for_what_it_needs_once
         assert_eq!(said.matches(words).count(), 1, "{words}: {said}");
     }
     let journal = place.journal();
-    assert!(journal.contains("stop: not sent to qwen3:4b at "), "{journal}");
+    assert!(journal.contains("stop: left out for qwen3:4b at "), "{journal}");
     assert!(journal.contains("max_tokens: at least 4096 for qwen3:4b at "), "{journal}");
     // Another process knows it of the journal.
     let (code, said) = place.says(&["resume", "--last", "--headless"]);

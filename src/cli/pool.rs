@@ -158,12 +158,20 @@ enum End {
 fn parse(path: &Path, bytes: &[u8]) -> Result<Parsed, Fault> {
     let text = String::from_utf8_lossy(bytes);
     let mut parsed = Parsed { lines: Vec::new(), end: End::Complete };
-    let refused = |number: usize, error: &serde_json::Error| {
+    let refused = |number: usize, line: &str, error: &serde_json::Error| {
+        let file = path.display();
+        if serde_json::from_str::<serde::de::IgnoredAny>(line).is_err() && number == 0 {
+            return Fault::new(
+                FaultKind::File,
+                format!("{file} is not a lesson pool (line 1 is not JSON); it was not changed"),
+                "name another pool; `retrospect lessons import FILE` and `run --constitution FILE` read plain text",
+            );
+        }
         Fault::new(
             FaultKind::File,
-            format!("{}:{}: not a line of a pool file: {error}", path.display(), number + 1),
-            "mend or take out the line, or name another pool; a plain text is read by `retrospect lessons import FILE` and \
-             `run --constitution FILE`",
+            format!("{file}:{}: not a line of a lesson pool: {error}; the file was not changed", number + 1),
+            "correct or delete the line, or name another pool; `retrospect lessons import FILE` and `run --constitution FILE` \
+             read plain text",
         )
     };
     for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -179,7 +187,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Parsed, Fault> {
                 let begins = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
                 parsed.end = End::Torn(bytes.len() - begins);
             }
-            Err(error) => return Err(refused(number, &error)),
+            Err(error) => return Err(refused(number, line, &error)),
         }
     }
     Ok(parsed)

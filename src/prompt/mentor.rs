@@ -22,12 +22,15 @@ fn list(question: Question, text: &str, truncated: Option<Truncation>) -> Mentor
     let mut dropped = read.dropped;
     if let Some(by) = truncated {
         let by = by.name();
+        // That the reply is cut off explains its open bracket.
+        complaints.retain(|words| !words.starts_with(read::OPEN_BRACKET));
         if question.purpose == Purpose::Summarise {
             dropped.splice(..0, items.drain(..).map(|item| item.text));
             complaints.insert(0, format!("the summary was cut off by {by}, so nothing of it was used"));
         } else {
             let kept = items.len();
-            complaints.insert(0, format!("the reply was cut off by {by}; whole items in it: {kept}"));
+            let items = if kept == 1 { "item" } else { "items" };
+            complaints.insert(0, format!("the reply was cut off by {by}; {kept} complete {items} kept"));
         }
     }
     MentorReading { items, complaints, dropped }

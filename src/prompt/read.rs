@@ -27,6 +27,9 @@ pub use plan::plan;
 use crate::domain::{Item, LessonText};
 use std::ops::Range;
 
+/// The complaint about a bracket that the reply does not close begins so.
+pub(super) const OPEN_BRACKET: &str = "the reply ends before this bracket is closed";
+
 /// What of a reply could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {

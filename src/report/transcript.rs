@@ -106,7 +106,7 @@ impl Transcript {
                     Asked::Actor => "actor",
                     Asked::Mentor => "mentor",
                 };
-                line(out, "      ", &format!("not sent to the {who}'s server: {}", what.join("; ")));
+                line(out, "      ", &format!("request to the {who}'s server changed: {}", what.join("; ")));
             }
             Event::Warned { text, .. } => line(out, "      warning: ", text),
             Event::Proposed { step, thought, complaints, .. } => {

@@ -346,7 +346,7 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
     }
     let unsent = state.unsent(record.asked);
     if !unsent.is_empty() {
-        let _ = writeln!(out, "[not sent] {}", unsent.join("; "));
+        let _ = writeln!(out, "[changed in the request] {}", unsent.join("; "));
     }
     for dropped in &record.dropped {
         let _ = writeln!(out, "[dropped] {}", dropped.reason);

@@ -235,7 +235,7 @@ impl<'a> Parser<'a, '_> {
                 // The brackets inside are not closed either; that is no news.
                 if self.open.len() == 1 {
                     let opened = &self.text[start..=start];
-                    self.remarks.complain("the reply ends before this bracket is closed", opened);
+                    self.remarks.complain(super::OPEN_BRACKET, opened);
                 }
                 return false;
             };

@@ -497,7 +497,7 @@ impl Call {
                     Bound::Server => ("max_tokens is not sent".to_owned(), "off".to_owned()),
                 };
                 self.notice(format!(
-                    "{now} for this model from now on; --set {role}.max_tokens={set} spares the smaller one"
+                    "{now} for this model from now on (--set {role}.max_tokens={set} skips the first try)"
                 ));
             }
         }
@@ -515,8 +515,8 @@ impl Call {
         };
         if self.memory.learn(raise) {
             self.notice(format!(
-                "max_tokens is {bound} in place of {wanted} for this model from now on; --set {role}.max_tokens={bound} \
-                 spares the smaller one"
+                "max_tokens is {bound} in place of {wanted} for this model from now on \
+                 (--set {role}.max_tokens={bound} skips the first try)"
             ));
         }
     }

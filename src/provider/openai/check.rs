@@ -209,7 +209,7 @@ async fn as_in_a_run(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
             Verdict::Warning,
             "a stop at a newline ends the model's reasoning before its reply begins: the reply was empty",
             format!(
-                "a run finds this out with its first reply, and then cuts replies here; --set {role}.stop=off spares it that"
+                "a run finds this out with its first reply, and then cuts replies here; --set {role}.stop=off skips the first try"
             ),
         ));
     }
@@ -234,7 +234,7 @@ async fn as_in_a_run(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
             Verdict::Warning,
             format!("the model did not get from its reasoning to a reply within max_tokens {wanted}; {what}"),
             format!(
-                "a run finds this out with its first reply; --set {role}.max_tokens={set} spares it that"
+                "a run finds this out with its first reply; --set {role}.max_tokens={set} skips the first try"
             ),
         ));
     } else if reasons(whole) && whole.bound.is_some_and(|bound| bound < ROOM) {
@@ -242,7 +242,7 @@ async fn as_in_a_run(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
             "reply",
             Verdict::Warning,
             format!("the model reasons, and its reasoning counts towards max_tokens {wanted}: longer reasoning leaves no reply"),
-            format!("a run asks again with {ROOM} then; --set {role}.max_tokens={ROOM} spares it that"),
+            format!("a run asks again with {ROOM} then; --set {role}.max_tokens={ROOM} skips the first try"),
         ));
     } else if whole.hit_bound() {
         found.push(finding(

@@ -125,7 +125,7 @@ impl Learnt {
         }
         told.extend(self.room.map(|room| match room {
             Bound::Tokens(n) => format!("max_tokens: at least {n}{}", room_words(place)),
-            Bound::Server => format!("max_tokens: not sent{}", room_words(place)),
+            Bound::Server => format!("max_tokens: left out{}", room_words(place)),
         }));
         let raised = self.raised.iter();
         told.extend(
@@ -143,7 +143,7 @@ impl Learnt {
             let Some(bound) = words.strip_prefix("max_tokens: ") else { continue };
             if let Some(room) = bound.strip_suffix(&room_words(place)) {
                 let tokens = room.strip_prefix("at least ").and_then(|n| n.parse().ok()).map(Bound::Tokens);
-                let room = tokens.or((room == "not sent").then_some(Bound::Server));
+                let room = tokens.or((room == "left out").then_some(Bound::Server));
                 self.room = self.room.max(room);
             } else if let Some((n, cut)) =
                 bound.strip_suffix(&raised_words(place)).and_then(|words| words.split_once(" in place of "))
@@ -162,21 +162,21 @@ impl Learnt {
 }
 
 fn stop_words(place: &str) -> String {
-    format!("stop: not sent to {place}, where it ended the reasoning; replies are cut here instead")
+    format!("stop: left out for {place}, where it ended the model's reasoning; replies are cut here instead")
 }
 
 fn opened_words(place: &str) -> String {
     format!(
-        "stop: not sent to {place}, whose replies begin inside their reasoning; they are cut here instead"
+        "stop: left out for {place}, whose replies begin inside their reasoning; they are cut here instead"
     )
 }
 
 fn room_words(place: &str) -> String {
-    format!(" for {place}, whose reasoning takes up a smaller bound")
+    format!(" for {place}, whose reasoning used up the smaller limit")
 }
 
 fn raised_words(place: &str) -> String {
-    format!(" for {place}, whose replies were cut off there")
+    format!(" for {place}, whose replies the smaller limit cut off")
 }
 
 #[cfg(test)]

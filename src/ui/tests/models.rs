@@ -82,7 +82,7 @@ fn what_a_call_taught_of_its_server_stands_with_its_turn() {
     assert_eq!(step.unsent, ["stop at a newline: it cut off"], "what was known already is not told again");
     let mut stage = Stage::new(f, 120, 36);
     let text = screen(&stage.draw());
-    assert!(text.contains("from here on not sent to the server: stop at a newline"), "{text}");
+    assert!(text.contains("request changed from here on: stop at a newline"), "{text}");
     stage.press("i");
     assert!(screen(&stage.draw()).contains("unsent      stop at a newline"));
 }

@@ -213,7 +213,7 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Warn, warning);
     }
     for told in &step.unsent {
-        let words = format!("from here on not sent to the server: {told}");
+        let words = format!("request changed from here on: {told}");
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, &words);
     }
     let proposed = step.stage == Stage::Decision && step.executed.is_none();

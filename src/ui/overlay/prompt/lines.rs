@@ -125,7 +125,7 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     }
     let unsent = state.unsent(record.asked);
     if !unsent.is_empty() {
-        let words = format!("of the papers' settings and ours not sent: {}", unsent.join("; "));
+        let words = format!("changed in the request: {}", unsent.join("; "));
         lines.extend(paragraph((Role::Warn, ""), Role::Warn, &words, columns));
     }
     for dropped in &record.dropped {
