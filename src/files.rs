@@ -55,6 +55,21 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?).map_err(|e| Error::new(ErrorKind::InvalidData, e.utf8_error()))
 }
 
+/// Creates a folder for its owner alone, with those above it that are missing.
+///
+/// # Errors
+/// The system's error; none when the folder is there already.
+pub fn create_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(path)
+}
+
 /// Creates a file for its owner alone, opened for reading and appending.
 ///
 /// # Errors

@@ -200,11 +200,13 @@ pub(super) fn session_dir(config: &Config, text: Option<&str>) -> Result<PathBuf
         return newest.ok_or_else(|| none(format!("{}: there is no session here yet", root.display())));
     };
     let path = Path::new(text);
-    if path.join("meta.toml").is_file() {
+    // What is no regular file there is a broken session, which says so when it is opened.
+    let is_session = |dir: &Path| dir.join("meta.toml").symlink_metadata().is_ok();
+    if is_session(path) {
         return Ok(path.to_owned());
     }
     for base in [root.clone(), root.join("examples"), PathBuf::from("sessions/examples")] {
-        if base.join(text).join("meta.toml").is_file() {
+        if is_session(&base.join(text)) {
             return Ok(base.join(text));
         }
     }

@@ -7,6 +7,7 @@ use crate::domain::{
     Author, Kind, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope, Seq, Task, hex,
 };
 use crate::engine::{Cause, Envelope, Event, LessonWish, State};
+use crate::files;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -193,12 +194,12 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Parsed, Fault> {
     Ok(parsed)
 }
 
-/// Whether a text without a line break is the beginning of a pool line. The first line of a file has to say more of itself than
-/// one behind others: it may as well be the beginning of a person's own JSON.
+/// Whether a text without a line break is the beginning of a pool line. Behind other pool lines less of it is enough: any other
+/// JSON is a person's own.
 fn is_torn(text: &str, behind_others: bool) -> bool {
-    let begins = if behind_others { "{" } else { "{\"v\":1,\"at\":" };
+    const BEGINS: &str = "{\"v\":1,\"at\":";
     let unfinished = serde_json::from_str::<serde::de::IgnoredAny>(text).is_err_and(|e| e.is_eof());
-    text.starts_with(begins) && unfinished
+    unfinished && (text.starts_with(BEGINS) || behind_others && BEGINS.starts_with(text))
 }
 
 /// Adds lines at the end of a pool file, under a lock, in one write. A line that a killed program left half written is
@@ -241,25 +242,10 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, Fault> {
 
 /// Opens a regular file to append to it; a new one is for its owner alone, whatever the umask is. A person's link is followed.
 fn open_to_append(path: &Path) -> std::io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.append(true).read(true);
-    match fs::metadata(path) {
-        Ok(there) if !there.is_file() => {
-            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no regular file"));
-        }
-        Ok(_) => return options.open(path),
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        Err(_) => options.create(true),
-    };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-        let file = options.mode(0o600).open(path)?;
-        file.set_permissions(fs::Permissions::from_mode(0o600))?;
-        Ok(file)
+    match files::open_to_append(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => files::create_new(path),
+        opened => opened,
     }
-    #[cfg(not(unix))]
-    options.open(path)
 }
 
 /// The id of a lesson that was typed into a pool: a hash of time, program and words.

@@ -85,7 +85,7 @@ impl State {
             }
             Event::AskedAhead(told) => self.ask_ahead(told),
             Event::SettingsUnsent { call, asked, what } => self.learn_unsent(seq, *call, *asked, what),
-            Event::ReplyReceived { call, usage, from, .. } => {
+            Event::ReplyReceived { call, usage, truncated, from, .. } => {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
                 // a mentor's answer comes to stands in the same batch.
                 let asked = match self.calls.get(call) {
@@ -101,6 +101,7 @@ impl State {
                 if asked == Asked::Mentor {
                     self.calls.remove(call);
                 } else {
+                    self.actor_replies.truncated = truncated.is_some();
                     self.edit_step(seq, |s| {
                         s.usage = *usage;
                         s.from.clone_from(from);

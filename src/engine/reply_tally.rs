@@ -22,6 +22,9 @@ pub struct ReplyTally {
     pub acted: bool,
     /// The person was warned.
     pub warned: bool,
+    /// The last reply was cut off, which is no fault of its form.
+    #[serde(default)]
+    pub truncated: bool,
 }
 
 impl ReplyTally {
@@ -31,9 +34,9 @@ impl ReplyTally {
         *self == Self::default()
     }
 
-    /// A reply could not be used.
+    /// A reply could not be used. One that was cut off says nothing about the model's form.
     pub(super) fn count_unusable(&mut self) {
-        self.without_action = self.without_action.saturating_add(1);
+        self.without_action = self.without_action.saturating_add(u32::from(!self.truncated));
     }
 
     /// A step is settled and the detectors have looked at it. Steps of a person and steps that only think say nothing.
@@ -59,5 +62,21 @@ impl State {
         let due = !tally.acted && !tally.warned && tally.without_action >= IN_A_ROW;
         let step = self.open_episode().map_or(0, |e| e.steps.len() as u32);
         due.then(|| Event::Warned { step, text: NO_ACTION.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ReplyTally;
+
+    /// Replies that the token limit cut off were blamed on the chat template.
+    #[test]
+    fn a_reply_that_was_cut_off_says_nothing_about_the_form() {
+        let mut tally = ReplyTally { truncated: true, ..ReplyTally::default() };
+        tally.count_unusable();
+        assert_eq!(tally.without_action, 0);
+        tally.truncated = false;
+        tally.count_unusable();
+        assert_eq!(tally.without_action, 1);
     }
 }

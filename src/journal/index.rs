@@ -230,8 +230,11 @@ pub fn newest_first(dirs: &mut [PathBuf]) {
 /// The sessions below a folder, the newest first; broken ones with the reason.
 pub fn list(root: &Path) -> Vec<Listed> {
     let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
-    let mut dirs: Vec<PathBuf> =
-        entries.flatten().map(|e| e.path()).filter(|p| p.join("meta.toml").is_file()).collect();
+    let mut dirs: Vec<PathBuf> = entries
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.join("meta.toml").symlink_metadata().is_ok())
+        .collect();
     newest_first(&mut dirs);
     dirs.into_iter()
         .map(|dir| {

@@ -5,7 +5,6 @@ use crate::domain::BranchId;
 use crate::files::{self, sync_folder};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
@@ -55,10 +54,11 @@ impl Session {
     pub fn create(root: &Path, meta: Meta) -> Result<(Self, Writer), JournalError> {
         let dir = root.join(&meta.session);
         let branches = dir.join("branches");
-        fs::create_dir_all(&branches)
+        files::create_folder(&branches)
             .map_err(JournalError::io(&branches, "could not make the session's folder"))?;
         let index = dir.join("index");
-        fs::create_dir_all(&index).map_err(JournalError::io(&index, "could not make the session's index"))?;
+        files::create_folder(&index)
+            .map_err(JournalError::io(&index, "could not make the session's index"))?;
         write_private(&dir.join("meta.toml"), toml_of(&meta).as_bytes())?;
         let header = BranchHeader::trunk(meta.created);
         let writer = Writer::create(&branch_path(&dir, &BranchId::trunk()), &header)?;

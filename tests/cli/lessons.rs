@@ -194,7 +194,7 @@ fn a_file_that_is_no_pool_is_refused_untouched_by_every_verb() {
         for verb in verbs {
             let said = home.run(verb);
             assert_eq!(said.code, 1, "{verb:?} on {text:?}: {}{}", said.out, said.err);
-            assert!(said.err.contains("mine.txt:") && said.err.contains("--constitution"), "{}", said.err);
+            assert!(said.err.contains("mine.txt") && said.err.contains("--constitution"), "{}", said.err);
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "{verb:?}");
         }
     }

@@ -112,6 +112,26 @@ fn a_server_that_never_sends_a_finish_reason_is_asked_twice_once() {
     });
 }
 
+/// Two half replies in different words were taken for the way in which the server ends every reply, and the second one acted.
+#[test]
+fn different_words_twice_do_not_show_that_a_server_never_says_how_a_reply_ends() {
+    run(async {
+        let server =
+            Server::start(vec![unfinished("open cab"), unfinished("go to drawer "), good("look")]).await;
+        let answer = ask(&provider(endpoint(&server.base)), question(1)).await;
+        assert_eq!((answer.text.as_str(), answer.error.as_ref(), server.asked().len()), ("look", None, 3));
+        assert_eq!(told(&[answer], "never sends a finish_reason"), 0);
+    });
+    // Sampled replies of a server that never does differ every time.
+    run(async {
+        let server =
+            Server::start(vec![unfinished("open it"), unfinished("go on"), unfinished("look")]).await;
+        let answer = ask(&provider(endpoint(&server.base)), question(1)).await;
+        assert_eq!((answer.text.as_str(), answer.error.as_ref(), server.asked().len()), ("look", None, 3));
+        assert_eq!(told(&[answer], "never sends a finish_reason"), 1);
+    });
+}
+
 /// Whatever interrupts it every time: other programs may use the server.
 #[test]
 fn a_reply_that_is_broken_off_again_and_again_is_a_failed_call() {

@@ -1,6 +1,6 @@
 //! Settings that every method obeys.
 
-use super::{MOST, SettingSpec, number, switch, word};
+use super::{Fixed, MOST, SettingSpec, number, switch, word};
 use crate::domain::SettingOrigin::{Code, Ours, Paper};
 use crate::symbolic::thresholds;
 
@@ -28,6 +28,14 @@ pub(super) const LIST: &[SettingSpec] = &[
         true,
         Code,
     ),
+    switch(
+        "accept_truncated",
+        "a reply that the token limit or a filter cut off is used as it is, and marked; otherwise only what is complete in it counts",
+        &[],
+        false,
+        Ours,
+    )
+    .by_code(Fixed::Switch(true)),
     switch("thoughts_sent", "thoughts are sent to the world as actions", &[], true, Code),
     number("max_moves", "world actions an episode may take; 0: no bound", &[], 0, (0, MOST), Ours),
     number(

@@ -30,14 +30,6 @@ pub(super) const LIST: &[SettingSpec] = &[
     )
     .by_code(Fixed::Switch(true)),
     switch(
-        "accept_truncated",
-        "a reply that the token limit or a filter cut off is used as it is, and marked; otherwise only what is complete in it counts",
-        &["react", "reflexion", "fcrf"],
-        false,
-        Ours,
-    )
-    .by_code(Fixed::Switch(true)),
-    switch(
         "keep_attempts",
         "the last failed attempt at each task is kept in memory, for what shows it (`strategy`, `replan`, FCRF's pool)",
         &["reflexion", "fcrf", "planning"],

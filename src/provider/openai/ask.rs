@@ -123,16 +123,17 @@ impl Call {
         let policy = self.endpoint.retry;
         let (mut attempt, mut waited, mut changes) = (0, Duration::ZERO, 0);
         let (mut before, mut trial, mut silent) = (Usage::default(), Trial::default(), false);
-        let mut interrupted: Vec<String> = Vec::new();
+        let mut interrupted: Vec<Arc<Whole>> = Vec::new();
         loop {
             let failed = match self.once(&trial, &mut silent).await {
-                Ok(whole) if self.is_interrupted(&whole, interrupted.last()) => {
+                Ok(whole) if self.is_interrupted(&whole, &interrupted) => {
                     before = self.in_vain(&whole, &before);
                     if interrupted.len() as u32 == INTERRUPTIONS {
                         return Err(after(self.interrupted(), INTERRUPTIONS));
                     }
-                    interrupted.push(whole.text);
-                    self.ask_interrupted_again(interrupted.len() as u32, whole.shared).await;
+                    let shared = whole.shared;
+                    interrupted.push(Arc::new(whole));
+                    self.ask_interrupted_again(interrupted.len() as u32, shared).await;
                     continue;
                 }
                 Ok(whole) => {
@@ -397,16 +398,20 @@ impl Call {
     }
 
     /// The server broke the reply off: its stream ended with `[DONE]` and did not say how the reply ended. Servers do that to a
-    /// stream when another request arrives; a few never say how a reply ended. Those show it by ending the same question, asked
-    /// again, in the same way, and not sooner or later in the same words than `before`.
-    fn is_interrupted(&self, whole: &Whole, before: Option<&String>) -> bool {
+    /// stream when another request arrives; a few never say how a reply ended. Those show it where no other request of ours was
+    /// in the way: by the same words to the same question again, or, where the words differ each time, by ending every try so
+    /// and none sooner or later in the same words than the one `before`.
+    fn is_interrupted(&self, whole: &Whole, before: &[Arc<Whole>]) -> bool {
         let known = self.memory.learnt().finish_reasons;
         if !whole.unfinished || known == Some(false) {
             return false;
         }
-        let cut = |a: &str, b: &str| a.len() != b.len() && (a.starts_with(b) || b.starts_with(a));
-        let same_end = before.is_some_and(|before| !whole.text.is_empty() && !cut(before, &whole.text));
-        if known.is_none() && same_end {
+        let alone = !whole.shared && before.iter().all(|earlier| !earlier.shared);
+        let last = before.last().map_or("", |earlier| earlier.text.as_str());
+        let cut = last.starts_with(&whole.text) || whole.text.starts_with(last);
+        let always = before.len() as u32 == INTERRUPTIONS && !cut;
+        let same = !before.is_empty() && last == whole.text;
+        if known.is_none() && alone && !whole.text.is_empty() && (same || always) {
             self.memory.learn(|learnt| learnt.finish_reasons = Some(false));
             self.memory.gate().set_one_at_a_time(false);
             self.notice(format!(
