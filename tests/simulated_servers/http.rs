@@ -1,0 +1,125 @@
+//! As much of HTTP as a model server needs: blocking, a thread for each connection, kept alive.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A request as it came in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    /// The value of `Authorization`.
+    pub(crate) authorization: String,
+    pub(crate) body: Vec<u8>,
+}
+
+/// What is sent back.
+pub(crate) enum Response {
+    /// A status, more header lines, and a body of JSON.
+    Json(u16, &'static str, String),
+    /// An event stream in pieces, with more header lines.
+    Stream(&'static str, Vec<String>),
+}
+
+/// A server on this machine; it stops when it is dropped.
+pub(crate) struct Listener {
+    address: String,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Listener {
+    pub(crate) fn start(answer: impl Fn(Request) -> Response + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let stopped = Arc::new(AtomicBool::new(false));
+        let (answer, ends) = (Arc::new(answer), stopped.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if ends.load(Ordering::Relaxed) {
+                    break;
+                }
+                let (Ok(stream), answer) = (stream, answer.clone()) else { continue };
+                std::thread::spawn(move || serve(stream, &*answer));
+            }
+        });
+        Self { address, stopped }
+    }
+
+    /// Host and port.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        // The accept loop looks at the flag when somebody connects.
+        let _ = TcpStream::connect(&self.address);
+    }
+}
+
+fn serve(mut stream: TcpStream, answer: &dyn Fn(Request) -> Response) {
+    let _ = stream.set_nodelay(true);
+    while let Some(request) = read(&mut stream) {
+        if write(&mut stream, answer(request)).is_err() {
+            break;
+        }
+    }
+}
+
+fn write(stream: &mut TcpStream, response: Response) -> std::io::Result<()> {
+    match response {
+        Response::Json(status, headers, body) => write!(
+            stream,
+            "HTTP/1.1 {status} Any\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
+            body.len()
+        ),
+        Response::Stream(headers, pieces) => {
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{headers}transfer-encoding: chunked\r\n\r\n"
+            )?;
+            for piece in pieces {
+                write!(stream, "{:x}\r\n{piece}\r\n", piece.len())?;
+            }
+            write!(stream, "0\r\n\r\n")
+        }
+    }
+}
+
+/// One request with its body; none where the other side has gone.
+fn read(stream: &mut TcpStream) -> Option<Request> {
+    let mut bytes = Vec::new();
+    let mut piece = [0; 16 << 10];
+    let head = loop {
+        if let Some(at) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {
+            break at;
+        }
+        let count = stream.read(&mut piece).ok().filter(|n| *n > 0)?;
+        bytes.extend_from_slice(&piece[..count]);
+    };
+    let text = String::from_utf8_lossy(&bytes[..head]).into_owned();
+    let header = |wanted: &str| {
+        let fields = text.lines().skip(1).filter_map(|line| line.split_once(':'));
+        fields
+            .filter(|(name, _)| name.eq_ignore_ascii_case(wanted))
+            .map(|(_, value)| value.trim().to_owned())
+            .next()
+    };
+    let length: usize = header("content-length").map_or(0, |l| l.parse().unwrap());
+    let mut body = bytes.split_off(head + 4);
+    while body.len() < length {
+        let count = stream.read(&mut piece).ok().filter(|n| *n > 0)?;
+        body.extend_from_slice(&piece[..count]);
+    }
+    let mut first = text.lines().next()?.split(' ').map(str::to_owned);
+    Some(Request {
+        method: first.next()?,
+        path: first.next()?,
+        authorization: header("authorization").unwrap_or_default(),
+        body,
+    })
+}

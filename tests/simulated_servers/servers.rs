@@ -1,0 +1,852 @@
+//! Servers that answer as the real ones do, so far as that is known; every fact names its source.
+//!
+//! A [`Behavior`] is data: what a server refuses and in which words, where it looks for stop texts, what it does with reasoning,
+//! how it counts, and how its stream is written. The model behind it is [`crate::brain`].
+
+use crate::brain::{self, Completion, Question, Style};
+use crate::http::{Listener, Request, Response};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+
+/// How a model reasons, and what its server makes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thinking {
+    /// It does not.
+    No,
+    /// It writes `<think>`, a line break, its reasoning, `</think>` and two line breaks before its answer (Qwen3's template:
+    /// huggingface.co/Qwen/Qwen3-4B).
+    Tags,
+    /// The same, but the template has written `<think>` already (Qwen3-4B-Thinking-2507, DeepSeek R1).
+    Opened,
+    /// Reasoning and answer are two channels, and stop texts count in the answer alone: hosted servers (vllm-project/vllm
+    /// issue 52393: "Hosted deployments ... are immune because they scope stops to content").
+    Channel,
+}
+
+/// Where a server looks for stop texts in what a model with tags writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stops {
+    /// Everywhere, reasoning included.
+    Everywhere,
+    /// Behind `</think>`, which two line breaks follow.
+    BehindReasoning,
+}
+
+/// What a server does with the tags around reasoning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parser {
+    /// It leaves them in the content.
+    Leaves,
+    /// It takes them out with the blanks around them (ollama/ollama, thinking/parser.go).
+    Trims,
+    /// It takes them out; the line breaks behind `</think>` stay in the content (vLLM's qwen3 parser; QwenLM/Qwen3 issue 1755).
+    Keeps,
+}
+
+/// Tokens as the server counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) prompt: u64,
+    /// What can be seen of the answer.
+    pub(crate) answer: u64,
+    pub(crate) reasoning: u64,
+}
+
+impl Counts {
+    pub(crate) fn total(self) -> u64 {
+        self.prompt + self.answer + self.reasoning
+    }
+}
+
+/// A server.
+#[derive(Clone)]
+pub(crate) struct Behavior {
+    pub(crate) name: &'static str,
+    pub(crate) model: &'static str,
+    /// The profile that the README names for it; none where it names an address alone.
+    pub(crate) profile: Option<&'static str>,
+    /// The path of its base URL.
+    pub(crate) path: &'static str,
+    /// The variable that its key is in, by the README; none where it needs none.
+    pub(crate) key: Option<&'static str>,
+    pub(crate) style: Style,
+    /// Characters of reasoning before an action, and before any other answer.
+    pub(crate) reasons: (usize, usize),
+    pub(crate) thinking: Thinking,
+    pub(crate) stops: Stops,
+    pub(crate) parser: Parser,
+    /// The field of a delta that reasoning is in; none where it is not shown.
+    pub(crate) field: Option<&'static str>,
+    /// Fields that bound an answer here.
+    pub(crate) bounds: &'static [&'static str],
+    /// Tokens of its context, where a longer prompt is cut from its beginning without a word.
+    pub(crate) cuts_to: Option<usize>,
+    /// What it refuses: status and body.
+    pub(crate) refuses: fn(&Value) -> Option<(u16, String)>,
+    /// What happens to the n-th request that it would answer, counted from 1, instead of an answer.
+    pub(crate) mishap: fn(usize) -> Option<Response>,
+    /// Lines before the first event of a stream.
+    pub(crate) comments: &'static str,
+    pub(crate) headers: &'static str,
+    pub(crate) usage: fn(Counts) -> Value,
+    pub(crate) tail: Tail,
+    /// Its model's id in the list of models.
+    pub(crate) listed: &'static str,
+    /// The same seed samples the same words.
+    pub(crate) seeds: bool,
+    /// Fields that it takes, and that a client must not stop sending because of another one's fault.
+    pub(crate) keeps: &'static [&'static str],
+    /// What `doctor` has to say of it: words of one check.
+    pub(crate) doctor: &'static [&'static [&'static str]],
+}
+
+impl Behavior {
+    /// Its reasoning reaches a client, in a field of its own or between tags.
+    pub(crate) fn shows_reasoning(&self) -> bool {
+        self.field.is_some() || matches!(self.thinking, Thinking::Tags | Thinking::Opened)
+    }
+}
+
+/// Where the usage is in a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// In an event of its own without choices, where `stream_options.include_usage` asks for it.
+    Own,
+    /// In an event of its own with an empty delta.
+    EmptyDelta,
+    /// In the event with the finish reason, asked for or not.
+    Finish,
+}
+
+/// What one request came to.
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange {
+    pub(crate) sent: Value,
+    pub(crate) status: u16,
+    /// What the model produced; none where the request was refused or something happened to it.
+    pub(crate) completion: Option<Completion>,
+    /// What was sent of its answer.
+    pub(crate) content: String,
+    pub(crate) counts: Counts,
+}
+
+impl Exchange {
+    /// An answer that a client can use: whole, with its last word.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.completion.as_ref().is_some_and(|c| {
+            let shown = self.content.trim();
+            !shown.is_empty() && (shown.ends_with(c.answer.trim()) || shown == c.action)
+        })
+    }
+}
+
+/// A simulated server that listens.
+pub(crate) struct Server {
+    pub(crate) behavior: Behavior,
+    listener: Listener,
+    exchanges: Arc<Mutex<Vec<Exchange>>>,
+}
+
+impl Server {
+    pub(crate) fn start(behavior: Behavior) -> Self {
+        let exchanges = Arc::new(Mutex::new(Vec::new()));
+        let (log, serves) = (exchanges.clone(), behavior.clone());
+        let listener = Listener::start(move |request| answer(&serves, &request, &log));
+        Self { behavior, listener, exchanges }
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}{}", self.listener.address(), self.behavior.path)
+    }
+
+    pub(crate) fn exchanges(&self) -> Vec<Exchange> {
+        self.exchanges.lock().unwrap().clone()
+    }
+}
+
+fn answer(behavior: &Behavior, request: &Request, log: &Mutex<Vec<Exchange>>) -> Response {
+    if behavior.key.is_some() && request.authorization != format!("Bearer {}", key_of(behavior)) {
+        let body = json!({"error": {"message": "Incorrect API key provided.", "type": "invalid_request_error", "code": "invalid_api_key"}});
+        return Response::Json(401, "", body.to_string());
+    }
+    let path = request.path.strip_prefix(behavior.path).unwrap_or("");
+    match (request.method.as_str(), path) {
+        ("GET", "/models") => {
+            let model = json!({"id": behavior.listed, "object": "model", "created": 1_763_000_000, "owned_by": "library"});
+            Response::Json(200, "", json!({"object": "list", "data": [model]}).to_string())
+        }
+        ("POST", "/chat/completions") => chat(behavior, request, log),
+        _ => Response::Json(404, "", json!({"detail": "Not Found"}).to_string()),
+    }
+}
+
+/// The key that a server takes.
+pub(crate) fn key_of(behavior: &Behavior) -> String {
+    format!("sk-simulated-{}-0123456789", behavior.name)
+}
+
+fn chat(behavior: &Behavior, request: &Request, log: &Mutex<Vec<Exchange>>) -> Response {
+    let sent: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
+    let mut log = log.lock().unwrap();
+    let note = |status, sent: &Value| Exchange {
+        sent: sent.clone(),
+        status,
+        completion: None,
+        content: String::new(),
+        counts: Counts::default(),
+    };
+    if let Some((status, body)) = malformed(behavior, &sent).or_else(|| (behavior.refuses)(&sent)) {
+        log.push(note(status, &sent));
+        return Response::Json(status, behavior.headers, body);
+    }
+    let number = log.iter().filter(|e| e.status == 200 || e.status >= 429).count() + 1;
+    if let Some(mishap) = (behavior.mishap)(number) {
+        log.push(note(if let Response::Json(status, ..) = mishap { status } else { 200 }, &sent));
+        return mishap;
+    }
+    let made = generate(behavior, &sent, number);
+    log.push(Exchange {
+        sent: sent.clone(),
+        status: 200,
+        completion: Some(made.completion.clone()),
+        content: made.content.clone(),
+        counts: made.counts,
+    });
+    drop(log);
+    write(behavior, &sent, &made)
+}
+
+/// What every server refuses.
+fn malformed(behavior: &Behavior, sent: &Value) -> Option<(u16, String)> {
+    let error = |status: u16, message: &str| {
+        Some((status, json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": null}}).to_string()))
+    };
+    if sent["model"] != behavior.model {
+        return error(404, &format!("The model `{}` does not exist.", sent["model"].as_str().unwrap_or("")));
+    }
+    let messages = sent["messages"].as_array().filter(|m| !m.is_empty());
+    let Some(messages) = messages else { return error(400, "[] is too short - 'messages'") };
+    let plain = messages.iter().all(|m| m["content"].is_string());
+    if plain { None } else { error(400, "messages: content must be a string") }
+}
+
+/// What the model made of a prompt, as the server sends it.
+struct Generated {
+    completion: Completion,
+    reasoning: String,
+    content: String,
+    finish: &'static str,
+    counts: Counts,
+}
+
+/// As many tokens as a text has: a quarter of its characters.
+fn tokens(text: &str) -> u64 {
+    (text.chars().count() as u64).div_ceil(4)
+}
+
+fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
+    let messages = sent["messages"].as_array().unwrap();
+    let mut prompt: String = messages.iter().filter_map(|m| m["content"].as_str()).collect();
+    // A template puts marks around every message.
+    let mut prompt_tokens = tokens(&prompt) + 8 * messages.len() as u64;
+    if let Some(most) = behavior.cuts_to.filter(|most| prompt_tokens > *most as u64) {
+        prompt = prompt.chars().skip((prompt_tokens as usize - most) * 4).collect();
+        prompt_tokens = most as u64;
+    }
+    let sampled = sent["temperature"].as_f64().is_none_or(|warm| warm > 0.0);
+    let seed = sent["seed"].as_u64().filter(|_| behavior.seeds).map_or(number, |seed| seed as usize);
+    let completion =
+        brain::complete(&prompt, behavior.style, behavior.reasons, if sampled { seed } else { 0 });
+    let thinks = behavior.thinking != Thinking::No && !switched_off(sent);
+    let (opening, closing) = match behavior.thinking {
+        _ if !thinks => ("", ""),
+        Thinking::Tags => ("<think>\n", "\n</think>\n\n"),
+        Thinking::Opened => ("", "\n</think>\n\n"),
+        Thinking::No | Thinking::Channel => ("", ""),
+    };
+    let reasoning = if thinks { completion.reasoning.as_str() } else { "" };
+    let written = format!("{opening}{reasoning}{closing}{}", completion.answer);
+    // Where the tag ends, behind which the answer begins with its line breaks.
+    let content_at = written.len() - completion.answer.len() - if closing.is_empty() { 0 } else { 2 };
+    let searched = match (behavior.thinking, behavior.stops) {
+        (Thinking::Tags | Thinking::Opened, Stops::Everywhere) if thinks => 0,
+        _ => content_at,
+    };
+    let bound = behavior.bounds.iter().find_map(|name| sent[*name].as_u64()).unwrap_or(u64::MAX);
+    let bound =
+        written.char_indices().nth(bound.saturating_mul(4) as usize).map_or(written.len(), |(at, _)| at);
+    let stops = sent["stop"].as_array().cloned().unwrap_or_else(|| vec![sent["stop"].clone()]);
+    let stopped = stops.iter().filter_map(Value::as_str).filter(|s| !s.is_empty());
+    // Anthropic takes no stop text of blanks, and the layers before it that do not refuse one leave it out.
+    let stopped = stopped.filter(|s| !behavior.model.contains("claude") || !s.trim().is_empty());
+    let stopped = stopped.filter_map(|s| Some((searched + written[searched..].find(s)?, s.len()))).min();
+    let (end, used, finish) = match stopped {
+        Some((at, length)) if at + length <= bound => (at, at + length, "stop"),
+        _ if bound < written.len() => (bound, bound, "length"),
+        _ => (written.len(), written.len(), "stop"),
+    };
+    let split = content_at.min(end);
+    let (thought, content) = (&written[..split], &written[split..end]);
+    let counts = Counts {
+        prompt: prompt_tokens,
+        reasoning: tokens(&written[..content_at.min(used)]),
+        answer: tokens(&written[content_at.min(used)..used]),
+    };
+    let untagged = thought.trim_start_matches("<think>").trim_end_matches("</think>");
+    let (reasoning, content) = match behavior.parser {
+        _ if !matches!(behavior.thinking, Thinking::Tags | Thinking::Opened) || !thinks => {
+            (thought.to_owned(), content.to_owned())
+        }
+        Parser::Leaves => (String::new(), written[..end].to_owned()),
+        Parser::Trims => (untagged.trim().to_owned(), content.trim_start().to_owned()),
+        Parser::Keeps => (untagged.to_owned(), content.to_owned()),
+    };
+    Generated { completion, reasoning, content, finish, counts }
+}
+
+/// A request that switches reasoning off: Ollama's `reasoning_effort: none` (openai/openai.go), the keyword of Qwen3's template.
+fn switched_off(sent: &Value) -> bool {
+    sent["reasoning_effort"] == "none" || sent["chat_template_kwargs"]["enable_thinking"] == false
+}
+
+/// The response, as a stream if that was asked for.
+fn write(behavior: &Behavior, sent: &Value, made: &Generated) -> Response {
+    let usage = (behavior.usage)(made.counts);
+    if sent["stream"] != true {
+        let mut message = json!({"role": "assistant", "content": made.content});
+        if let Some(field) = behavior.field {
+            message[field] = json!(made.reasoning);
+        }
+        let choice = json!({"index": 0, "message": message, "finish_reason": made.finish});
+        let body = json!({"id": "chatcmpl-1", "object": "chat.completion", "model": behavior.model, "choices": [choice], "usage": usage});
+        return Response::Json(200, behavior.headers, body.to_string());
+    }
+    let chunk = |choices: Value, usage: Option<&Value>| {
+        let mut chunk = json!({
+            "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_763_000_000, "model": behavior.model,
+            "choices": choices,
+        });
+        if let Some(usage) = usage {
+            chunk["usage"] = usage.clone();
+        }
+        format!("data: {chunk}\n\n")
+    };
+    let choice =
+        |delta: Value, finish: Option<&str>| json!([{"index": 0, "delta": delta, "finish_reason": finish}]);
+    let mut pieces = vec![format!(
+        "{}{}",
+        behavior.comments,
+        chunk(choice(json!({"role": "assistant", "content": ""}), None), None)
+    )];
+    if let Some(field) = behavior.field {
+        let deltas = cut(&made.reasoning, 40).map(|words| chunk(choice(json!({field: words}), None), None));
+        pieces.extend(deltas);
+    }
+    pieces.extend(cut(&made.content, 10).map(|words| chunk(choice(json!({"content": words}), None), None)));
+    let mut end = String::new();
+    let finish_usage = (behavior.tail == Tail::Finish).then_some(&usage);
+    let _ = write!(end, "{}", chunk(choice(json!({}), Some(made.finish)), finish_usage));
+    match behavior.tail {
+        Tail::Own if sent["stream_options"]["include_usage"] == true => {
+            end.push_str(&chunk(json!([]), Some(&usage)));
+        }
+        Tail::EmptyDelta => {
+            let usage = chunk(json!([{"index": 0, "delta": {}}]), Some(&usage));
+            end.push_str(&usage);
+        }
+        Tail::Own | Tail::Finish => {}
+    }
+    end.push_str("data: [DONE]\n\n");
+    // In two pieces: a client that has all it wants may close before it has the usage.
+    pieces.push(end);
+    Response::Stream(behavior.headers, pieces)
+}
+
+fn cut(text: &str, size: usize) -> impl Iterator<Item = String> {
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(size).map(|piece| piece.iter().collect()).collect::<Vec<String>>().into_iter()
+}
+
+/// Nothing is refused.
+fn takes_all(_: &Value) -> Option<(u16, String)> {
+    None
+}
+
+fn no_mishap(_: usize) -> Option<Response> {
+    None
+}
+
+/// As most count: the reasoning is part of the completion, and told beside it.
+fn detailed(counts: Counts) -> Value {
+    json!({
+        "prompt_tokens": counts.prompt, "completion_tokens": counts.answer + counts.reasoning, "total_tokens": counts.total(),
+        "completion_tokens_details": {"reasoning_tokens": counts.reasoning},
+    })
+}
+
+/// Without a word about reasoning.
+fn plain(counts: Counts) -> Value {
+    json!({
+        "prompt_tokens": counts.prompt, "completion_tokens": counts.answer + counts.reasoning, "total_tokens": counts.total(),
+    })
+}
+
+/// Qwen3 on Ollama.
+///
+/// - Thinking is on where nothing is said of it, in the field `reasoning` (openai/openai.go; QwenLM/Qwen-Agent issue 789).
+/// - The runner looks for stop texts in all that the model writes, and the server takes the tags out afterwards
+///   (runner/ollamarunner/runner.go, thinking/parser.go): a stop at a newline fires right behind `<think>`, and nothing at all
+///   comes, with finish reason `stop` (MaartenGr/BERTopic issue 2481).
+/// - `max_tokens` is `num_predict` and counts reasoning (promptfoo/promptfoo pull 10954).
+/// - Unknown fields are ignored; a prompt longer than the context is cut at its beginning (server/prompt.go).
+/// - The usage is an event without choices, only on request (middleware/openai.go); it does not count reasoning apart.
+pub(crate) fn ollama() -> Behavior {
+    Behavior {
+        name: "ollama",
+        profile: Some("ollama"),
+        model: "qwen3:4b",
+        listed: "qwen3:4b",
+        path: "/v1",
+        key: None,
+        style: Style::Line,
+        reasons: (1400, 2400),
+        thinking: Thinking::Tags,
+        stops: Stops::Everywhere,
+        parser: Parser::Trims,
+        field: Some("reasoning"),
+        bounds: &["max_tokens"],
+        cuts_to: Some(4096),
+        refuses: takes_all,
+        mishap: no_mishap,
+        comments: "",
+        headers: "",
+        usage: plain,
+        tail: Tail::Own,
+        seeds: true,
+        keeps: &["temperature", "top_p", "seed"],
+        doctor: &[STOP_CUTS, &["max_tokens", "reason"]],
+    }
+}
+
+/// A stop text at a newline ends a reply before it begins.
+const STOP_CUTS: &[&str] = &["stop at a newline", "empty"];
+
+/// Qwen3 on vLLM with `--reasoning-parser qwen3`.
+///
+/// - The detokenizer looks for stop texts in the whole output, reasoning included; a hit there leaves no content, with finish
+///   reason `stop` (vllm-project/vllm issues 52393, 38499, 53066). The Thinking-2507 models begin inside of their reasoning,
+///   so that its first line break is the end.
+/// - Reasoning is in `reasoning_content` (`reasoning` in newer versions).
+/// - What is longer than the context is refused (issue 20409).
+pub(crate) fn vllm() -> Behavior {
+    Behavior {
+        name: "vllm",
+        profile: Some("vllm"),
+        model: "Qwen/Qwen3-4B",
+        listed: "Qwen/Qwen3-4B",
+        thinking: Thinking::Opened,
+        parser: Parser::Keeps,
+        field: Some("reasoning_content"),
+        bounds: &["max_completion_tokens", "max_tokens"],
+        cuts_to: None,
+        refuses: vllm_refuses,
+        ..ollama()
+    }
+}
+
+/// The same where stop texts are not looked for in reasoning (vllm-project/vllm pulls 14550 and 52486): the two line breaks
+/// between `</think>` and the answer are the first thing in the content, and a stop at a newline fires there.
+pub(crate) fn vllm_content_stops() -> Behavior {
+    Behavior {
+        name: "vllm-content-stops",
+        thinking: Thinking::Tags,
+        stops: Stops::BehindReasoning,
+        field: Some("reasoning"),
+        ..vllm()
+    }
+}
+
+/// The same without a reasoning parser: the tags are in the content (ovh/public-cloud-roadmap issue 1123).
+pub(crate) fn vllm_no_parser() -> Behavior {
+    Behavior {
+        name: "vllm-no-parser",
+        thinking: Thinking::Tags,
+        parser: Parser::Leaves,
+        field: None,
+        ..vllm()
+    }
+}
+
+/// The same with a model whose template has opened the reasoning: the closing tag is all there is, and a stop at a newline
+/// leaves the first line of the reasoning, which nothing tells from a reply (vllm-project/vllm issue 52393).
+pub(crate) fn vllm_no_parser_opened() -> Behavior {
+    Behavior {
+        name: "vllm-no-parser-opened",
+        model: "Qwen/Qwen3-4B-Thinking-2507",
+        listed: "Qwen/Qwen3-4B-Thinking-2507",
+        thinking: Thinking::Opened,
+        doctor: &[],
+        ..vllm_no_parser()
+    }
+}
+
+fn vllm_refuses(sent: &Value) -> Option<(u16, String)> {
+    const CONTEXT: u64 = 40_960;
+    let prompt: u64 =
+        sent["messages"].as_array()?.iter().filter_map(|m| m["content"].as_str()).map(tokens).sum();
+    let answer = sent["max_tokens"].as_u64().unwrap_or(1);
+    (prompt + answer > CONTEXT).then(|| {
+        let message = format!(
+            "This model's maximum context length is {CONTEXT} tokens. However, you requested {} tokens ({prompt} in the messages, \
+             {answer} in the completion). Please reduce the length of the messages or completion.",
+            prompt + answer
+        );
+        (400, json!({"error": {"message": message, "type": "BadRequestError", "param": null, "code": 400}}).to_string())
+    })
+}
+
+/// gpt-5-mini, hosted.
+///
+/// - `max_tokens`, `top_p` and `stop` are refused, and every temperature but 1 (vibrantlabsai/ragas issue 2440,
+///   huggingface/smolagents issue 1671, crystal-autobot/autobot issue 40).
+/// - Reasoning is not shown, comes in blocks of 64 tokens, and counts towards `max_completion_tokens`: an answer of 400 tokens
+///   is all reasoning, empty, with finish reason `length` (covan-ai/covan pull 112). A bound of a few tokens is an error
+///   (nextlevelbuilder/goclaw issue 245, BerriAI/litellm pull 30708).
+pub(crate) fn openai() -> Behavior {
+    Behavior {
+        name: "openai",
+        profile: Some("openai"),
+        model: "gpt-5-mini",
+        listed: "gpt-5-mini",
+        key: Some("OPENAI_API_KEY"),
+        reasons: (448 * 4, 1152 * 4),
+        style: Style::Remark,
+        thinking: Thinking::Channel,
+        field: None,
+        bounds: &["max_completion_tokens"],
+        cuts_to: None,
+        refuses: openai_refuses,
+        usage: detailed,
+        seeds: false,
+        keeps: &["seed"],
+        doctor: &[
+            &["refused max_tokens"],
+            &["refused temperature"],
+            &["refused top_p"],
+            &["refused stop"],
+            &["max_tokens"],
+        ],
+        ..ollama()
+    }
+}
+
+fn openai_refuses(sent: &Value) -> Option<(u16, String)> {
+    let error = |message: String, param: Value, code: Value| {
+        let error =
+            json!({"message": message, "type": "invalid_request_error", "param": param, "code": code});
+        Some((400, json!({"error": error}).to_string()))
+    };
+    if sent.get("max_tokens").is_some() {
+        let message = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+        return error(message.to_owned(), json!("max_tokens"), json!("unsupported_parameter"));
+    }
+    if let Some(warm) = sent.get("temperature").filter(|t| t.as_f64() != Some(1.0)) {
+        let message = format!(
+            "Unsupported value: 'temperature' does not support {warm} with this model. Only the default (1) value is supported."
+        );
+        return error(message, json!("temperature"), json!("unsupported_value"));
+    }
+    for name in ["top_p", "stop"] {
+        if sent.get(name).is_some() {
+            let message = format!("Unsupported parameter: '{name}' is not supported with this model.");
+            return error(message, json!(name), json!("unsupported_parameter"));
+        }
+    }
+    if sent["max_completion_tokens"].as_u64().is_some_and(|n| n < 16) {
+        let message = "Could not finish the message because max_tokens or model output limit was reached. Please try again with \
+                       higher max_tokens.";
+        return error(message.to_owned(), Value::Null, Value::Null);
+    }
+    None
+}
+
+/// Claude at Anthropic's own OpenAI-compatible address.
+///
+/// - `temperature` and `top_p` together are refused, and a newer model then refuses `temperature` alone (libredb/libredb-studio
+///   issue 874).
+/// - Stop texts of blanks alone do nothing, `seed` is ignored, both names of the bound work (docs.anthropic.com, api/openai-sdk).
+pub(crate) fn anthropic() -> Behavior {
+    Behavior {
+        name: "anthropic",
+        profile: Some("anthropic"),
+        model: "claude-sonnet-5",
+        listed: "claude-sonnet-5",
+        key: Some("ANTHROPIC_API_KEY"),
+        style: Style::Remark,
+        thinking: Thinking::No,
+        reasons: (0, 0),
+        field: None,
+        bounds: &["max_completion_tokens", "max_tokens"],
+        cuts_to: None,
+        refuses: anthropic_refuses,
+        seeds: false,
+        keeps: &[],
+        doctor: &[&["refused temperature"], &["seed", "not heeded"]],
+        ..ollama()
+    }
+}
+
+const BOTH: &str = "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
+
+fn anthropic_refuses(sent: &Value) -> Option<(u16, String)> {
+    let both = sent.get("temperature").is_some() && sent.get("top_p").is_some();
+    let message = if both {
+        BOTH
+    } else if sent.get("temperature").is_some() {
+        "`temperature` is deprecated for this model."
+    } else {
+        return None;
+    };
+    let error = json!({"code": "invalid_request_error", "message": message, "type": "invalid_request_error", "param": null});
+    Some((400, json!({"error": error}).to_string()))
+}
+
+/// Claude behind a litellm proxy that drops nothing.
+///
+/// - `seed` is refused by the proxy itself (kaiko-ai/eva issue 895), the rest by Anthropic in its words: both of `temperature`
+///   and `top_p` (jekalmin/extended_openai_conversation issue 428), stop texts of blanks (BerriAI/litellm issue 3286).
+/// - A header says that a proxy answers; its usage event has an empty delta.
+pub(crate) fn litellm() -> Behavior {
+    Behavior {
+        name: "litellm",
+        profile: None,
+        model: "claude-sonnet-4-5",
+        listed: "claude-sonnet-4-5",
+        key: Some("OPENAI_API_KEY"),
+        refuses: litellm_refuses,
+        keeps: &["temperature"],
+        doctor: &[&["refused seed"], &["refused top_p"]],
+        headers: "x-litellm-model-id: 1\r\n",
+        tail: Tail::EmptyDelta,
+        ..anthropic()
+    }
+}
+
+fn litellm_refuses(sent: &Value) -> Option<(u16, String)> {
+    let upstream = |message: &str| {
+        let error = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
+        format!(
+            "litellm.BadRequestError: AnthropicException - {error}. Received Model Group=claude-sonnet-4-5\nAvailable Model Group \
+             Fallbacks=None"
+        )
+    };
+    let blank = |stop: &Value| stop.as_str().is_some_and(|s| s.trim().is_empty());
+    let message = if sent.get("seed").is_some() {
+        "litellm.UnsupportedParamsError: anthropic does not support parameters: ['seed'], for model=claude-sonnet-4-5. To drop \
+         these, set `litellm.drop_params=True` or for proxy:\n\n`litellm_settings:\n drop_params: true`\n. \n If you want to use \
+         these params dynamically send allowed_openai_params=['seed'] in your request."
+            .to_owned()
+    } else if sent.get("temperature").is_some() && sent.get("top_p").is_some() {
+        upstream(BOTH)
+    } else if sent["stop"].as_array().is_some_and(|all| all.iter().any(blank)) || blank(&sent["stop"]) {
+        upstream("stop_sequences: each stop sequence must contain non-whitespace")
+    } else {
+        return None;
+    };
+    let error = json!({"message": message, "type": null, "param": null, "code": "400"});
+    Some((400, json!({"error": error}).to_string()))
+}
+
+/// Claude on OpenRouter: Anthropic's words come as text inside of `metadata.raw` (charmbracelet/crush issue 910); fields that
+/// the model does not take are left out on the way.
+pub(crate) fn openrouter_claude() -> Behavior {
+    Behavior {
+        name: "openrouter-claude",
+        model: "anthropic/claude-sonnet-4.5",
+        listed: "anthropic/claude-sonnet-4.5",
+        refuses: openrouter_claude_refuses,
+        keeps: &["temperature"],
+        doctor: &[&["refused top_p"]],
+        thinking: Thinking::No,
+        style: Style::Remark,
+        reasons: (0, 0),
+        field: None,
+        ..openrouter()
+    }
+}
+
+fn openrouter_claude_refuses(sent: &Value) -> Option<(u16, String)> {
+    (sent.get("temperature").is_some() && sent.get("top_p").is_some()).then(|| {
+        let raw = json!({"type": "error", "error": {"type": "invalid_request_error", "message": BOTH}, "request_id": "req_011CX"});
+        let metadata = json!({"raw": raw.to_string(), "provider_name": "Anthropic"});
+        let error = json!({"message": "Provider returned error", "code": 400, "metadata": metadata});
+        (400, json!({"error": error, "user_id": "user_2x"}).to_string())
+    })
+}
+
+/// A reasoning model on OpenRouter.
+///
+/// - Comments come before the first event (openrouter.ai/docs/api/reference/streaming), reasoning in `reasoning`.
+/// - An error behind the status is an event with a number for its code and finish reason `error` (damianvtran/local-operator
+///   pull 223): the second request ends like that.
+/// - The last event has the usage, with its cost, and an empty delta.
+pub(crate) fn openrouter() -> Behavior {
+    Behavior {
+        name: "openrouter",
+        profile: Some("openrouter"),
+        model: "deepseek/deepseek-r1",
+        listed: "deepseek/deepseek-r1",
+        path: "/api/v1",
+        key: Some("OPENROUTER_API_KEY"),
+        style: Style::ThoughtAndAction,
+        field: Some("reasoning"),
+        bounds: &["max_completion_tokens", "max_tokens"],
+        thinking: Thinking::Channel,
+        cuts_to: None,
+        mishap: openrouter_mishap,
+        doctor: &[&["max_tokens", "reason"]],
+        comments: ": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n",
+        usage: |counts| {
+            let mut usage = detailed(counts);
+            usage["cost"] = json!(0.000_123);
+            usage
+        },
+        tail: Tail::EmptyDelta,
+        ..ollama()
+    }
+}
+
+fn openrouter_mishap(number: usize) -> Option<Response> {
+    (number == 2).then(|| {
+        let choice = json!({"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": "error"});
+        let error = json!({"code": 502, "message": "Provider returned error", "metadata": {"error_type": "provider_unavailable"}});
+        let event = json!({"id": "gen-1", "object": "chat.completion.chunk", "error": error, "choices": [choice]});
+        Response::Stream("", vec![format!(": OPENROUTER PROCESSING\n\ndata: {event}\n\ndata: [DONE]\n\n")])
+    })
+}
+
+/// Gemini at Google's OpenAI-compatible address.
+///
+/// - The base URL has no `/v1`; errors are in an array (n4ze3m/page-assist issue 406), `seed` is refused
+///   (Vali-98/ChatterUI issue 227), and so is every other field it does not know.
+/// - Too many requests: the time to wait is in the details of the body alone (RooCodeInc/Roo-Code issue 3883). The first
+///   request ends like that.
+/// - Thoughts are not shown, count towards `max_tokens` (googleapis/python-genai issue 811), and are in `total_tokens` alone
+///   (router-for-me/CLIProxyAPI issue 5733).
+/// - The list of models has `models/` before each name.
+pub(crate) fn gemini() -> Behavior {
+    Behavior {
+        name: "gemini",
+        profile: Some("gemini"),
+        model: "gemini-2.5-flash",
+        listed: "models/gemini-2.5-flash",
+        path: "/v1beta/openai",
+        key: Some("GEMINI_API_KEY"),
+        thinking: Thinking::Channel,
+        field: None,
+        bounds: &["max_completion_tokens", "max_tokens"],
+        cuts_to: None,
+        refuses: gemini_refuses,
+        mishap: gemini_mishap,
+        seeds: false,
+        keeps: &["temperature", "top_p", "stop"],
+        doctor: &[&["max_tokens"]],
+        usage: |counts| json!({"prompt_tokens": counts.prompt, "completion_tokens": counts.answer, "total_tokens": counts.total()}),
+        tail: Tail::Finish,
+        ..ollama()
+    }
+}
+
+fn gemini_refuses(sent: &Value) -> Option<(u16, String)> {
+    const KNOWN: [&str; 9] = [
+        "model",
+        "messages",
+        "stream",
+        "stream_options",
+        "temperature",
+        "top_p",
+        "stop",
+        "max_tokens",
+        "max_completion_tokens",
+    ];
+    let unknown: Vec<String> = sent
+        .as_object()?
+        .keys()
+        .filter(|name| !KNOWN.contains(&name.as_str()))
+        .map(|name| format!("Invalid JSON payload received. Unknown name \"{name}\": Cannot find field."))
+        .collect();
+    let violations: Vec<Value> = unknown.iter().map(|words| json!({"description": words})).collect();
+    let details =
+        json!([{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations}]);
+    let error =
+        json!({"code": 400, "message": unknown.join("\n"), "status": "INVALID_ARGUMENT", "details": details});
+    (!unknown.is_empty()).then(|| (400, json!([{"error": error}]).to_string()))
+}
+
+fn gemini_mishap(number: usize) -> Option<Response> {
+    (number == 1).then(|| {
+        let details = json!([
+            {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{
+                "quotaMetric": "generativelanguage.googleapis.com/generate_content_free_tier_requests",
+                "quotaId": "GenerateRequestsPerMinutePerProjectPerModel-FreeTier",
+            }]},
+            {"@type": "type.googleapis.com/google.rpc.Help", "links": [{"description": "Learn more about Gemini API quotas",
+                "url": "https://ai.google.dev/gemini-api/docs/rate-limits"}]},
+            {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1s"},
+        ]);
+        let message = "You exceeded your current quota, please check your plan and billing details. For more information on this \
+                       error, head to: https://ai.google.dev/gemini-api/docs/rate-limits.";
+        let error = json!({"code": 429, "message": message, "status": "RESOURCE_EXHAUSTED", "details": details});
+        Response::Json(429, "", json!([{"error": error}]).to_string())
+    })
+}
+
+/// DeepSeek, hosted.
+///
+/// - Thinking is on, in `reasoning_content`; `temperature` does nothing (api-docs.deepseek.com/guides/thinking_mode).
+///   `max_tokens` counts the reasoning (api-docs.deepseek.com/zh-cn/guides/reasoning_model).
+/// - Comments come while a request waits (api-docs.deepseek.com/quick_start/rate_limit).
+/// - The usage is in the last event beside the finish reason (api-docs.deepseek.com/api/create-chat-completion).
+pub(crate) fn deepseek() -> Behavior {
+    Behavior {
+        name: "deepseek",
+        profile: Some("deepseek"),
+        model: "deepseek-flash",
+        listed: "deepseek-flash",
+        key: Some("DEEPSEEK_API_KEY"),
+        seeds: false,
+        doctor: &[&["reason"]],
+        style: Style::ThoughtAndAction,
+        thinking: Thinking::Channel,
+        field: Some("reasoning_content"),
+        cuts_to: None,
+        comments: ": keep-alive\n\n: keep-alive\n\n",
+        usage: detailed,
+        tail: Tail::Finish,
+        ..ollama()
+    }
+}
+
+/// All of them.
+pub(crate) fn all() -> Vec<Behavior> {
+    vec![
+        ollama(),
+        vllm(),
+        vllm_content_stops(),
+        vllm_no_parser(),
+        vllm_no_parser_opened(),
+        openai(),
+        anthropic(),
+        litellm(),
+        openrouter_claude(),
+        openrouter(),
+        gemini(),
+        deepseek(),
+    ]
+}
+
+/// Whether this exchange asked for an action.
+pub(crate) fn is_action(exchange: &Exchange) -> bool {
+    exchange.completion.as_ref().is_some_and(|c| c.question == Question::Action)
+}
