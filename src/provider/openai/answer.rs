@@ -68,7 +68,7 @@ pub(super) struct Answer<'a> {
 }
 
 /// How an answer came out.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about an answer")]
 pub(super) struct Whole {
     pub(super) text: String,
@@ -100,6 +100,11 @@ pub(super) struct Whole {
 }
 
 impl Whole {
+    /// A reply that used its bound up before it began, from a server that refuses the request then.
+    pub(super) fn used_up(bound: Option<u32>) -> Self {
+        Self { finish: Some("length".to_owned()), bound, ..Self::default() }
+    }
+
     /// It has no words but reasoning.
     pub(super) fn is_empty(&self) -> bool {
         self.text.trim().is_empty()

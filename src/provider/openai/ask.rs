@@ -217,7 +217,12 @@ impl Call {
             .map_err(|error| Failed { again: error.kind == FailureKind::Unreachable, ..error.into() })?;
         let status = response.status().as_u16();
         if status != 200 {
-            return Err(self.refusal(response, body).await);
+            let failed = self.refusal(response, body).await;
+            return if status == 400 && error::bound_used_up(&failed.error.what) {
+                Ok(Whole::used_up(request::sent_bound(body)))
+            } else {
+                Err(failed)
+            };
         }
         let headers = self.redactor.headers(response.headers());
         if let Some(how) = headers.get(CONTENT_ENCODING.as_str()).filter(|h| *h != "identity") {

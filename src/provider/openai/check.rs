@@ -309,7 +309,8 @@ fn has_model(endpoint: &Endpoint, models: &[String]) -> Finding {
     let some = models.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
     let more = models.len().saturating_sub(8);
     let some = if more > 0 { format!("{some} and {more} more") } else { some };
-    if models.contains(&endpoint.model) {
+    // Gemini lists `models/NAME` and takes either.
+    if models.iter().any(|m| *m == endpoint.model || m.strip_prefix("models/") == Some(&endpoint.model)) {
         finding(
             "server",
             Verdict::Good,
@@ -347,6 +348,13 @@ fn first_token(endpoint: &Endpoint, seen: &Seen) -> Finding {
 fn streaming(seen: &Seen) -> Finding {
     if seen.pieces > 1 {
         finding("streaming", Verdict::Good, format!("an answer came in {} pieces", seen.pieces), "")
+    } else if seen.words().is_empty() {
+        finding(
+            "streaming",
+            Verdict::Warning,
+            "no word came within 24 tokens, so whether replies are streamed is not known",
+            "",
+        )
     } else {
         finding(
             "streaming",

@@ -86,6 +86,12 @@ fn shown(words: &str) -> String {
     cut
 }
 
+/// The words say that reasoning used up the bound before the reply began: OpenAI refuses a request with a bound of a few tokens
+/// in these words, and answers one with a larger bound with an empty reply.
+pub(super) fn bound_used_up(words: &str) -> bool {
+    words.contains("max_tokens or model output limit was reached")
+}
+
 /// The words say that the prompt is too long.
 pub(super) fn too_long(words: &str) -> bool {
     let words = words.to_lowercase();
