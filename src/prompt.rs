@@ -22,7 +22,7 @@ pub use desk::Desk;
 pub(crate) use draft::CONTEXT_TOKENS;
 pub use edit::edited;
 pub use mentor::read_mentor;
-pub use read::{cut_short, read};
+pub use read::{cut_short, may_be_reasoning, read};
 pub use render::{body_hash, render, text_hash};
 pub use templates::{TemplateError, Templates};
 

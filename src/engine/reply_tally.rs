@@ -16,7 +16,7 @@ const UNKNOWN_WORDS: [&str; 2] = ["unknown_action", "not_understood"];
 /// The replies of the run's actor since it was chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplyTally {
-    /// Replies so far without one that was an action. A reply that only thinks is not counted.
+    /// Replies so far without one that was an action. A reply that only thinks, and says so, is not counted.
     pub without_action: u32,
     /// An action of this actor was understood.
     pub acted: bool,
@@ -39,9 +39,16 @@ impl ReplyTally {
         self.without_action = self.without_action.saturating_add(u32::from(!self.truncated));
     }
 
-    /// A step is settled and the detectors have looked at it. Steps of a person and steps that only think say nothing.
+    /// A step is settled and the detectors have looked at it. Steps of a person and steps that only think say nothing; prose
+    /// that was read as a thought for want of an action, which is complained about, is no action.
     pub(super) fn count_step(&mut self, step: &Step) {
-        if step.call.is_none() || step.by_person() || step.only_thinks() {
+        if step.call.is_none() || step.by_person() {
+            return;
+        }
+        if step.only_thinks() {
+            if !step.complaints.is_empty() {
+                self.count_unusable();
+            }
             return;
         }
         let refused = step.answer.as_ref().is_some_and(|answer| !answer.valid);

@@ -19,7 +19,7 @@ mod quoted;
 mod said;
 mod value;
 
-pub use actor::{cut_short, read};
+pub use actor::{cut_short, may_be_reasoning, read};
 pub use cut::{whole_items, whole_text};
 pub use list::items;
 pub use plan::plan;

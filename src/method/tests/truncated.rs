@@ -164,7 +164,16 @@ fn three_replies_in_a_row_that_are_no_actions_are_warned_about_once() {
         [(3, told.clone())],
         "once"
     );
-    assert_eq!(warnings(&["foo", "think: hm", "", "bar"], 9), [(3, told)], "a thought counts neither way");
+    assert_eq!(
+        warnings(&["foo", "think: hm", "", "bar"], 9),
+        [(3, told.clone())],
+        "a thought counts neither way"
+    );
+    assert_eq!(
+        warnings(&["The mug is on a shelf.", "I should look.", "It may be on a shelf, so look there."], 9),
+        [(3, told)],
+        "prose is no action, though it is read as a thought"
+    );
     assert_eq!(warnings(&["look", "foo", "bar", "baz", "foo"], 9), [], "an action was understood");
     assert_eq!(
         warnings(&["go to shelf 9", "go to shelf 9", "go to shelf 9", "go to shelf 9"], 9),

@@ -41,6 +41,13 @@ pub fn cut_short(reply: &str) -> bool {
     }
 }
 
+/// Whether a reply begins with prose and marks nothing as its action: where it was cut off by its bound, it may be reasoning whose
+/// opening mark stands in the prompt and whose closing one has not come.
+pub fn may_be_reasoning(reply: &str) -> bool {
+    let rows = rows(Remarks::new(reply).after_reasoning());
+    rows.first().is_some_and(is_prose) && explicit(&rows).is_none()
+}
+
 /// What a reply says, and what of it was not used.
 pub(super) fn understand(reply: &str) -> (Said, Vec<Complaint>) {
     let mut remarks = Remarks::new(reply);
@@ -177,7 +184,7 @@ impl<'a> Reader<'a, '_> {
             Mark::None if (self.thinking || before) && explicit.is_some() && !self.expecting => {
                 self.think(words);
             }
-            Mark::None if !self.expecting && !row.fenced && is_reasoning(words) => {
+            Mark::None if !self.expecting && is_prose(row) => {
                 self.remarks.complain("a line without a label was read as a thought", words);
                 self.think(words);
             }

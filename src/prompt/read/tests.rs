@@ -257,6 +257,36 @@ fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
     }
 }
 
+/// "Okay, let's see what the observation says." was executed: reasoning without its marks, cut off by its bound.
+#[test]
+fn prose_without_an_action_was_executed() {
+    let paragraph =
+        "Okay, let's see what the observation says. Candles are small, so they might be in a drawer.";
+    let reasoning = format!(
+        "{paragraph}\n\nWait, I should check which places are left.\n\nAlternatively, we could look."
+    );
+    for prose in [paragraph, &reasoning, "The mug is probably on a shelf."] {
+        let reading = read(prose);
+        assert_eq!(reading.action, None, "{prose:?}");
+        assert!(reading.thought.is_some_and(|thought| thought.starts_with(&prose[..20])), "{prose:?}");
+        assert!(may_be_reasoning(prose), "{prose:?}");
+    }
+    // The line that is cut has too few words to be prose, and nothing tells a plan in reasoning from an action behind prose.
+    assert!(may_be_reasoning(&format!("{paragraph}\n\nAlternatively, we co")));
+    assert!(may_be_reasoning("The mug is probably on a shelf.\ngo to shelf 1\n\nThen the mug is ta"));
+    for marked in [
+        "",
+        "go to shelf 1",
+        "think: I should look on the shelf.",
+        "Thought: The mug is probably on a shelf.",
+        "The mug is probably on a shelf.\nAction: go to shelf 1\nThe mug",
+        "The mug is probably on a shelf.\n```\ngo to shelf 1",
+        "{\"thought\": \"The mug is probably on a shelf.\"",
+    ] {
+        assert!(!may_be_reasoning(marked), "{marked:?}");
+    }
+}
+
 #[test]
 fn what_is_said_beside_a_lesson_is_kept_with_it() {
     let read =
