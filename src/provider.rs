@@ -49,6 +49,8 @@ pub struct Cut {
     pub short: fn(&str) -> bool,
     /// The answer says what to do.
     pub acts: fn(&str) -> bool,
+    /// The answer, which its bound cut off, may be reasoning that nothing marks.
+    pub may_be_reasoning: fn(&str) -> bool,
 }
 
 /// What one question wants of the sampling; what is not set is the endpoint's own.

@@ -6,7 +6,11 @@ use crate::provider::{Cut, Request, SamplingWish};
 use std::sync::Arc;
 
 /// One line is a step, and some models take two for it.
-const CUT: Cut = Cut { short: prompt::cut_short, acts: |reply| prompt::read(reply).action.is_some() };
+const CUT: Cut = Cut {
+    short: prompt::cut_short,
+    acts: |reply| prompt::read(reply).action.is_some(),
+    may_be_reasoning: prompt::may_be_reasoning,
+};
 
 /// The question of a record.
 pub(super) fn request(record: &PromptRecord, rendered: Prompt, accept_truncated: bool) -> Request {

@@ -324,6 +324,41 @@ fn a_stop_that_cuts_reasoning_without_an_opening_mark_is_not_sent_again() {
     });
 }
 
+/// The bound cut reasoning off that the template had opened: its prose was taken for a reply that acts, and never asked for again.
+#[test]
+fn prose_that_uses_up_its_bound_is_asked_for_again_as_reasoning_is() {
+    let reasoning = "Okay, let's see what the observation says.\n\nThe candle is small, so it may be anywhere.\n\nWait, I shou";
+    run(async {
+        let scripts = vec![
+            writes("Okay, let's see what the observation says.", "stop"),
+            writes(reasoning, "length"),
+            writes(&format!("{reasoning}ld look.\n</think>\n\nlook"), "stop"),
+            writes("Okay.\n</think>\n\nlook\nand more", "stop"),
+        ];
+        let server = Server::start(scripts).await;
+        let of = provider(endpoint(&server.base));
+        assert_eq!(ask(&of, actors()).await.text, "look");
+        assert_eq!(ask(&of, actors()).await.text, "look");
+        assert_eq!(
+            sent(&server),
+            [(true, json!(256)), (false, json!(256)), (false, json!(4096)), (false, json!(4096))]
+        );
+    });
+    run(async {
+        // A model that only rambles is given the larger bound twice, and the stop stays.
+        let line = writes("The mug is probably on a shelf.", "stop");
+        let rambles = || writes(reasoning, "length");
+        let scripts = vec![line.clone(), rambles(), rambles(), line.clone(), rambles(), rambles(), line];
+        let server = Server::start(scripts).await;
+        let of = provider(endpoint(&server.base));
+        for requests in [3, 6, 7, 8] {
+            assert!(!ask(&of, actors()).await.text.is_empty());
+            assert_eq!(sent(&server).len(), requests);
+        }
+        assert_eq!(sent(&server)[7], (true, json!(256)));
+    });
+}
+
 /// What a person set is where a reply begins to be bounded; `off` leaves it to the server.
 #[test]
 fn a_bound_that_a_person_chose_is_raised_for_a_cut_reply_as_any_other() {

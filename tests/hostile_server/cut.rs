@@ -4,14 +4,15 @@ use crate::asking::{ask, endpoint, provider, request};
 use crate::run;
 use crate::server::{Act, Server, ends, good, plain, says, stream};
 use retrospect::domain::Earlier;
-use retrospect::prompt::{cut_short, read};
+use retrospect::prompt::{cut_short, may_be_reasoning, read};
 use retrospect::provider::openai::OpenAi;
 use retrospect::provider::{Cut, Provider as _, Request};
 use serde_json::json;
 use std::time::Duration;
 
 /// As the program asks an actor.
-pub(crate) const CUT: Cut = Cut { short: cut_short, acts: |reply| read(reply).action.is_some() };
+pub(crate) const CUT: Cut =
+    Cut { short: cut_short, acts: |reply| read(reply).action.is_some(), may_be_reasoning };
 
 const PART: &str = "Thought: it is near.";
 const WHOLE: &str = "Thought: it is near.\nAction: look";

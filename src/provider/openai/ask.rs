@@ -357,7 +357,20 @@ impl Call {
             ));
             return Some(Trial { room: Some(room), ..trial.clone() });
         }
-        if self.request.accept_truncated || trial.doubled.is_some() || self.acts(whole) {
+        if self.request.accept_truncated || trial.doubled.is_some() {
+            return None;
+        }
+        if trial.lines && self.may_be_reasoning(whole) && learnt.starved < FRUITLESS {
+            if trial.room.is_some() || sent >= ROOM {
+                return None;
+            }
+            self.notice(format!(
+                "all {sent} tokens of max_tokens were used for prose without an action, which may be reasoning; asking again \
+                 with {ROOM}"
+            ));
+            return Some(Trial { room: Some(Bound::Tokens(ROOM)), ..trial.clone() });
+        }
+        if self.acts(whole) {
             return None;
         }
         let bound = sent.saturating_mul(2);
@@ -475,6 +488,11 @@ impl Call {
         self.request.cut.is_some_and(|cut| lines.is_some_and(cut.acts))
     }
 
+    /// The bound cut off what may be reasoning without marks: the chat template opened it, and its closing mark has not come.
+    fn may_be_reasoning(&self, whole: &Whole) -> bool {
+        whole.hit_bound() && self.request.cut.is_some_and(|cut| (cut.may_be_reasoning)(&whole.text))
+    }
+
     /// Why a reply that stands ended early.
     fn truncation(&self, whole: &Whole) -> Option<Truncation> {
         match whole.finish.as_deref().filter(|_| !whole.stopped) {
@@ -499,7 +517,7 @@ impl Call {
             self.judge_lines(whole);
         }
         if let Some(room) = trial.room {
-            if whole.is_empty() {
+            if whole.is_empty() || self.may_be_reasoning(whole) {
                 self.memory.learn(|learnt| learnt.starved += 1);
             } else if self.memory.learn(|learnt| learnt.room = learnt.room.max(Some(room))) {
                 let (now, set) = match room {
@@ -542,7 +560,7 @@ impl Call {
         let stops = request::stops(&self.endpoint, &learnt, &self.request);
         let ends = stops.iter().filter(|s| request::is_newline(s)).filter_map(|s| text.find(s.as_str()));
         let line = ends.min().and_then(|end| text.get(..end));
-        if line.is_some_and(cut.short) && (cut.acts)(text) {
+        if line.is_some_and(cut.short) && (cut.acts)(text) && !self.may_be_reasoning(whole) {
             self.learn(&Change::Lines);
         } else {
             self.memory.learn(|learnt| learnt.fruitless += 1);
