@@ -4,6 +4,7 @@ use super::answer::Whole;
 use super::ask::{Call, ROOM};
 use super::endpoint::Endpoint;
 use super::memory::{Bound, Learnt, Memory};
+use super::objection::Change;
 use super::received::Body;
 use super::{Api, OpenAi, request};
 use crate::domain::{Asked, Label, Origin, Prompt, Segment, Speaker};
@@ -103,7 +104,7 @@ async fn findings(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
     }
     found.push(seeded(&openai).await);
     found.extend(as_in_a_run(&openai, asked).await);
-    found.extend(reasoning(&openai.endpoint, asked, &[one.ok(), Some(several)]));
+    found.extend(reasoning(&openai, asked, &[one.ok(), Some(several)]));
     found
 }
 
@@ -195,7 +196,7 @@ async fn as_in_a_run(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
     let wanted = request::max_tokens(&openai.endpoint, &request);
     // What the server refuses is known; what its replies show is looked for.
     let known = openai.memory.learnt();
-    let looks = Learnt { stop_here: false, room: None, raised: BTreeMap::new(), ..known };
+    let looks = Learnt { stop_here: false, room: None, raised: BTreeMap::new(), ..known.clone() };
     let memory = Arc::new(Memory::with(looks));
     let seen = match call(openai, openai.endpoint.clone(), memory.clone(), request).await {
         Ok(seen) => seen,
@@ -259,6 +260,12 @@ async fn as_in_a_run(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
             format!("a reply came to what a run sends ({bound})"),
             "",
         ));
+    }
+    // The questions before this one send no stop text, so that a refusal of it comes here.
+    let refused = learnt.dropped.difference(&known.dropped).map(|name| Change::Drop(name.clone()));
+    let refused: Vec<String> = refused.map(|change| change.told(&openai.endpoint, "")).collect();
+    if let Some(reply) = found.last_mut().filter(|_| !refused.is_empty()) {
+        reply.what = format!("{}; {}", reply.what, refused.join("; "));
     }
     found
 }
@@ -443,9 +450,11 @@ fn reasons(whole: &Whole) -> bool {
 /// How reasoning is switched off where a server's template can.
 const NO_THINKING: &str = "extra = { chat_template_kwargs = { enable_thinking = false } } in its profile";
 
-fn reasoning(endpoint: &Endpoint, asked: Asked, seen: &[Option<Seen>]) -> Option<Finding> {
+fn reasoning(openai: &OpenAi, asked: Asked, seen: &[Option<Seen>]) -> Option<Finding> {
+    let (endpoint, refused) = (&openai.endpoint, openai.memory.learnt().dropped);
     let reasons = seen.iter().flatten().any(|seen| reasons(&seen.whole));
-    let at_zero = endpoint.sampling.temperature == Some(0.0) && !endpoint.omit.contains("temperature");
+    let sent = !endpoint.omit.contains("temperature") && !refused.contains("temperature");
+    let at_zero = endpoint.sampling.temperature == Some(0.0) && sent;
     (reasons && at_zero).then(|| {
         finding(
             "reasoning",

@@ -94,19 +94,20 @@ impl Change {
     pub(super) fn told(&self, endpoint: &Endpoint, why: &str) -> String {
         let host = endpoint.host();
         let why = why.strip_prefix(host).unwrap_or(why).trim_start();
+        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
         match self {
-            Self::Drop(name) => format!("{host} refused {name}; it is not sent there any more ({why})"),
+            Self::Drop(name) => format!("{host} refused {name}; it is not sent there any more{why}"),
             Self::OtherMaxField => {
                 let field = endpoint.bound();
                 format!(
-                    "{host} refused {}; {} is sent there in its place ({why})",
+                    "{host} refused {}; {} is sent there in its place{why}",
                     field.name(),
                     field.other().name()
                 )
             }
             Self::OneMessage => {
                 format!(
-                    "{host} does not take these roles; the prompt is sent there as one message of the user ({why})"
+                    "{host} does not take these roles; the prompt is sent there as one message of the user{why}"
                 )
             }
             Self::Lines => {
