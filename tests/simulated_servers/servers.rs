@@ -97,6 +97,9 @@ pub(crate) struct Behavior {
     pub(crate) seeds: bool,
     /// Fields that it takes, and that a client must not stop sending because of another one's fault.
     pub(crate) keeps: &'static [&'static str],
+    /// Requests that it takes beside the calls where no profile is named: to learn what it refuses and what its model needs, and
+    /// after what happens once.
+    pub(crate) extra_requests: usize,
     /// What `doctor` has to say of it: words of one check.
     pub(crate) doctor: &'static [&'static [&'static str]],
 }
@@ -425,6 +428,7 @@ pub(crate) fn ollama() -> Behavior {
         tail: Tail::Own,
         seeds: true,
         keeps: &["temperature", "top_p", "seed"],
+        extra_requests: 2,
         doctor: &[STOP_CUTS, &["max_tokens", "reason"]],
     }
 }
@@ -530,6 +534,7 @@ pub(crate) fn openai() -> Behavior {
         usage: detailed,
         seeds: false,
         keeps: &["seed"],
+        extra_requests: 5,
         doctor: &[
             &["refused max_tokens"],
             &["refused temperature"],
@@ -592,6 +597,7 @@ pub(crate) fn anthropic() -> Behavior {
         refuses: anthropic_refuses,
         seeds: false,
         keeps: &[],
+        extra_requests: 2,
         doctor: &[&["refused temperature"], &["seed", "not heeded"]],
         ..ollama()
     }
@@ -626,6 +632,7 @@ pub(crate) fn litellm() -> Behavior {
         key: Some("OPENAI_API_KEY"),
         refuses: litellm_refuses,
         keeps: &["temperature"],
+        extra_requests: 3,
         doctor: &[&["refused seed"], &["refused top_p"]],
         headers: "x-litellm-model-id: 1\r\n",
         tail: Tail::EmptyDelta,
@@ -667,6 +674,7 @@ pub(crate) fn openrouter_claude() -> Behavior {
         listed: "anthropic/claude-sonnet-4.5",
         refuses: openrouter_claude_refuses,
         keeps: &["temperature"],
+        extra_requests: 2,
         doctor: &[&["refused top_p"]],
         thinking: Thinking::No,
         style: Style::Remark,
@@ -705,6 +713,7 @@ pub(crate) fn openrouter() -> Behavior {
         thinking: Thinking::Channel,
         cuts_to: None,
         mishap: openrouter_mishap,
+        extra_requests: 3,
         doctor: &[&["max_tokens", "reason"]],
         comments: ": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n",
         usage: |counts| {
@@ -751,6 +760,7 @@ pub(crate) fn gemini() -> Behavior {
         mishap: gemini_mishap,
         seeds: false,
         keeps: &["temperature", "top_p", "stop"],
+        extra_requests: 3,
         doctor: &[&["max_tokens"]],
         usage: |counts| json!({"prompt_tokens": counts.prompt, "completion_tokens": counts.answer, "total_tokens": counts.total()}),
         tail: Tail::Finish,
@@ -816,6 +826,7 @@ pub(crate) fn deepseek() -> Behavior {
         listed: "deepseek-flash",
         key: Some("DEEPSEEK_API_KEY"),
         seeds: false,
+        extra_requests: 2,
         doctor: &[&["reason"]],
         style: Style::ThoughtAndAction,
         thinking: Thinking::Channel,
