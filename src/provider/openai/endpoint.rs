@@ -193,6 +193,7 @@ impl Default for Reasoning {
 
 /// A model behind a server.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a server")]
 pub struct Endpoint {
     /// The model's name there.
     pub model: String,
