@@ -51,6 +51,7 @@ pub use prompt::PromptView;
 pub use runs::Runs;
 pub use search::Search;
 pub use step::StepView;
+pub(crate) use step::open_texts;
 pub use summary::Summary;
 
 pub(crate) use super::update::{after, place};

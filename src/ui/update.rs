@@ -14,7 +14,7 @@ mod turn;
 mod undo;
 
 pub(crate) use cursor::{after, place};
-pub(crate) use lesson::{chosen as chosen_lesson, kind_to_type};
+pub(crate) use lesson::{advice_kind, chosen as chosen_lesson, kind_to_type};
 pub(crate) use news::ended;
 pub use undo::Labels;
 
@@ -26,7 +26,7 @@ use super::model::{Cursor, Focus, Model, Tone};
 use super::msg::{Msg, Request};
 use super::overlay::{self, Reaction};
 use super::view::Scratch;
-use crate::domain::{Autonomy, EndReason};
+use crate::domain::{Autonomy, EndReason, Kind};
 use crate::engine::{Command, LessonWish, Pace};
 use crossterm::event::KeyEventKind;
 use std::time::Duration;
@@ -82,6 +82,9 @@ pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -
 fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<Request>) -> Vec<Request> {
     let mut rest = Vec::new();
     for request in requests {
+        if let Some(kind) = added_kind(&request).filter(|_| !look.reading()) {
+            lesson::show_lane(model, look, kind);
+        }
         match request {
             Request::Go(cursor) => cursor::go(model, look, cursor),
             Request::Marks(marks) => model.marks = marks,
@@ -386,6 +389,19 @@ fn again(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     }
     wants.push(Request::Send(Command::Begin(Box::new(episode.task.clone()))));
     wants
+}
+
+/// The kind of a lesson that a request adds.
+fn added_kind(request: &Request) -> Option<Kind> {
+    let commands = match request {
+        Request::Send(command) => std::slice::from_ref(command),
+        Request::Fork(fork) => fork.then.as_slice(),
+        _ => return None,
+    };
+    commands.iter().find_map(|command| match command {
+        Command::Lesson(LessonWish::Add { kind, .. } | LessonWish::Accept { kind, .. }) => Some(*kind),
+        _ => None,
+    })
 }
 
 /// Words of the mentor that a person accepts are a lesson from now on, also where they were found in the past.

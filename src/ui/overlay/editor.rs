@@ -281,10 +281,14 @@ impl Editor {
         if requests.iter().any(|r| matches!(r, Request::Send(_))) {
             let again = look.keymap.label(Action::AskAgain).unwrap_or_default();
             let asked = look.thinking() || look.moment.head.awaiting().is_some();
+            let saved = match &self.of {
+                None => format!("saved as {}; ", self.kind.name()),
+                Some(_) => String::new(),
+            };
             requests.push(Request::Say(if asked && !again.is_empty() {
-                format!("counts from the next prompt; {again} asks this turn again with it")
+                format!("{saved}counts from the next prompt; {again} asks this turn again with it")
             } else {
-                "counts from the next prompt".to_owned()
+                format!("{saved}counts from the next prompt")
             }));
         }
         Reaction { requests, close: true }
@@ -396,23 +400,22 @@ impl Overlay for Editor {
         }
         let value = |at: At| if self.at == at { Role::Chosen } else { Role::Text };
         let turn = |at: At, word: &str| if self.at == at { format!("< {word} >") } else { word.to_owned() };
+        let pair = self.typed_pair().is_some();
+        let kind = if pair { Kind::Error } else { self.kind };
         let pieces = [
             (label(At::Kind), "Kind ".to_owned()),
-            (value(At::Kind), turn(At::Kind, self.kind.name())),
+            (value(At::Kind), turn(At::Kind, kind.name())),
             (label(At::Scope), "   Reach ".to_owned()),
             (value(At::Scope), turn(At::Scope, scope_word(self.scope))),
         ];
         put_line(&pieces, take(1), canvas);
-        let pair = self.typed_pair().is_some();
         let told = match (self.note, self.evidence.is_empty()) {
             (None, _) if pair => {
                 (Role::Dim, "Saved as an Error: a mistake -> what to do instead.".to_owned())
             }
             (Some(note), _) => (Role::Warn, note.to_owned()),
             (None, false) => (Role::Dim, format!("rests on: {}", self.evidence)),
-            (None, true) => {
-                (Role::Dim, "It is in the very next prompt; the pool keeps every version.".to_owned())
-            }
+            (None, true) => (Role::Dim, "In the next prompt; every version is kept.".to_owned()),
         };
         put_line(&[told], take(1), canvas);
     }

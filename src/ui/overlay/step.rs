@@ -3,7 +3,9 @@
 use super::made::Made;
 use super::window::{Line, Page, Scroll, paragraph};
 use super::{Draft, Overlay, Reaction, scrolled};
-use crate::domain::{FailureKind, LessonText, NoteKind, PromptRecord, Reflection, Seq, Step, Usage, price};
+use crate::domain::{
+    FailureKind, Kind, LessonStatus, LessonText, NoteKind, PromptRecord, Reflection, Seq, Step, Usage, price,
+};
 use crate::engine::{Effect, Event};
 use crate::report::source_words;
 use crate::ui::canvas::Canvas;
@@ -11,40 +13,43 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::update::advice_kind;
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
+use std::cell::Cell;
 
 /// A step; 0 is the beginning of the episode.
 pub struct StepView {
     number: u32,
     scroll: Scroll,
     made: Made,
-    /// Something that the mentor said was not kept here.
-    drops: bool,
-    /// The one of those texts that is offered next, and those that were.
+    /// The step whose texts that were not kept are offered; none: nothing is left to take.
+    offers: Cell<Option<u32>>,
+    /// The place of the text that is offered next.
     next: usize,
 }
 
 impl StepView {
     /// Of this step of the listed episode.
     pub fn new(number: u32, look: &Look<'_>) -> Self {
-        let drops = look.step(number).is_some_and(|step| dropped(step, look).next().is_some());
-        Self { number, scroll: Scroll::default(), made: Made::default(), drops, next: 0 }
+        let offers = Cell::new(offering_step(number, look));
+        Self { number, scroll: Scroll::default(), made: Made::default(), offers, next: 0 }
     }
 
     /// Offers the next of the texts that were not kept, as the lesson it would have been.
     fn accept(&mut self, look: &Look<'_>) -> Reaction {
-        let Some(step) = look.step(self.number) else { return Reaction::default() };
-        let all: Vec<_> = dropped(step, look).collect();
+        let step = self.offers.get().and_then(|number| look.step(number));
+        let all: Vec<_> = step.into_iter().flat_map(|step| dropped(step, look)).collect();
         // One that is a lesson by now is offered no more.
-        let known = |text: &LessonText| look.moment.head.pool.all().any(|lesson| lesson.text() == text);
-        let open = (0..all.len()).map(|n| (self.next + n) % all.len()).find(|n| !known(all[*n].1));
-        let Some(at) = open else {
-            return Reaction::want(Request::Say("all of it is in the pool already".to_owned()));
+        let mut places = (0..all.len()).map(|n| (self.next + n) % all.len());
+        let Some(at) = places.find(|n| taken(all[*n].1, look).is_none()) else {
+            return Reaction::want(Request::Say("every text is a lesson already".to_owned()));
         };
         self.next = at + 1;
         let (reflection, text) = all[at];
-        let mut draft = Draft::new(reflection.kind);
+        // A text without a solution is no mistake to warn of: as an Error it would read "The mistake: ...".
+        let advice = (reflection.kind == Kind::Error && text.solution.is_none()).then(|| advice_kind(look));
+        let mut draft = Draft::new(advice.flatten().unwrap_or(reflection.kind));
         draft.text.clone_from(&text.text);
         draft.solution = text.solution.clone().unwrap_or_default();
         let evidence = format!("the mentor's words at step {}, accepted by you", reflection.step);
@@ -59,8 +64,46 @@ impl StepView {
             lines.extend(failures(self.number, look, columns));
             return lines;
         };
-        step_lines(step, look, columns)
+        let mut lines = step_lines(step, look, columns);
+        if let Some(other) = self.offers.get().filter(|other| *other != self.number) {
+            let count = look.step(other).map_or(0, |step| open_texts(step, look));
+            let key = look.keymap.label_in(Mode::Step, Action::AcceptLesson).unwrap_or_default();
+            let words = match count {
+                1 => format!("1 text at step {other}; {key} takes it as a lesson"),
+                _ => format!("{count} texts at step {other}; {key} takes them as lessons"),
+            };
+            lines.extend(paragraph((Role::Dim, &label("not kept")), Role::Dim, &words, columns));
+        }
+        lines
     }
+}
+
+/// The step whose texts the details of a step offer: its own, else, for a step without an answer yet, those of the latest
+/// step that has some left.
+fn offering_step(number: u32, look: &Look<'_>) -> Option<u32> {
+    /// Steps that are looked back at most.
+    const BACK: usize = 50;
+    let own = look.step(number)?;
+    if open_texts(own, look) > 0 {
+        return Some(number);
+    }
+    if own.answer.is_some() {
+        return None;
+    }
+    let mut earlier = (1..number).rev().take(BACK);
+    earlier.find(|number| look.step(*number).is_some_and(|step| open_texts(step, look) > 0))
+}
+
+/// How many texts of a step's reflections were not kept and are no lesson yet.
+pub(crate) fn open_texts(step: &Step, look: &Look<'_>) -> usize {
+    dropped(step, look).filter(|(_, text)| taken(text, look).is_none()).count()
+}
+
+/// The number of the lesson that a text has become.
+fn taken(text: &LessonText, look: &Look<'_>) -> Option<u32> {
+    let mut lessons = look.moment.head.pool.all().filter(|lesson| lesson.status != LessonStatus::Retired);
+    let lesson = lessons.find(|lesson| lesson.versions.iter().any(|version| version.text == *text))?;
+    Some(lesson.number)
 }
 
 /// The texts of a step's reflections that were not kept, in order.
@@ -163,6 +206,9 @@ fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
         for text in &reflection.dropped {
             let solution = text.solution.as_ref().map(|s| format!(" {} {s}", look.glyphs.instead));
             say("not kept", Role::Dim, &format!("{}{}", text.text, solution.unwrap_or_default()));
+            if let Some(number) = taken(text, look) {
+                say("", Role::Person, &format!("taken as lesson {number}"));
+            }
         }
     }
     for remark in &step.remarks {
@@ -275,7 +321,7 @@ impl Overlay for StepView {
     }
 
     fn mode(&self) -> Mode {
-        if self.drops { Mode::Step } else { Mode::Overlay }
+        if self.offers.get().is_some() { Mode::Step } else { Mode::Overlay }
     }
 
     fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
@@ -292,6 +338,7 @@ impl Overlay for StepView {
     }
 
     fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        self.offers.set(offering_step(self.number, look));
         let title =
             if self.number == 0 { "The beginning".to_owned() } else { format!("Turn {}", self.number) };
         let page = Page { title: &title, columns: 96, mode: self.mode(), scroll: &self.scroll };

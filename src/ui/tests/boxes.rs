@@ -2,7 +2,8 @@
 
 use super::Stage;
 use super::overlays::{admissible, lost, typed};
-use crate::domain::{By, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs};
+use crate::domain::{By, Fate, Kind, LessonOrigin, LessonStatus, LessonText, Scope, ShownAs};
+use crate::driver::{Halt, Health};
 use crate::engine::{Cause, Command, Event, LessonWish};
 use crate::ui::fixture::kitchen;
 use crate::ui::model::Focus;
@@ -112,7 +113,13 @@ fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
     let text = LessonText::plain("Two\nlines.\n\nThree.");
     let wish = LessonWish::add(Kind::Abstract, Scope::Environment, text, String::new());
     assert_eq!(wants, [Request::Send(Command::Lesson(wish))]);
-    assert!(stage.model.notice.as_ref().is_some_and(|n| n.text.starts_with("counts from the next prompt")));
+    assert!(
+        stage
+            .model
+            .notice
+            .as_ref()
+            .is_some_and(|n| n.text.starts_with("saved as Abstract; counts from the next prompt"))
+    );
     assert_eq!(stage.model.drafts, []);
 }
 
@@ -200,6 +207,85 @@ fn words_of_the_mentor_that_were_not_kept_can_be_taken_as_lessons() {
     stage.press("i");
     stage.press("a");
     assert_eq!(evidence(&mut stage).0, never);
+}
+
+/// The tab with the Errors stayed: only the count of another tab changed, as if nothing had been saved.
+#[test]
+fn a_saved_lesson_was_behind_another_tab() {
+    for (w, h) in [(80, 24), (60, 16)] {
+        let mut stage = Stage::new(kitchen(), w, h);
+        let words = "Look on a shelf first.";
+        stage.press("a");
+        typed(&mut stage, words);
+        stage.press("Enter");
+        stage.model.notice = None;
+        stage.fixture.lesson(Kind::Abstract, LessonText::plain(words), LessonOrigin::Person);
+        let shown = super::screen(&stage.draw());
+        assert!(shown.contains("[Abstract") && shown.contains(words), "{shown}");
+    }
+}
+
+/// `i` at the proposal offered nothing; a refusal was taken as "The mistake" and offered again after that.
+#[test]
+fn a_text_not_kept_was_out_of_reach_at_the_proposal_and_stayed_on_offer() {
+    let mut fixture = kitchen();
+    fixture.take("go to stoveburner 1", By::Actor, "Nothing happens.", 0.5, serde_json::Value::Null);
+    let question = crate::domain::Question::reflect(Kind::Error);
+    let calls = fixture.ask_mentor(&[question]);
+    let sorry = "I'm sorry, but I can't help with that.";
+    fixture.answered_in_part(calls[0], question, &[], &["no list"], &[sorry]);
+    fixture.ask();
+    fixture.propose(None, Some("look"));
+    fixture.pause();
+    let mut stage = Stage::new(fixture, 80, 24);
+    let shown = super::screen(&stage.draw());
+    assert!(shown.contains("i, then a: take the text not kept as a lesson"), "{shown}");
+    stage.press("i");
+    let shown = super::screen(&stage.draw());
+    let offer = "a takes it as a lesson";
+    assert!(shown.contains(offer) && shown.contains("a take"), "{shown}");
+    stage.press("a");
+    let wants = stage.press("Enter");
+    let is = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonWish::Accept { kind: Kind::Abstract, text, .. })) if text.text == sorry);
+    assert!(wants.iter().any(is), "{wants:?}");
+    stage.fixture.lesson(Kind::Abstract, LessonText::plain(sorry), LessonOrigin::Person);
+    stage.model.notice = None;
+    let shown = super::screen(&stage.draw());
+    assert!(!shown.contains(offer) && !shown.contains("not kept"), "{shown}");
+    assert_eq!(stage.press("a"), []);
+    assert_eq!(stage.model.overlays.len(), 1, "nothing is left to take");
+    stage.press("Esc");
+    assert!(!super::screen(&stage.draw()).contains("i, then a"));
+    stage.press("Left");
+    stage.press("i");
+    let shown = super::screen(&stage.draw());
+    assert!(shown.contains("taken as lesson") && !shown.contains("a take as"), "{shown}");
+}
+
+/// The hint was cut at 60 columns, and the kind was not the one that the hint below it named.
+#[test]
+fn the_lesson_box_said_one_kind_and_saved_another() {
+    let mut stage = Stage::new(kitchen(), 60, 16);
+    stage.press("a");
+    let shown = super::screen(&stage.draw());
+    assert!(shown.contains("In the next prompt; every version is kept."), "{shown}");
+    typed(&mut stage, "Searched drawers. -> Look on a shelf first.");
+    let shown = super::screen(&stage.draw());
+    assert!(shown.contains("Kind Error") && shown.contains("Saved as an Error"), "{shown}");
+}
+
+/// The card still offered `Enter do it` and `r ask again` while nothing could be written.
+#[test]
+fn a_halted_session_offered_the_keys_of_its_proposal() {
+    let mut stage = Stage::new(kitchen(), 80, 24);
+    assert!(super::screen(&stage.draw()).contains("Enter do it"));
+    let halt = Halt { why: "no space left".to_owned(), saved: None };
+    stage.fixture.store.edit_live(|live| live.health = Health::Halted(halt));
+    let shown = super::screen(&stage.draw());
+    assert!(shown.contains("r tries again"), "{shown}");
+    for words in ["Enter do it", "ask again", "does what is proposed"] {
+        assert!(!shown.contains(words), "{words}: {shown}");
+    }
 }
 
 #[test]

@@ -93,16 +93,28 @@ pub(crate) fn kind(model: &Model, look: &Look<'_>) -> Kind {
     several.or_else(|| lane?.kinds.first().copied()).unwrap_or(Kind::Error)
 }
 
+/// The kind of the method whose lessons are advice, if it has one.
+pub(crate) fn advice_kind(look: &Look<'_>) -> Option<Kind> {
+    const ADVICE: [Kind; 4] = [Kind::Abstract, Kind::Lesson, Kind::Plan, Kind::Positive];
+    let kinds = look.kinds();
+    ADVICE.into_iter().find(|kind| kinds.contains(kind))
+}
+
+/// Shows the lane of a kind with its newest lesson, so that a lesson that was just saved can be seen.
+pub(super) fn show_lane(model: &mut Model, look: &Look<'_>, kind: Kind) {
+    if let Some(lane) = look.lanes().iter().position(|lane| lane.kinds.contains(&kind)) {
+        (model.lane, model.lesson) = (Some(lane), None);
+    }
+}
+
 /// The kind of a lesson that a person begins to type. It is advice unless a lane of another kind has the focus; also over the
 /// lane of Errors, for there a sentence alone would be told as a mistake that was made.
 pub(crate) fn kind_to_type(model: &Model, look: &Look<'_>) -> Kind {
-    const ADVICE: [Kind; 4] = [Kind::Abstract, Kind::Lesson, Kind::Plan, Kind::Positive];
     let kinds = look.kinds();
     let focused = (model.focus == crate::ui::Focus::Lanes)
         .then(|| kind(model, look))
         .filter(|kind| *kind != Kind::Error);
-    let advice = || ADVICE.into_iter().find(|kind| kinds.contains(kind));
-    focused.or_else(advice).or_else(|| kinds.first().copied()).unwrap_or(Kind::Abstract)
+    focused.or_else(|| advice_kind(look)).or_else(|| kinds.first().copied()).unwrap_or(Kind::Abstract)
 }
 
 pub(super) fn delete(model: &mut Model, look: &Look<'_>) -> Vec<Request> {

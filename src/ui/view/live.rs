@@ -8,10 +8,10 @@ use crate::driver::LiveCall;
 use crate::engine::{Effect, Failure, State};
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
-use crate::ui::keymap::Action;
+use crate::ui::keymap::{Action, Mode};
 use crate::ui::look::Look;
 use crate::ui::model::Model;
-use crate::ui::overlay::task_left;
+use crate::ui::overlay::{open_texts, task_left};
 use crate::ui::theme::Role;
 
 /// A picture of the turning mark stands for so long.
@@ -48,7 +48,13 @@ pub(super) fn live_rows(look: &Look<'_>, measure: Measure, model: &Model) -> Vec
     troubles(&mut w, look, state);
     // The card of an ended episode says what can be done.
     let carded = state.open_episode().is_none() && !model.overlays.is_empty();
-    if state.waits() && state.run.is_some() && !look.reading() && !carded && !w.names_a_key() {
+    if state.waits()
+        && state.run.is_some()
+        && !look.reading()
+        && look.halted().is_none()
+        && !carded
+        && !w.names_a_key()
+    {
         next(&mut w, look, state);
     }
     let mut rows = w.rows();
@@ -69,7 +75,8 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     } else if state.world_busy() {
         w.line(2, [(Role::Dim, format!("{} the world is answering", look.glyphs.more))]);
     }
-    if look.reading() {
+    // While nothing can be written only another try of that does anything; the footer names its key.
+    if look.reading() || look.halted().is_some() {
         return;
     }
     // The call was broken off before it proposed anything, or the place was opened for a person who gave it back.
@@ -109,6 +116,25 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
     // An action of a plan was asked of nobody, so nobody can be told why it is refused.
     let known = if step.call.is_some() { pairs.len() } else { 2 };
     w.line(2, keys(look, &pairs[..known]));
+    not_kept(w, look, step);
+}
+
+/// The keys that take texts of the mentor about the step before a proposal that were not kept.
+fn not_kept(w: &mut Writer<'_>, look: &Look<'_>, proposal: &Step) {
+    let before = proposal.number.checked_sub(1).and_then(|number| look.step(number));
+    let count = before.map_or(0, |step| open_texts(step, look));
+    let details = look.keymap.label(Action::Inspect);
+    let (Some(details), Some(take)) = (details, look.keymap.label_in(Mode::Step, Action::AcceptLesson))
+    else {
+        return;
+    };
+    let what = match count {
+        0 => return,
+        1 => "the text not kept as a lesson",
+        _ => "the texts not kept as lessons",
+    };
+    let words = format!("{details}, then {take}: take {what}");
+    w.text((Role::Dim, ""), 2, Role::Dim, &words);
 }
 
 /// What the next keys are, where nothing that waits has named its own.
@@ -269,7 +295,7 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
         w.text((Role::Dim, ""), 2, Role::Dim, words);
     }
     let count = state.troubles().count();
-    if count == 0 || look.reading() {
+    if count == 0 || look.reading() || look.halted().is_some() {
         return;
     }
     let mut pairs = vec![(Action::AskAgain, if count > 1 { "try all again" } else { "try again" })];
