@@ -112,9 +112,10 @@ impl ModelBox {
                     add(model, "of the configuration");
                 }
                 let now = run.map(|r| r.who(asked));
-                for model in run.into_iter().flat_map(|r| [&r.actor, &r.mentor]) {
+                let roles = run.map(|r| [(&r.actor, "the actor"), (&r.mentor, "the mentor")]);
+                for (model, role) in roles.into_iter().flatten() {
                     if model.starts_with("openai:") {
-                        add(model, if now == Some(model) { "in force now" } else { "of this run" });
+                        add(model, if now == Some(model) { "in force now" } else { role });
                     }
                 }
                 if let Some(Ok(ModelList { server, names })) = self.listing(asked) {
@@ -148,7 +149,11 @@ impl ModelBox {
         let Purpose::Model(asked) = self.purpose else { return None };
         match self.listing(asked) {
             None => Some("asking the server for its models...".to_owned()),
-            Some(Err(why)) => Some(format!("no list of models: {why}")),
+            // Of what the server says about the key only the beginning would fit the row.
+            Some(Err(why)) => Some(match why.split_once(" answered 401: ") {
+                Some((server, _)) => format!("no list of models: {server} rejects the key (401)"),
+                None => format!("no list of models: {why}"),
+            }),
             Some(Ok(ModelList { server, names })) => {
                 names.is_empty().then(|| format!("{server} lists no models"))
             }
@@ -235,7 +240,10 @@ impl ModelBox {
         let host = address.split_once("://").map_or(address, |(_, rest)| rest);
         let host = host.split('/').next().unwrap_or(host);
         let at = if host.is_empty() { String::new() } else { format!(" at {host}") };
-        format!("Now: {now}{at}; {}", run.sampling_told(asked))
+        let unsent = look.moment.head.unsent(asked);
+        let sampling =
+            if unsent.is_empty() { run.sampling_told(asked) } else { sampling_in_force(run, asked, &unsent) };
+        format!("Now: {now}{at}; {sampling}")
     }
 
     fn accept(&mut self, look: &Look<'_>) -> Reaction {
@@ -324,6 +332,50 @@ impl ModelBox {
             (Role::Dim, format!("  {}", crate::text::one_line(about))),
         ]
     }
+}
+
+/// The sampling parameters as they are sent, with what was learnt of the server, and the names of what is left out because
+/// of it. `unsent` has the lines of [`State::unsent`].
+fn sampling_in_force(run: &RunSpec, asked: Asked, unsent: &[String]) -> String {
+    // Older sessions have "not sent".
+    const LEFT_OUT: [&str; 3] = ["the server refused", "left out", "not sent"];
+    let lines = || unsent.iter().filter_map(|line| line.split_once(": "));
+    let name = |head: &str| head.split(' ').next().unwrap_or_default().to_owned();
+    let refused = |why: &str| LEFT_OUT.iter().any(|words| why.starts_with(words));
+    let mut words = Vec::new();
+    for knob in &KNOBS {
+        let of_knob = || lines().filter(|(head, _)| name(head) == knob.name).map(|(_, why)| why);
+        let (Some(value), _) = run.sampled(asked, knob) else { continue };
+        if of_knob().any(refused) {
+            continue;
+        }
+        let mut value = Knob::words(&value);
+        let bound = of_knob().filter_map(|why| raised(why, &value)).max();
+        if let Some(bound) = bound {
+            value = bound.to_string();
+        }
+        words.push(format!("{} {value}", knob.name));
+    }
+    if words.is_empty() {
+        words.push("as its profile has it".to_owned());
+    }
+    let left_out = lines().filter(|(head, why)| refused(why) || head.starts_with("stop at a newline"));
+    // The stop has two lines to be told apart; of the others the name will do.
+    let left_out =
+        left_out.map(|(head, _)| if head.starts_with("stop") { head.to_owned() } else { name(head) });
+    let left_out: Vec<String> = left_out.collect();
+    let sampling = words.join(", ");
+    if left_out.is_empty() { sampling } else { format!("{sampling}; left out: {}", left_out.join(", ")) }
+}
+
+/// The bound that is sent in place of `value`, where that was raised for the model.
+fn raised(why: &str, value: &str) -> Option<u64> {
+    let number = |words: &str| words.split(' ').next().and_then(|n| n.parse::<u64>().ok());
+    if let Some(least) = why.strip_prefix("at least ").and_then(number) {
+        return value.parse().ok().map(|value: u64| value.max(least));
+    }
+    let (bound, cut) = why.split_once(" in place of ")?;
+    (cut.split(' ').next() == Some(value)).then(|| number(bound)).flatten()
 }
 
 /// Rows inside.

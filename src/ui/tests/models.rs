@@ -93,6 +93,9 @@ fn after_a_failed_call_another_model_or_a_recorded_reply_can_be_had() {
     stage.model.models = ["openai:big profile far".to_owned()].into();
     let text = screen(&stage.draw());
     assert!(text.contains("O another model") && text.contains("Y a recorded reply"), "{text}");
+    // A variable of a running program can't be set from outside.
+    assert!(text.contains("to set the key: quit, set it, then resume"), "{text}");
+    let text = screen(&Stage::new(failed(FailureKind::NotFound), 80, 24).draw());
     assert!(text.contains("most likely fail again"), "{text}");
     assert!(!screen(&Stage::new(failed(FailureKind::Busy), 80, 24).draw()).contains("fail again"));
     stage.press("O");
@@ -167,6 +170,46 @@ fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {
     typed(&mut stage, "openai:mine");
     let wants = stage.press("Enter");
     assert!(matches!(wants.as_slice(), [Request::Send(Command::ChangeRun(_))]), "{wants:?}");
+}
+
+/// The box still named the values that the server had refused and the bound before it was raised.
+#[test]
+fn the_model_box_showed_values_that_were_not_in_force() {
+    let mut f = failed(FailureKind::NotFound);
+    let mut spec = f.state.run.as_deref().cloned().unwrap();
+    let sampling = json!({"temperature": 0.0, "top_p": 0.7, "max_tokens": 256});
+    spec.settings.set("actor.sampling", sampling, SettingOrigin::Config);
+    "openai:wise".clone_into(&mut spec.mentor);
+    f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+    let call = f.state.trouble.as_ref().map_or(CallId(0), |t| t.0.call());
+    let mut stage = Stage::new(f, 120, 36);
+    stage.press("O");
+    let learnt = |stage: &mut Stage, what: &[&str]| {
+        let what = what.iter().map(|w| (*w).to_owned()).collect();
+        stage.fixture.write(Cause::Model, Event::SettingsUnsent { call, asked: Asked::Actor, what });
+        screen(&stage.draw())
+    };
+    let text = learnt(
+        &mut stage,
+        &["max_tokens: 512 in place of 256 for small at h, whose replies the smaller limit cut off"],
+    );
+    assert!(text.contains("temperature 0.0, top_p 0.7, max_tokens 512"), "{text}");
+    let text = learnt(
+        &mut stage,
+        &[
+            "top_p: the server refused it",
+            "stop at a newline: it cut off the action of small at h",
+            "max_tokens: at least 4096 for small at h, whose reasoning used up the smaller limit",
+        ],
+    );
+    let now = "temperature 0.0, max_tokens 4096; left out: top_p, stop";
+    assert!(text.contains(now), "{text}");
+    assert!(text.contains("openai:wise  the mentor"), "{text}");
+    stage.model.size = (60, 16);
+    let why = "h answered 401: Incorrect API key provided: you can find your API key in the settings";
+    stage.tell(Msg::Answer(Answer::Models { asked: Asked::Actor, listed: Err(why.to_owned()) }));
+    let text = screen(&stage.draw());
+    assert!(text.contains("no list of models: h rejects the key (401)"), "{text}");
 }
 
 #[test]

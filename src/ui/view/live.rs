@@ -3,7 +3,7 @@
 mod broken;
 
 use super::rows::{Measure, Parts, Row, Writer};
-use crate::domain::{Asked, Autonomy, Question, Stage, Step};
+use crate::domain::{Asked, Autonomy, FailureKind, Question, Stage, Step};
 use crate::driver::LiveCall;
 use crate::engine::{Effect, Failure, State};
 use crate::provider::Phase;
@@ -289,8 +289,11 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
             "you changed the words of its prompt: another try sends them",
         );
     }
-    let fails_again = state.troubles().filter_map(|(_, f)| f.kind).any(|kind| !kind.passes());
-    if fails_again {
+    let kinds = || state.troubles().filter_map(|(_, failure)| failure.kind);
+    if kinds().any(|kind| kind == FailureKind::Credentials) {
+        // A variable of a running program can't be set from outside.
+        w.text((Role::Dim, ""), 2, Role::Dim, "to set the key: quit, set it, then resume");
+    } else if kinds().any(|kind| !kind.passes()) {
         let words = "asked again as it is, it will most likely fail again";
         w.text((Role::Dim, ""), 2, Role::Dim, words);
     }
