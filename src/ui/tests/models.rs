@@ -252,7 +252,10 @@ fn a_recorded_reply_and_what_is_not_sent_are_told() {
     assert!(text.contains("recorded reply, taken from session s1"), "{text}");
     stage.press("p");
     let text = screen(&stage.draw());
-    assert!(text.contains("changed in the request: seed: the server refused it") && !text.contains("top_k"), "{text}");
+    assert!(
+        text.contains("changed in the request: seed: the server refused it") && !text.contains("top_k"),
+        "{text}"
+    );
     stage.press("Esc");
     stage.press("i");
     let text = screen(&stage.draw());
