@@ -16,7 +16,7 @@ pub(super) fn none() -> Fault {
     )
 }
 
-pub(super) fn start(_: &Config, _: Plan, _: &args::Screen, _: &[String], _: &mut Out) -> Result<(), Fault> {
+pub(super) fn start(_: &Config, _: Plan, _: &args::Screen, _: Vec<String>, _: &mut Out) -> Result<(), Fault> {
     Err(none())
 }
 
