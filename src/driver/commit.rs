@@ -366,7 +366,7 @@ fn stamped(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelop
 }
 
 /// The time by the wall clock. The one place that reads it for the journal. The last time that can be written, where the clock
-/// is beyond that: no session starts then ([`clock_is_sound`]).
+/// is beyond that: no session starts then (`clock_is_sound`).
 pub fn now() -> Timestamp {
     stamp(SystemTime::now()).unwrap_or(Timestamp::MAX)
 }
