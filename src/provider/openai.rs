@@ -28,6 +28,7 @@ mod redactor;
 mod request;
 mod retry;
 mod secrets;
+mod stream_redactor;
 mod think;
 #[cfg(feature = "tls")]
 mod tls;

@@ -8,7 +8,8 @@ use super::error;
 use super::frames::{Frame, Framer};
 use super::memory::Learnt;
 use super::received::Body;
-use super::redactor::{Redactor, Veil};
+use super::redactor::Redactor;
+use super::stream_redactor::StreamRedactor;
 use super::think::{Part, Splitter, Stopper};
 use crate::provider::{Delta, FailureKind, Phase, ProviderError};
 use futures_util::FutureExt as _;
@@ -36,7 +37,7 @@ pub(super) struct Answer<'a> {
     redactor: Redactor,
     tell: &'a UnboundedSender<Delta>,
     framer: Framer,
-    veils: [Veil; 2],
+    veils: [StreamRedactor; 2],
     splitter: Splitter,
     stopper: Stopper,
     counts: Option<Counts>,
@@ -142,7 +143,7 @@ impl<'a> Answer<'a> {
             endpoint,
             tell,
             framer: Framer::default(),
-            veils: [Veil::new(redactor.clone()), Veil::new(redactor.clone())],
+            veils: [StreamRedactor::new(redactor.clone()), StreamRedactor::new(redactor.clone())],
             redactor: redactor.clone(),
             splitter: Splitter::new(&endpoint.reasoning, endpoint.reasoning.opened || learnt.opened),
             stopper: Stopper::new(stops),

@@ -313,7 +313,7 @@ impl Profile {
 fn first_bytes(path: &str) -> std::io::Result<String> {
     use std::io::Read as _;
     let mut text = String::new();
-    std::fs::File::open(path)?.take(64 << 10).read_to_string(&mut text)?;
+    crate::files::open(std::path::Path::new(path))?.take(64 << 10).read_to_string(&mut text)?;
     Ok(text)
 }
 
@@ -405,6 +405,7 @@ mod tests {
             (json!({"temperature": -1.0}), "temperature = -1"),
             (json!({"key_env": "NOPE"}), "the key is to be in $NOPE, which is not set"),
             (json!({"key_file": "/nowhere/key"}), "/nowhere/key: the key could not be read"),
+            (json!({"key_file": "/dev/zero"}), "/dev/zero: the key could not be read"),
             (
                 json!({"headers": {"x-api-key": "$NOPE"}}),
                 "x-api-key is to be taken from a variable that is not set",

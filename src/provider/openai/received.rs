@@ -50,7 +50,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// A piece of a stream's text. Only a [`Veil`](super::redactor::Veil) gives it back.
+/// A piece of a stream's text. Only a `StreamRedactor` gives it back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Piece(String);
 
@@ -72,7 +72,7 @@ impl Piece {
         self.0.is_empty()
     }
 
-    /// As it came; for the `Veil` alone.
+    /// As it came; for the `StreamRedactor` alone.
     pub(super) fn unredacted(&self) -> &str {
         &self.0
     }
