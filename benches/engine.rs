@@ -9,7 +9,7 @@ mod run;
 
 use divan::Bencher;
 use process::{ending, load, median, verdict};
-use retrospect::domain::{Limits, Prompt, RunSpec, SegmentRecord, Seq, Settings, Turn, Usage};
+use retrospect::domain::{Limits, Prompt, RunSpec, SegmentRecord, Seq, Settings, StepResult, Usage};
 use retrospect::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Reply};
 use retrospect::journal::Writer;
 use retrospect::prompt::{Templates, render};
@@ -176,11 +176,11 @@ impl Rig {
     }
 
     fn world(&mut self, text: &str) {
-        let turn = Turn {
+        let turn = StepResult {
             observation: text.to_owned(),
             valid: true,
             shown: json!({"place": format!("cabinet {}", self.step % 20), "seen": {"cabinet 1": {"open": true, "items": ["apple 1"]}}}),
-            ..Turn::default()
+            ..StepResult::default()
         };
         let call = self.call().call();
         self.feed(&Input::Reply(Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }));
@@ -201,7 +201,7 @@ impl Rig {
         let mut engine = self.copy();
         drive(&mut engine, &Input::Command(Command::Step));
         let call = engine.state.calls.values().next().unwrap().call();
-        let turn = Turn { observation: "You arrive.".to_owned(), valid: true, ..Turn::default() };
+        let turn = StepResult { observation: "You arrive.".to_owned(), valid: true, ..StepResult::default() };
         drive(
             &mut engine,
             &Input::Reply(Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }),

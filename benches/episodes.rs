@@ -12,9 +12,9 @@ mod process;
 mod run;
 
 use process::{ending, load, median, processor_seconds, verdict};
-use retrospect::domain::{EnvInfo, RunSpec, Task, Turn};
+use retrospect::domain::{EnvInfo, RunSpec, StepResult, Task};
 use retrospect::driver::worlds::{self, WorldOptions};
-use retrospect::driver::{Driver, Launch, OpenWorld};
+use retrospect::driver::{Driver, OpenWorld, RunConfig};
 use retrospect::engine::Command;
 use retrospect::env::{EnvError, Environment};
 use retrospect::prompt::Templates;
@@ -91,8 +91,8 @@ fn measure(env: &str, games: &[String]) -> Outcome<()> {
 struct Endless(Box<dyn Environment>);
 
 impl Endless {
-    fn on(turn: Turn) -> Turn {
-        Turn { done: false, won: false, ..turn }
+    fn on(turn: StepResult) -> StepResult {
+        StepResult { done: false, won: false, ..turn }
     }
 }
 
@@ -101,11 +101,11 @@ impl Environment for Endless {
         self.0.info()
     }
 
-    fn reset(&mut self) -> Result<Turn, EnvError> {
+    fn reset(&mut self) -> Result<StepResult, EnvError> {
         self.0.reset().map(Self::on)
     }
 
-    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         self.0.step(action).map(Self::on)
     }
 
@@ -122,16 +122,16 @@ fn play(tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
         let world = worlds::open(task, &WorldOptions::default())?;
         Ok(if endless { Box::new(Endless(world)) } else { world })
     });
-    let launch = Launch::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO)?;
+    let launch = RunConfig::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO)?;
     let meta = run::meta("bench", &spec);
     let (handle, thread, _) = Driver::start(dir.path(), meta, spec, Vec::new(), launch)?;
     handle.send(Command::Run);
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     runtime.block_on(async {
-        let mut news = handle.store.news();
+        let mut news = handle.store.changes();
         loop {
             let head = handle.store.head();
-            if head.over || head.trouble.is_some() || news.changed().await.is_err() {
+            if head.over || head.failed_call.is_some() || news.changed().await.is_err() {
                 break;
             }
         }
@@ -141,7 +141,7 @@ fn play(tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
     if thread.join().is_err() {
         return Err("the driver panicked".into());
     }
-    if let Some((_, failure)) = &state.trouble {
+    if let Some((_, failure)) = &state.failed_call {
         return Err(failure.what.clone().into());
     }
     let steps = state.past.iter().map(|p| p.steps).sum();

@@ -7,7 +7,7 @@ use retrospect::domain::Seq;
 use retrospect::ui::fixture::{Fixture, long};
 use retrospect::ui::keymap::Keymap;
 use retrospect::ui::theme::Theme;
-use retrospect::ui::{Cursor, Look, Model, Moment, Scratch, draw, glyphs};
+use retrospect::ui::{Context, Cursor, FrameInput, Model, Scratch, draw, glyphs};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -26,12 +26,12 @@ fn frame(bencher: divan::Bencher<'_, '_>, events: u64, cursor: Cursor) {
     let fixture = session(events);
     let model = Model { cursor, size: (200, 60), ..Model::default() };
     let (theme, keymap) = (Theme::default(), Keymap::default());
-    let mut moment = Moment::default();
+    let mut moment = FrameInput::default();
     let mut scratch = Scratch::default();
     let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 60));
     bencher.bench_local(|| {
         moment.refresh(&fixture.store, model.cursor);
-        let look = Look {
+        let look = Context {
             store: &fixture.store,
             moment: &moment,
             now: Instant::now(),
@@ -63,8 +63,8 @@ fn fresh(bencher: divan::Bencher<'_, '_>, events: u64) {
     let (theme, keymap) = (Theme::default(), Keymap::default());
     bencher.bench_local(|| {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 60));
-        let moment = Moment::of(&fixture.store, &model);
-        let look = Look {
+        let moment = FrameInput::of(&fixture.store, &model);
+        let look = Context {
             store: &fixture.store,
             moment: &moment,
             now: Instant::now(),

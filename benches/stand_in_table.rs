@@ -18,7 +18,7 @@ mod run;
 
 use retrospect::domain::{EpisodeSummary, Kind, LessonText, Limits, RunSpec, Scope, Task, Usage};
 use retrospect::driver::worlds::{self, WorldOptions};
-use retrospect::engine::{Command, Effect, Engine, Envelope, Input, LessonWish, Reply};
+use retrospect::engine::{Command, Effect, Engine, Envelope, Input, LessonCommand, Reply};
 use retrospect::env::Environment;
 use retrospect::env::babyai::Level;
 use retrospect::env::household::{Difficulty, Kind as HouseholdKind, TaskId};
@@ -242,8 +242,12 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
     let pool = lessons
         .iter()
         .map(|text| {
-            let wish =
-                LessonWish::add(Kind::Abstract, Scope::Environment, LessonText::plain(text), String::new());
+            let wish = LessonCommand::add(
+                Kind::Abstract,
+                Scope::Environment,
+                LessonText::plain(text),
+                String::new(),
+            );
             ("typed".to_owned(), wish)
         })
         .collect();

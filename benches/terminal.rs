@@ -186,17 +186,17 @@ impl Terminal {
 
 /// The screen over a store into which 1,000 events a second are written while a model's answer streams.
 mod streaming {
-    use retrospect::domain::Asked;
+    use retrospect::domain::ModelRole;
     use retrospect::driver::{Handle, LiveCall, Store};
     use retrospect::provider::Phase;
     use retrospect::ui::app::{Options, run as screen};
-    use retrospect::ui::fixture::{Fixture, kitchen};
+    use retrospect::ui::fixture::{Fixture, sample_session};
     use serde_json::Value;
     use std::sync::Arc;
     use std::time::{Duration, Instant};
 
     pub(super) fn run() {
-        let mut fixture = kitchen();
+        let mut fixture = sample_session();
         let store: Arc<Store> = fixture.store.clone();
         let (handle, _inbox) = Handle::new(store.clone());
         std::thread::spawn(move || fill(&mut fixture));
@@ -219,7 +219,7 @@ mod streaming {
                 if live.calls.is_empty() {
                     live.calls.push(LiveCall {
                         call,
-                        asked: Asked::Actor,
+                        asked: ModelRole::Actor,
                         phase: Phase::Answering,
                         reasoning: String::new(),
                         text: String::new(),

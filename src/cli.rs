@@ -1,11 +1,10 @@
 //! The command line: one verb a file, and the only place that prints.
 //!
 //! [`main`] parses, reads the configuration, calls the verb and maps what came of it to an exit code. Verbs return a
-//! [`Fault`] instead of printing errors, so that every error is said in one way, as text or as JSON.
+//! [`CliError`] instead of printing errors, so that every error is said in one way, as text or as JSON.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the command line is where the program speaks")]
 
-mod again;
 #[allow(missing_docs, reason = "flags describe themselves in their help texts")]
 pub mod args;
 mod bounded;
@@ -15,25 +14,27 @@ pub mod config;
 mod demo;
 mod diff;
 mod doctor;
+pub mod error;
 mod export;
-pub mod fault;
 mod first;
 mod kinds;
 mod learn;
 mod lessons;
+mod locate;
 mod manual;
 mod models;
 mod open;
 pub mod out;
 #[cfg(feature = "tui")]
 mod outside;
-mod place;
 mod plain;
 mod play;
 pub mod pool;
+mod printer;
 mod reflexion;
 mod report;
 mod rerun;
+mod rerun_plan;
 mod resume;
 mod run;
 #[cfg(feature = "tui")]
@@ -50,7 +51,6 @@ mod start;
 #[path = "cli/no_start.rs"]
 mod start;
 mod tasks;
-mod tell;
 mod verify;
 mod watch;
 mod worlds;
@@ -62,7 +62,7 @@ use args::{Cli, Verb};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use config::Config;
-use fault::{Fault, FaultKind};
+use error::{CliError, CliErrorKind};
 use out::Out;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
@@ -72,10 +72,10 @@ use std::process::ExitCode;
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let json = asks_for_json(&arguments);
-    let fault = match Cli::try_parse_from(&arguments) {
+    let error = match Cli::try_parse_from(&arguments) {
         Ok(cli) => match verb(cli) {
             Ok(()) => return ExitCode::SUCCESS,
-            Err(fault) => fault,
+            Err(error) => error,
         },
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             // Help that nobody reads is no failure.
@@ -84,18 +84,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Err(error) => typed_wrong(&error, &arguments),
     };
-    say(&fault, json);
-    ExitCode::from(fault.code())
+    say(&error, json);
+    ExitCode::from(error.code())
 }
 
-fn verb(mut cli: Cli) -> Result<(), Fault> {
+fn verb(mut cli: Cli) -> Result<(), CliError> {
     let variable = |name: &str| std::env::var(name).ok();
     let file = cli.common.config.as_deref();
     let (mut config, bad) = match (Config::load(file, variable), &cli.verb) {
         (Ok(config), _) => (config, None),
         // It is there to say what is wrong: all of it.
-        (Err(fault), Some(Verb::Doctor(_))) => (Config::without_file(file, variable), Some(fault)),
-        (Err(fault), _) => return Err(fault),
+        (Err(error), Some(Verb::Doctor(_))) => (Config::without_file(file, variable), Some(error)),
+        (Err(error), _) => return Err(error),
     };
     let path = |p: &Option<std::path::PathBuf>| p.as_ref().map(|p| p.display().to_string());
     config.flag("sessions", path(&cli.common.sessions).as_deref())?;
@@ -145,14 +145,14 @@ fn verb(mut cli: Cli) -> Result<(), Fault> {
 }
 
 /// `--theme` and `--plain` count before the verb as behind it, where the later one wins.
-fn before_the_verb(cli: &mut Cli) -> Result<(), Fault> {
+fn before_the_verb(cli: &mut Cli) -> Result<(), CliError> {
     let before = cli.screen.clone();
     if cli.verb.is_none() || (before.theme.is_none() && !before.plain) {
         return Ok(());
     }
     let Some((look, _)) = look(cli) else {
         let flag = if before.plain { "--plain" } else { "--theme" };
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             format!("{flag}: this verb shows no screen"),
             "leave it out; run, resume, open and demo take it",
         ));
@@ -196,13 +196,13 @@ fn asks_for_json(arguments: &[OsString]) -> bool {
 }
 
 /// What the parser says, as one of our own errors.
-fn typed_wrong(error: &clap::Error, arguments: &[OsString]) -> Fault {
+fn typed_wrong(error: &clap::Error, arguments: &[OsString]) -> CliError {
     let program = Cli::command();
     let verb = arguments.iter().skip(1).find_map(|a| program.find_subcommand(a));
     if let Some(verb) = verb.filter(|_| error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) {
         let choices: Vec<&str> = verb.get_subcommands().map(clap::Command::get_name).collect();
         let name = verb.get_name();
-        return Fault::usage(
+        return CliError::usage(
             format!("`retrospect {name}` needs a word that says what to do: {}", choices.join(", ")),
             format!("see `retrospect {name} --help`"),
         );
@@ -217,21 +217,21 @@ fn typed_wrong(error: &clap::Error, arguments: &[OsString]) -> Fault {
     let message = if details.is_empty() { message } else { format!("{message} {}", details.join(" ")) };
     let verb = verb.map(clap::Command::get_name);
     let help = verb.map_or_else(|| "retrospect --help".to_owned(), |v| format!("retrospect {v} --help"));
-    Fault::usage(message, format!("see `{help}`"))
+    CliError::usage(message, format!("see `{help}`"))
 }
 
-fn say(fault: &Fault, json: bool) {
+fn say(error: &CliError, json: bool) {
     let mut out = Out::new();
-    if fault.kind == FaultKind::Gone || fault.message.is_empty() {
+    if error.kind == CliErrorKind::Gone || error.message.is_empty() {
         return;
     }
     if json {
         // Where nobody reads, nothing is left to be said.
-        let _ = out.json(&fault.json());
+        let _ = out.json(&error.json());
         return;
     }
-    out.note(&format!("retrospect: {}", fault.message));
-    if !fault.hint.is_empty() {
-        out.note(&format!("  {}", fault.hint));
+    out.note(&format!("retrospect: {}", error.message));
+    if !error.hint.is_empty() {
+        out.note(&format!("  {}", error.hint));
     }
 }

@@ -5,33 +5,33 @@
 //! holds the other up.
 
 mod ahead;
-mod anew;
 mod ask;
 mod branch;
+mod checkpoint_writer;
 mod commit;
+mod decision_point;
+mod env_requests;
+mod env_worker;
 mod halted;
-mod host;
-mod keeper;
 mod launch;
-mod orders;
 mod outfit;
+mod past_query;
+mod reply_override;
 mod request;
 mod runner;
-mod stand_in;
+mod snapshot_cache;
 mod store;
-mod then;
-mod trail;
 pub mod worlds;
 
-pub use anew::{Anew, decides};
 pub use branch::Fork;
 pub use commit::now;
+pub use decision_point::{DecisionPoint, decides};
 pub use halted::{Halt, Saved};
-pub use launch::{Driver, DriverError, Launch, Outfit, Resumed, open_read_only};
+pub use launch::{Driver, DriverError, Resumed, RunConfig, RunFactory, open_read_only};
 pub use outfit::{Recording, TYPING, recorded};
-pub use stand_in::StandIn;
+pub use past_query::{Accepted, PastQuery};
+pub use reply_override::ReplyOverride;
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
-pub use then::{Accepted, Then};
 
 /// Opens the world of a task. Called on the world's own thread.
 pub type OpenWorld = std::sync::Arc<

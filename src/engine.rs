@@ -7,11 +7,9 @@
 mod advance;
 mod ahead;
 mod apply;
-mod carried;
 mod clock;
 mod command;
 mod decide;
-mod deed;
 mod effect;
 mod envelope;
 mod event;
@@ -19,33 +17,35 @@ mod limits;
 mod measure;
 mod policy;
 mod pool;
+mod replay_seed;
 mod reply_tally;
 mod seed;
 mod state;
 mod stops;
 mod switch;
+mod undo_action;
 mod waiting;
 
 pub use advance::end as episode_end;
-pub use ahead::{AheadNow, AheadTally, AskedAhead};
-pub use carried::{Attempt, Carried, FROM_NUMBER, FROM_TRIAL, only_trial};
+pub use ahead::{AheadNow, AskedAhead, PrefetchStats};
 pub use clock::Clock;
-pub use command::{Command, Input, LessonWish, Refusal};
-pub use deed::{Deed, UndoEntry};
+pub use command::{Command, CommandError, Input, LessonCommand};
 pub use effect::{Effect, effect_of};
 pub use envelope::{Cause, Envelope};
 pub use event::{Event, Failure, PauseReason};
 pub use measure::Measure;
 pub use policy::{
-    Ask, Detect, Draft, Drafter, Found, Heard, MentorReading, Method, Outgoing, Policy, Reading, StopLook,
-    StopRead, StopRules, Want, keep,
+    Ask, Detect, Draft, Drafter, Found, Intent, MentorReading, MentorReply, Method, Outgoing, Policy,
+    Reading, StopLook, StopRead, StopRules, keep,
 };
 pub use pool::Pool;
+pub use replay_seed::{Attempt, FROM_NUMBER, FROM_TRIAL, ReplaySeed, only_trial};
 pub use reply_tally::ReplyTally;
 pub use seed::{FROM_EPISODE, FROM_SESSION, FROM_TASKS, request_seed, seeded_episode};
 pub use state::{Episode, Grant, NoteTally, Pace, Spent, State};
 pub use stops::{Breakpoint, Hit, MOST_BREAKPOINTS, Meter, Row, Rows, Stops};
 pub use switch::with_model;
+pub use undo_action::{UndoAction, UndoEntry};
 
 mod reply;
 pub use reply::Reply;

@@ -7,7 +7,7 @@ pub mod household;
 mod name;
 pub mod pddl;
 
-use crate::domain::{EnvInfo, Turn};
+use crate::domain::{EnvInfo, StepResult};
 use std::any::Any;
 
 /// A world opened for one task.
@@ -22,13 +22,13 @@ pub trait Environment: Send {
     ///
     /// # Errors
     /// [`EnvError`] when the world cannot be brought to its start.
-    fn reset(&mut self) -> Result<Turn, EnvError>;
+    fn reset(&mut self) -> Result<StepResult, EnvError>;
 
     /// Takes one action. An action that the world does not understand is a turn with `valid` false, not an error.
     ///
     /// # Errors
     /// [`EnvError`] when the world itself failed.
-    fn step(&mut self, action: &str) -> Result<Turn, EnvError>;
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError>;
 
     /// The actions the world would accept now, in the environment's own order.
     ///

@@ -7,6 +7,7 @@
 // What is outside (files, clocks, the environment, processes: clippy.toml) is closed to every room but those that say why it is not.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod breakpoint;
 #[allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -46,7 +47,6 @@ pub mod report;
     reason = "a signal that ends the program is given a time to be obeyed, and then ends it"
 )]
 pub mod signals;
-pub mod stop;
 pub mod symbolic;
 pub mod text;
 pub mod timeline;

@@ -25,7 +25,7 @@ pub use sweet_sour::SweetSour;
 
 use crate::domain::RunSpec;
 use crate::engine::{Method, Policy};
-use crate::prompt::{self, Desk, Templates};
+use crate::prompt::{self, PromptBuilder, Templates};
 use std::sync::Arc;
 
 /// The names of all methods, in the order in which screens list them.
@@ -50,14 +50,14 @@ pub enum UnknownMethod {
 /// # Errors
 /// [`UnknownMethod`] when the run names a method or a generation that is not there.
 pub fn policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, UnknownMethod> {
-    policy_at(spec, Arc::new(Desk::new(templates)))
+    policy_at(spec, Arc::new(PromptBuilder::new(templates)))
 }
 
 /// As [`policy`], with prompts drafted at this desk, so that their sender can have them from it.
 ///
 /// # Errors
 /// As for [`policy`].
-pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMethod> {
+pub fn policy_at(spec: &RunSpec, desk: Arc<PromptBuilder>) -> Result<Policy, UnknownMethod> {
     let method: Arc<dyn Method> = match spec.method.as_str() {
         "react" => Arc::new(ReAct),
         "omnireflect" => match spec.settings.word("generation", "symbolic") {
@@ -82,7 +82,7 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMetho
         incoming: prompt::interface::incoming,
         goal: prompt::interface::goal,
         detect: Arc::new(crate::symbolic::detect),
-        stops: crate::stop::rules(condition),
+        stops: crate::breakpoint::rules(condition),
         attended: true,
     })
 }
@@ -90,9 +90,9 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<Desk>) -> Result<Policy, UnknownMetho
 /// Reads the condition of a breakpoint or watch; a detector in it is one of ours.
 ///
 /// # Errors
-/// [`Bad`](crate::stop::Bad), in words.
-pub fn condition(text: &str) -> Result<crate::stop::Meant, crate::stop::Bad> {
-    crate::stop::check(text, crate::symbolic::DETECTORS)
+/// [`Bad`](crate::breakpoint::Bad), in words.
+pub fn condition(text: &str) -> Result<crate::breakpoint::Meant, crate::breakpoint::Bad> {
+    crate::breakpoint::check(text, crate::symbolic::DETECTORS)
 }
 
 #[cfg(test)]

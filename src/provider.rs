@@ -12,7 +12,7 @@ pub use failure::{FailureKind, ProviderError};
 pub use recorded::Recorded;
 pub use scripted::{Script, Scripted};
 
-use crate::domain::{Asked, CallId, Prompt, Truncation, Usage};
+use crate::domain::{CallId, ModelRole, Prompt, Truncation, Usage};
 use futures_util::stream::BoxStream;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Request {
     /// The call it belongs to; never part of the question itself.
     pub call: CallId,
     /// Which role is asked.
-    pub asked: Asked,
+    pub asked: ModelRole,
     /// The prompt.
     pub prompt: Arc<Prompt>,
     /// Seed of the sampling.

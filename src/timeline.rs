@@ -5,16 +5,16 @@
 
 pub mod compare;
 mod fetch;
-mod way;
+mod fold_plan;
 
 pub use fetch::{Fetch, fetch_then};
-pub use way::Way;
+pub use fold_plan::FoldPlan;
 
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
+use fold_plan::{FoldCache, before};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use way::{Walked, before};
 
 /// Events between two checkpoints of a short branch; doubled each time there are too many checkpoints.
 const STRIDE: u64 = 64;
@@ -26,19 +26,19 @@ const RECENT: usize = 4096;
 /// Events held at once while all are gone through.
 const PIECE: u64 = 1024;
 
-/// Recalls the last state of [`Stored`] that can be had and is not after an event; none where all must be folded.
-pub type Recall = Arc<dyn Fn(Seq) -> Option<State> + Send + Sync>;
+/// Recalls the last state of [`CheckpointIndex`] that can be had and is not after an event; none where all must be folded.
+pub type LoadCheckpoint = Arc<dyn Fn(Seq) -> Option<State> + Send + Sync>;
 
 /// States that are kept elsewhere, such as beside the journal.
 #[derive(Clone)]
-pub struct Stored {
+pub struct CheckpointIndex {
     /// After which events, in ascending order.
     pub at: Vec<Seq>,
     /// Brings one of them.
-    pub recall: Recall,
+    pub recall: LoadCheckpoint,
 }
 
-impl Stored {
+impl CheckpointIndex {
     /// Those of a branch up to the event it shares with another one, and then that one's own.
     pub fn then(self, at: Seq, own: Self) -> Self {
         let mut places: Vec<Seq> = self.at.into_iter().filter(|seq| *seq <= at).collect();
@@ -66,8 +66,8 @@ pub struct Timeline {
     stride: u64,
     head: Arc<State>,
     fetch: Option<Fetch>,
-    stored: Option<Stored>,
-    walked: Arc<Walked>,
+    stored: Option<CheckpointIndex>,
+    walked: Arc<FoldCache>,
 }
 
 impl Default for Timeline {
@@ -92,7 +92,7 @@ impl Timeline {
     }
 
     /// A timeline that begins in the middle: `head` is the state after events that are fetched when they are wanted.
-    pub fn going_on(head: Arc<State>, fetch: Fetch, stored: Stored) -> Self {
+    pub fn going_on(head: Arc<State>, fetch: Fetch, stored: CheckpointIndex) -> Self {
         Self {
             base: head.head.0,
             checkpoints: vec![head.clone()],
@@ -117,7 +117,7 @@ impl Timeline {
             stride: self.stride,
             head,
             fetch: Some(fetch),
-            stored: self.stored.clone().map(|shared| shared.then(at, Stored::none())),
+            stored: self.stored.clone().map(|shared| shared.then(at, CheckpointIndex::none())),
             walked: Arc::default(),
         }
     }
@@ -128,7 +128,7 @@ impl Timeline {
     }
 
     /// From now on these states are known to be kept elsewhere.
-    pub fn recall_with(&mut self, stored: Stored) {
+    pub fn recall_with(&mut self, stored: CheckpointIndex) {
         self.stored = Some(stored);
     }
 
@@ -223,10 +223,10 @@ impl Timeline {
     }
 
     /// The way to the state after an event, to be walked when the timeline is no longer held.
-    pub fn way_to(&self, seq: Seq) -> Way {
+    pub fn way_to(&self, seq: Seq) -> FoldPlan {
         let walked = self.walked.clone();
         if seq >= self.head.head {
-            return Way {
+            return FoldPlan {
                 from: self.head.clone(),
                 stored: None,
                 to: seq,
@@ -243,7 +243,7 @@ impl Timeline {
         });
         let held = self.held(from.head, seq).collect();
         let fetch = self.fetch.clone().filter(|_| from.head.0 < self.base);
-        Way { from, stored, to: Seq(seq.0.min(self.base)), held, fetch, walked }
+        FoldPlan { from, stored, to: Seq(seq.0.min(self.base)), held, fetch, walked }
     }
 
     fn held(&self, after: Seq, to: Seq) -> impl Iterator<Item = Arc<Envelope>> + '_ {

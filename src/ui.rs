@@ -8,16 +8,16 @@ pub mod app;
 pub mod branches;
 pub mod canvas;
 pub mod compare;
+pub mod context;
 pub mod find;
 pub mod glyphs;
+mod host_services;
 pub mod keymap;
 pub mod lane;
 pub mod layout;
-pub mod look;
 pub mod mark;
 pub mod model;
 pub mod msg;
-mod outside;
 pub mod overlay;
 mod signals;
 pub mod source;
@@ -30,11 +30,11 @@ mod wake;
 
 pub use app::{Exit, Options, run};
 pub use canvas::Canvas;
-pub use look::{Look, Moment};
+pub use context::{Context, FrameInput};
+pub use host_services::{HostFn, HostServices, Listing, ModelList};
 pub use model::{Cursor, Focus, Model};
 pub use msg::{Msg, Request};
-pub use outside::{Carry, Listing, ModelList, Outside};
-pub use overlay::{Answer, Overlay, Reaction};
+pub use overlay::{Answer, Overlay, Response};
 pub use view::{Scratch, draw};
 
 #[doc(hidden)]

@@ -10,15 +10,15 @@ mod tables;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
-use retrospect::domain::{Fate, Seq, ShownAs, Stage, Stop, Usage};
-use retrospect::driver::{Driver, Fork, Handle, Launch, OpenWorld};
+use retrospect::breakpoint::rules;
+use retrospect::domain::{Seq, ShownAs, Stage, Stop, ThoughtDisposition, Usage};
+use retrospect::driver::{Driver, Fork, Handle, OpenWorld, RunConfig};
 use retrospect::engine::{Cause, Command, Envelope, Event, PauseReason, State};
 use retrospect::env::EnvError;
 use retrospect::env::household::{TaskId, open as open_house};
 use retrospect::journal::{Session, Use, open_branch};
 use retrospect::prompt::Templates;
 use retrospect::provider::{Delta, Provider, ProviderError, Request, Scripted};
-use retrospect::stop::rules;
 use run::{household, meta, spec, until};
 use std::path::Path;
 use std::sync::Arc;
@@ -140,11 +140,11 @@ fn played_by(actor: Arc<dyn Provider>, breaks: &[&str]) -> Played {
     loop {
         until(&handle, |s| {
             s.over
-                || s.trouble.is_some()
+                || s.failed_call.is_some()
                 || s.stops.standing.as_ref().is_some_and(|h| h.seq > last && s.calls.is_empty())
         });
         let head = handle.store.head();
-        assert!(head.trouble.is_none(), "{:?}", head.trouble);
+        assert!(head.failed_call.is_none(), "{:?}", head.failed_call);
         let Some(hit) = head.stops.standing.as_ref().filter(|h| h.seq > last) else { break };
         assert_eq!(head.pause_reason, Some(PauseReason::Breakpoint));
         last = hit.seq;
@@ -175,7 +175,7 @@ fn begun_by(root: &Path, actor: Arc<dyn Provider>, breaks: &[&str]) -> (Handle, 
         let id = TaskId::parse(&task.id).map_err(|e| EnvError::Refused { what: e.to_string() })?;
         Ok(Box::new(open_house(&id)?))
     });
-    let mut launch = Launch::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    let mut launch = RunConfig::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
     launch.actor = actor;
     let (handle, thread, _) = Driver::start(root, meta("s", &spec), spec, Vec::new(), launch).unwrap();
     for text in breaks {
@@ -341,7 +341,11 @@ fn a_proposal_at_which_a_breakpoint_fired_is_decided_anew_like_any_other() {
     assert!(proposed.more, "the hits stand in one batch with it");
     assert!(!events.last().unwrap().more);
     assert_eq!(handle.store.state_at(at).awaiting().map(|s| s.number), Some(2));
-    let instead = Command::Override { action: "look".to_owned(), shown_as: ShownAs::Own, fate: Fate::Kept };
+    let instead = Command::Override {
+        action: "look".to_owned(),
+        shown_as: ShownAs::Own,
+        fate: ThoughtDisposition::Kept,
+    };
     handle.send_fork(Fork { at, then: vec![instead], ..Fork::default() });
     let taken = |s: &State| {
         let step = s.episode.as_ref()?.step(2)?;

@@ -4,7 +4,7 @@
 #[path = "rig/run.rs"]
 mod run;
 
-use retrospect::driver::{Driver, Launch, OpenWorld};
+use retrospect::driver::{Driver, OpenWorld, RunConfig};
 use retrospect::engine::{Command, State};
 use retrospect::env::household::{TaskId, open as open_house};
 use retrospect::prompt::Templates;
@@ -21,13 +21,13 @@ fn play(method: &str, ids: &[String]) -> Arc<State> {
                 .map_err(|e| retrospect::env::EnvError::Refused { what: e.to_string() })?,
         )?))
     });
-    let launch = Launch::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    let launch = RunConfig::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
     let meta = meta("s", &spec);
     let (handle, thread, _session) = Driver::start(dir.path(), meta, spec, Vec::new(), launch).unwrap();
     handle.send(Command::Run);
-    until(&handle, |s| s.over || s.trouble.is_some());
+    until(&handle, |s| s.over || s.failed_call.is_some());
     let state = handle.store.head();
-    assert!(state.trouble.is_none(), "{:?}", state.trouble);
+    assert!(state.failed_call.is_none(), "{:?}", state.failed_call);
     handle.quit();
     thread.join().unwrap();
     state

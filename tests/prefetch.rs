@@ -7,10 +7,12 @@ mod failing;
 #[path = "rig/run.rs"]
 mod run;
 
-use retrospect::domain::{Fate, Kind, LessonOp, LessonText, RunSpec, Scope, SettingOrigin, ShownAs, Task};
+use retrospect::domain::{
+    Kind, LessonOp, LessonText, RunSpec, Scope, SettingOrigin, ShownAs, Task, ThoughtDisposition,
+};
 use retrospect::driver::worlds::{self, WorldOptions};
-use retrospect::driver::{Driver, Handle, Launch, OpenWorld};
-use retrospect::engine::{AheadTally, Command, Envelope, Event, LessonWish, State};
+use retrospect::driver::{Driver, Handle, OpenWorld, RunConfig};
+use retrospect::engine::{Command, Envelope, Event, LessonCommand, PrefetchStats, State};
 use retrospect::env::EnvError;
 use retrospect::env::pddl::Joining;
 use retrospect::journal::{Session, read_branch};
@@ -34,7 +36,7 @@ fn task(env: &str, id: &str) -> Task {
 }
 
 /// The built-in rules in the place of a model, with answers that are kept.
-fn launch(spec: &RunSpec, cache: &Path, mode: Cache, prefetch: bool) -> Launch {
+fn launch(spec: &RunSpec, cache: &Path, mode: Cache, prefetch: bool) -> RunConfig {
     let options = WorldOptions { data: None, seed: 0, joining: Joining::Comma };
     let open: OpenWorld = Arc::new(move |task| worlds::open(task, &options));
     let rules: Arc<dyn Provider> = Arc::new(Rules::with_delay(Duration::ZERO));
@@ -42,7 +44,7 @@ fn launch(spec: &RunSpec, cache: &Path, mode: Cache, prefetch: bool) -> Launch {
     let kept =
         |inner, name: &str| Arc::new(Cached::new(inner, name.to_owned(), cache, mode)) as Arc<dyn Provider>;
     let (actor, mentor) = (kept(rules, "actor"), kept(mentor, "mentor"));
-    let mut launch = Launch::of(
+    let mut launch = RunConfig::of(
         &RunSpec { actor: "rules".to_owned(), mentor: "none".to_owned(), ..spec.clone() },
         Arc::new(Templates::builtin()),
         open,
@@ -58,7 +60,7 @@ fn rest(handle: &Handle, asked: u64) {
     until(handle, |s| s.waits() || s.over);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
-        let mut news = handle.store.news();
+        let mut news = handle.store.changes();
         // What is not asked ahead in this time will not be: the end of an episode is near, or prefetching is off.
         let _ = tokio::time::timeout(Duration::from_millis(800), async {
             while handle.store.head().spent.ahead.asked < asked {
@@ -70,7 +72,7 @@ fn rest(handle: &Handle, asked: u64) {
 }
 
 /// A person steps, overrides, rejects, teaches and steps again; the events without their times.
-fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, AheadTally, Vec<String>) {
+fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, PrefetchStats, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let launch = launch(spec, &dir.path().join("cache"), mode, prefetch);
     let (handle, thread, session) =
@@ -91,12 +93,12 @@ fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, AheadTall
             3 => ask(Command::Override {
                 action: "inventory".to_owned(),
                 shown_as: ShownAs::Own,
-                fate: Fate::Kept,
+                fate: ThoughtDisposition::Kept,
             }),
             5 => ask(Command::Reject("look elsewhere first".to_owned())),
             6 => {
                 let text = LessonText { text: "Open what is closed.".to_owned(), solution: None };
-                ask(Command::Lesson(LessonWish::add(
+                ask(Command::Lesson(LessonCommand::add(
                     Kind::Abstract,
                     Scope::Environment,
                     text,
@@ -119,7 +121,7 @@ fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, AheadTall
 
 /// The events of a session that was ended, and what was asked ahead in it: as the store has it, and as the journal alone
 /// tells it.
-fn journaled(handle: &Handle, session: &Session) -> (AheadTally, Vec<Arc<Envelope>>) {
+fn journaled(handle: &Handle, session: &Session) -> (PrefetchStats, Vec<Arc<Envelope>>) {
     let events = read_branch(&session.trunk()).unwrap().events;
     let mut state = State::default();
     for envelope in &events {
@@ -175,7 +177,7 @@ fn journals_are_equal_with_and_without_asking_ahead() {
         spec("react", vec![task("pddl", "gripper/3")]),
         neural,
     ];
-    let (mut all, mut overrides) = (AheadTally::default(), 0);
+    let (mut all, mut overrides) = (PrefetchStats::default(), 0);
     for spec in &runs {
         let (without, none, _) = played(spec, false, Cache::ReadWrite);
         let (with, ahead, said) = played(spec, true, Cache::ReadWrite);
@@ -186,7 +188,7 @@ fn journals_are_equal_with_and_without_asking_ahead() {
             "{:?}",
             spec.tasks
         );
-        assert_eq!(none, AheadTally::default());
+        assert_eq!(none, PrefetchStats::default());
         assert!(said.is_empty(), "{said:?}");
         assert!(ahead.used > 0 && ahead.asked >= ahead.used + ahead.dropped, "{ahead:?}");
         overrides += without.iter().filter(|e| matches!(e, Event::ActionOverridden { .. })).count();
@@ -201,7 +203,7 @@ fn journals_are_equal_with_and_without_asking_ahead() {
 fn what_cannot_be_asked_ahead_is_said_and_nothing_is_asked() {
     let spec = spec("react", vec![task("household", "easy/put/3")]);
     let (_, ahead, said) = played(&spec, true, Cache::Read);
-    assert_eq!(ahead, AheadTally::default());
+    assert_eq!(ahead, PrefetchStats::default());
     assert_eq!(said.iter().filter(|s| s.contains("--cache read-write")).count(), 1, "{said:?}");
 }
 
@@ -244,7 +246,7 @@ fn what_is_written_of_it_is_not_looked_ahead_from() {
 /// A world that breaks in the shadow's step only: it is brought back, and the run does not notice.
 #[test]
 fn a_world_that_breaks_in_the_shadow_is_brought_back() {
-    use retrospect::domain::{EnvInfo, Turn};
+    use retrospect::domain::{EnvInfo, StepResult};
     use retrospect::env::{Environment, Snapshot};
     use std::sync::atomic::{AtomicU32, Ordering};
     struct Fragile {
@@ -255,10 +257,10 @@ fn a_world_that_breaks_in_the_shadow_is_brought_back() {
         fn info(&self) -> EnvInfo {
             self.inner.info()
         }
-        fn reset(&mut self) -> Result<Turn, EnvError> {
+        fn reset(&mut self) -> Result<StepResult, EnvError> {
             self.inner.reset()
         }
-        fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+        fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
             self.inner.step(action)
         }
         fn admissible(&mut self) -> Result<Vec<String>, EnvError> {

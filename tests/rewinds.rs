@@ -7,7 +7,7 @@ mod rewind;
 #[path = "rig/run.rs"]
 mod run;
 
-use retrospect::domain::{EnvInfo, Seq, Turn};
+use retrospect::domain::{EnvInfo, Seq, StepResult};
 use retrospect::driver::OpenWorld;
 use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::engine::{Command, Event};
@@ -67,7 +67,7 @@ struct Moody {
 const MOOD: &str = " Somebody has been here.";
 
 impl Moody {
-    fn told(&self, mut turn: Turn) -> Turn {
+    fn told(&self, mut turn: StepResult) -> StepResult {
         if self.step == self.wrong && self.resets.load(Ordering::SeqCst) > 1 {
             turn.observation.push_str(MOOD);
         }
@@ -81,14 +81,14 @@ impl Environment for Moody {
         EnvInfo { snapshots: false, ..self.world.info() }
     }
 
-    fn reset(&mut self) -> Result<Turn, EnvError> {
+    fn reset(&mut self) -> Result<StepResult, EnvError> {
         self.resets.fetch_add(1, Ordering::SeqCst);
         self.step = 0;
         let turn = self.world.reset()?;
         Ok(self.told(turn))
     }
 
-    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         self.step += 1;
         let turn = self.world.step(action)?;
         Ok(self.told(turn))

@@ -16,8 +16,10 @@ mod rig;
 mod wreck;
 
 use cases::{Rng, Soak};
-use retrospect::domain::{BranchId, EndReason, Fate, Kind, LessonText, PromptRecord, Scope, Seq, ShownAs};
-use retrospect::engine::{Command, Engine, Envelope, Event, Input, LessonWish, State};
+use retrospect::domain::{
+    BranchId, EndReason, Kind, LessonText, PromptRecord, Scope, Seq, ShownAs, ThoughtDisposition,
+};
+use retrospect::engine::{Command, Engine, Envelope, Event, Input, LessonCommand, State};
 use retrospect::journal::{Session, fold, read_bytes};
 use retrospect::method;
 use retrospect::prompt::Templates;
@@ -43,14 +45,18 @@ fn corpus() -> Vec<Vec<Vec<u8>>> {
 fn played(method: &str, interface: &str, id: &str) -> Rig {
     let mut rig = Rig::new(spec(method, interface, &[id, id]));
     let add = |text: &str, kind| {
-        Command::Lesson(LessonWish::add(kind, Scope::Environment, LessonText::plain(text), String::new()))
+        Command::Lesson(LessonCommand::add(kind, Scope::Environment, LessonText::plain(text), String::new()))
     };
     let wishes = [
         Command::Step,
         add("Heat food in a microwave only.", Kind::Error),
         Command::StepStage,
         Command::StepStage,
-        Command::Override { action: "look".to_owned(), shown_as: ShownAs::HumanEdit, fate: Fate::Dropped },
+        Command::Override {
+            action: "look".to_owned(),
+            shown_as: ShownAs::HumanEdit,
+            fate: ThoughtDisposition::Dropped,
+        },
         Command::Step,
         Command::Reject("not there".to_owned()),
         Command::Undo,

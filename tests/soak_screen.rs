@@ -21,14 +21,14 @@ use crossterm::event::{
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use retrospect::domain::{Asked, CallId, Turn, Usage};
+use retrospect::domain::{CallId, ModelRole, StepResult, Usage};
 use retrospect::driver::{Halt, Health, LiveCall, Signal};
 use retrospect::engine::{Effect, Reply};
 use retrospect::provider::Phase;
 use retrospect::ui::keymap::Keymap;
 use retrospect::ui::theme::Theme;
 use retrospect::ui::update::update;
-use retrospect::ui::{Answer, Look, Model, Moment, Msg, Request, Scratch, draw, glyphs};
+use retrospect::ui::{Answer, Context, FrameInput, Model, Msg, Request, Scratch, draw, glyphs};
 use rig::{Rig, assert_folds_to, spec};
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -59,7 +59,7 @@ struct Session {
     rig: Rig,
     real: bool,
     model: Model,
-    moment: Moment,
+    moment: FrameInput,
     scratch: Scratch,
     theme: Theme,
     keymap: Keymap,
@@ -77,7 +77,7 @@ impl Session {
             rig,
             real: number.is_multiple_of(8),
             model,
-            moment: Moment::default(),
+            moment: FrameInput::default(),
             scratch: Scratch::default(),
             theme: Theme::default(),
             keymap: Keymap::default(),
@@ -119,7 +119,7 @@ impl Session {
 
     fn tell(&mut self, rng: &mut Rng, msg: Msg) {
         self.moment.refresh(&self.rig.store, self.model.cursor);
-        let look = Look {
+        let look = Context {
             store: &self.rig.store,
             moment: &self.moment,
             now: self.now,
@@ -186,7 +186,7 @@ impl Session {
             Reply::Failed { call, failure }
         } else {
             let open = rng.once_in(2);
-            let turn = Turn {
+            let turn = StepResult {
                 shown: json!({"place": words, "holding": words, "receptacles": [words, "fridge 1"], "subgoals": 4,
                     "seen": {"fridge 1": {"open": open, "items": [words]}, (words.clone()): {"items": ["mug 2"]}}}),
                 truth: json!({"receptacles": {(words.clone()): {"items": [words], "loc": words}}}),
@@ -195,7 +195,7 @@ impl Session {
                 won: rng.once_in(30),
                 done: rng.once_in(15),
                 observation: words,
-                ..Turn::default()
+                ..StepResult::default()
             };
             Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
         };
@@ -220,7 +220,7 @@ impl Session {
             if keep {
                 live.calls.push(LiveCall {
                     call,
-                    asked: Asked::Actor,
+                    asked: ModelRole::Actor,
                     phase,
                     reasoning,
                     text,
@@ -240,7 +240,7 @@ impl Session {
     /// Draws a frame and looks at every cell; the size.
     fn draw(&mut self) -> (u16, u16) {
         self.moment.refresh(&self.rig.store, self.model.cursor);
-        let look = Look {
+        let look = Context {
             store: &self.rig.store,
             moment: &self.moment,
             now: self.now,

@@ -15,10 +15,10 @@ mod rig;
 
 use cases::{Rng, Soak};
 use retrospect::domain::{
-    Autonomy, EndReason, Fate, Kind, Label, LessonId, LessonStatus, LessonText, Origin, Prompt, Scope,
-    Segment, ShownAs, Speaker, Turn, Usage,
+    Autonomy, EndReason, Kind, Label, LessonId, LessonStatus, LessonText, Origin, Prompt, Scope, Segment,
+    ShownAs, Speaker, StepResult, ThoughtDisposition, Usage,
 };
-use retrospect::engine::{Command, Effect, LessonWish, Reply};
+use retrospect::engine::{Command, Effect, LessonCommand, Reply};
 use retrospect::prompt::interface;
 use retrospect::{prompt, provider, symbolic, text};
 use rig::{Rig, assert_folds_to, spec};
@@ -92,7 +92,7 @@ fn reading(words: &str) {
         let told = action.chars().filter(|c| c.is_alphanumeric()).all(|c| rest.any(|w| w == c));
         assert!(told || escaped, "{action:?}");
     }
-    let _ = interface::goal(&Turn { observation: words.to_owned(), ..Turn::default() });
+    let _ = interface::goal(&StepResult { observation: words.to_owned(), ..StepResult::default() });
 }
 
 /// The built-in actor is shown these words, and others before and after them, as lessons, task, thoughts and observations.
@@ -179,16 +179,16 @@ impl Told {
         let scope = [Scope::Episode, Scope::Task, Scope::TaskType, Scope::Environment][rng.below(4)];
         let text = LessonText { text: words.clone(), solution: rng.once_in(3).then(|| words.clone()) };
         Some(match rng.below(22) {
-            0..=2 => Command::Lesson(LessonWish::add(kind, scope, text, words)),
-            3 => Command::Lesson(LessonWish::Edit { id, text }),
+            0..=2 => Command::Lesson(LessonCommand::add(kind, scope, text, words)),
+            3 => Command::Lesson(LessonCommand::Edit { id, text }),
             4 => {
                 let status =
                     [LessonStatus::On, LessonStatus::Pinned, LessonStatus::Off, LessonStatus::Retired]
                         [rng.below(4)];
-                Command::Lesson(LessonWish::Status { id, status })
+                Command::Lesson(LessonCommand::Status { id, status })
             }
-            5 => Command::Lesson(LessonWish::Move { id, to: [0, 1, usize::MAX][rng.below(3)] }),
-            6 => Command::Lesson(LessonWish::Rescope { id, scope }),
+            5 => Command::Lesson(LessonCommand::Move { id, to: [0, 1, usize::MAX][rng.below(3)] }),
+            6 => Command::Lesson(LessonCommand::Rescope { id, scope }),
             7 => Command::Undo,
             8 => Command::Redo,
             9 => Command::Remark { step: [0, 1, u32::MAX][rng.below(3)], text: words },
@@ -197,7 +197,12 @@ impl Told {
             12 => Command::Override {
                 action: words.clone(),
                 shown_as: [ShownAs::Own, ShownAs::HumanEdit][rng.below(2)],
-                fate: [Fate::Kept, Fate::Dropped, Fate::Rewritten(words)][rng.below(3)].clone(),
+                fate: [
+                    ThoughtDisposition::Kept,
+                    ThoughtDisposition::Dropped,
+                    ThoughtDisposition::Rewritten(words),
+                ][rng.below(3)]
+                .clone(),
             },
             13 => Command::Act(words),
             14 => Command::Reject(words),
@@ -218,14 +223,14 @@ fn reply_to(rng: &mut Rng, call: &Effect, words: &str) -> Reply {
             (words.to_owned(), if rng.once_in(4) { words.to_owned() } else { String::new() });
         Reply::Model { truncated: None, call: id, text, reasoning, usage: Usage::default() }
     } else {
-        let turn = Turn {
+        let turn = StepResult {
             observation: words.to_owned(),
             reward: 0.1 + 0.2,
             progress: rng.below(7) as f64 / 6.0,
             valid: !words.contains("Nothing happens."),
             shown: json!({"place": words, "seen": {"fridge 1": {"open": true, "items": [words]}}}),
             truth: if rng.once_in(2) { json!(words) } else { json!(null) },
-            ..Turn::default()
+            ..StepResult::default()
         };
         let admissible = if rng.once_in(2) { vec![words.to_owned(); 3] } else { Vec::new() };
         Reply::World { call: id, turn: Box::new(turn), admissible }

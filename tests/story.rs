@@ -7,8 +7,8 @@ mod run;
 
 use retrospect::domain::{Kind, LessonText, NoteKind, RunSpec, Scope};
 use retrospect::driver::worlds::{self, WorldOptions};
-use retrospect::driver::{Driver, Launch, OpenWorld};
-use retrospect::engine::{Command, LessonWish, State};
+use retrospect::driver::{Driver, OpenWorld, RunConfig};
+use retrospect::engine::{Command, LessonCommand, State};
 use retrospect::env::household::PRESELECTED;
 use retrospect::prompt::Templates;
 use run::{household, meta, until};
@@ -36,7 +36,7 @@ fn first_mistake(state: &State) -> Option<u32> {
 fn play(teach_at: u32, lesson: Option<(Kind, LessonText)>) -> Arc<State> {
     let dir = tempfile::tempdir().unwrap();
     let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
-    let launch = Launch::of(&spec(), Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    let launch = RunConfig::of(&spec(), Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
     let meta = meta("story", &spec());
     let (handle, thread, _session) = Driver::start(dir.path(), meta, spec(), Vec::new(), launch).unwrap();
     loop {
@@ -49,12 +49,12 @@ fn play(teach_at: u32, lesson: Option<(Kind, LessonText)>) -> Arc<State> {
         }
     }
     if let Some((kind, text)) = lesson {
-        handle.send(Command::Lesson(LessonWish::add(kind, Scope::Environment, text, String::new())));
+        handle.send(Command::Lesson(LessonCommand::add(kind, Scope::Environment, text, String::new())));
     }
     handle.send(Command::Run);
-    until(&handle, |s| s.over || s.trouble.is_some());
+    until(&handle, |s| s.over || s.failed_call.is_some());
     let state = handle.store.head();
-    assert!(state.trouble.is_none(), "{:?}", state.trouble);
+    assert!(state.failed_call.is_none(), "{:?}", state.failed_call);
     handle.quit();
     thread.join().unwrap();
     state

@@ -5,7 +5,7 @@
 #[path = "../../tests/rig/run.rs"]
 mod run;
 
-use retrospect::domain::{Limits, RunSpec, Seq, Settings, Turn, Usage};
+use retrospect::domain::{Limits, RunSpec, Seq, Settings, StepResult, Usage};
 use retrospect::driver::Store;
 use retrospect::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Reply};
 use retrospect::journal::Writer;
@@ -89,14 +89,14 @@ impl Rig {
             Reply::Model { truncated: None, call, text, reasoning: String::new(), usage: Usage::default() }
         } else {
             let seen = "a apple 1, a bowl 2, a cup 3, ".repeat(60);
-            let turn = Turn {
+            let turn = StepResult {
                 observation: format!(
                     "You arrive at cabinet {}. On it, you see {seen}.",
                     (self.way)(self.step)
                 ),
                 valid: true,
                 shown: json!({"place": format!("cabinet {}", (self.way)(self.step))}),
-                ..Turn::default()
+                ..StepResult::default()
             };
             Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
         };

@@ -1,11 +1,11 @@
 //! Breakpoints and watches from flags and the configuration, on their way into a session.
 
 use super::config::Config;
-use super::fault::Fault;
+use super::error::CliError;
+use crate::breakpoint::FORMS;
 use crate::driver::Handle;
 use crate::engine::{Command, State};
 use crate::method::condition;
-use crate::stop::FORMS;
 use std::fmt::Write as _;
 
 /// Every form, for `--help`.
@@ -24,7 +24,7 @@ pub(super) fn help() -> String {
 
 /// What a run begins with: those of `--break`, else those of the configuration. Each was read once before anything starts;
 /// a run does not begin without one that was wanted.
-pub(super) fn wanted(config: &Config, flags: &[String]) -> Result<Vec<String>, Fault> {
+pub(super) fn wanted(config: &Config, flags: &[String]) -> Result<Vec<String>, CliError> {
     if !flags.is_empty() {
         return given(flags);
     }
@@ -32,9 +32,9 @@ pub(super) fn wanted(config: &Config, flags: &[String]) -> Result<Vec<String>, F
 }
 
 /// Those of `--break` alone: a session that goes on has its own.
-pub(super) fn given(flags: &[String]) -> Result<Vec<String>, Fault> {
+pub(super) fn given(flags: &[String]) -> Result<Vec<String>, CliError> {
     for text in flags {
-        condition(text).map_err(|bad| Fault::usage(format!("--break {}", bad.what), bad.next))?;
+        condition(text).map_err(|bad| CliError::usage(format!("--break {}", bad.what), bad.next))?;
     }
     Ok(flags.to_vec())
 }

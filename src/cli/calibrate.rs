@@ -2,11 +2,11 @@
 
 use super::args::{self};
 use super::config::Config;
-use super::fault::Fault;
+use super::error::CliError;
 use super::learn::{Learn, name_tasks};
 use super::out::Out;
 use super::pool::{self, PoolFile, PoolLine};
-use super::{place, run, setup};
+use super::{locate, run, setup};
 use crate::domain::Lesson;
 use crate::driver::now;
 use crate::engine::State;
@@ -14,11 +14,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// `calibrate`.
-pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out) -> Result<(), Fault> {
+pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out) -> Result<(), CliError> {
     super::models::flags(&mut config, &args.models)?;
     config.flag("run.on_error", args.drive.on_error.map(run::policy_word))?;
     if args.how.method.as_deref().is_some_and(|m| m != "omnireflect") {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             "calibrate: OmniReflect is the method that writes a constitution",
             "leave --method away; any method takes the constitution with `run --constitution FILE`",
         ));
@@ -33,7 +33,7 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
         return run::begin(&config, plan, &args.drive, &args.screen, out);
     };
     if plan.spec.actor == "human" || args.drive.jobs.is_some() {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             "--out: the constitution is written at the end of a run without a screen, in one session",
             "leave --out away and take the lessons over with `retrospect lessons promote SESSION`",
         ));
@@ -43,7 +43,7 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
     let breaks = super::breaks::wanted(&config, &args.drive.breaks)?;
     let voice = run::voice(&args.drive, 1);
     let shared = Arc::new(Mutex::new(out));
-    let done = run::one(&config, &plan, &breaks, voice, &place::root(&config), &shared, None);
+    let done = run::one(&config, &plan, &breaks, voice, &locate::root(&config), &shared, None);
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let finished = matches!(done.ended, Ok(super::watch::Ended::Finished));
     let state = done.state.clone();
@@ -55,7 +55,7 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
 }
 
 /// Adds the constitution of a session to a pool file.
-fn write(file: &Path, state: &State, out: &mut Out) -> Result<(), Fault> {
+fn write(file: &Path, state: &State, out: &mut Out) -> Result<(), CliError> {
     let mut pool = PoolFile::read(file)?;
     let lessons: Vec<&Lesson> = state.pool.all().filter(|l| pool::constitutes(l)).collect();
     let at = now();

@@ -19,7 +19,7 @@ pub use reference::{reference, sample};
 pub use show::{init, show};
 pub use value::{From, Sort};
 
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use crate::provider::openai::Profile;
 use etcetera::BaseStrategy as _;
 use serde_json::Value;
@@ -52,7 +52,7 @@ pub struct Config {
     /// `[models.NAME]` tables of the file: profiles of model servers by name.
     models: BTreeMap<String, Profile>,
     /// What is wrong with conditions of `run.breaks`: those are left out, which is told, and no run begins without them.
-    pub skipped: Vec<Fault>,
+    pub skipped: Vec<CliError>,
     /// The file, whether it is there or not.
     pub file: PathBuf,
     /// The folder that also holds `themes/` and `keys.toml`.
@@ -63,15 +63,15 @@ impl Config {
     /// Reads defaults, file and environment variables. `file` is what `--config` names.
     ///
     /// # Errors
-    /// A [`Fault`] that names file and line, or the variable.
-    pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, Fault> {
+    /// A [`CliError`] that names file and line, or the variable.
+    pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, CliError> {
         let folder = folder(file, &variable);
         let path = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
         let mut config = Self::of(path.clone(), folder);
         match super::bounded::text(&path) {
             Ok(text) => read::fill(&mut config, &path, &text)?,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound && file.is_none() => {}
-            Err(e) => return Err(Fault::file(&path, "the configuration could not be read", &e)),
+            Err(e) => return Err(CliError::file(&path, "the configuration could not be read", &e)),
         }
         config.fill_variables(&variable)?;
         Ok(config)
@@ -93,19 +93,19 @@ impl Config {
         Self { values: defaults(), presets, models, skipped: Vec::new(), file, folder }
     }
 
-    fn fill_variables(&mut self, variable: &impl Fn(&str) -> Option<String>) -> Result<(), Fault> {
+    fn fill_variables(&mut self, variable: &impl Fn(&str) -> Option<String>) -> Result<(), CliError> {
         for entry in ENTRIES {
             let Some(text) = variable(entry.variable).filter(|t| !t.is_empty()) else { continue };
-            let fault = |why: String| {
+            let error = |why: String| {
                 let what = format!("{}={text:?}: {why}", entry.variable);
-                Fault::new(FaultKind::Config, what, "change or unset the variable")
+                CliError::new(CliErrorKind::Config, what, "change or unset the variable")
             };
             let value = if let Sort::Conditions = entry.sort {
                 let (read, bad) = read::conditions(&text);
-                self.skipped = bad.into_iter().map(&fault).collect();
+                self.skipped = bad.into_iter().map(&error).collect();
                 read
             } else {
-                read::parse(entry, &text).map_err(fault)?
+                read::parse(entry, &text).map_err(error)?
             };
             self.values.insert(entry.name, (value, From::Variable(entry.variable)));
         }
@@ -115,13 +115,13 @@ impl Config {
     /// Sets a value that a flag gives; nothing happens where the flag was not given.
     ///
     /// # Errors
-    /// A usage [`Fault`] when the value is none of those allowed.
-    pub fn flag(&mut self, name: &'static str, text: Option<&str>) -> Result<(), Fault> {
+    /// A usage [`CliError`] when the value is none of those allowed.
+    pub fn flag(&mut self, name: &'static str, text: Option<&str>) -> Result<(), CliError> {
         let (Some(text), Some(entry)) = (text, ENTRIES.iter().find(|e| e.name == name)) else {
             return Ok(());
         };
         let value = read::parse(entry, text).map_err(|why| {
-            Fault::usage(format!("{} {text:?}: {why}", entry.flag), "see `--help` of this verb")
+            CliError::usage(format!("{} {text:?}: {why}", entry.flag), "see `--help` of this verb")
         })?;
         self.values.insert(entry.name, (value, From::Flag(entry.flag)));
         Ok(())

@@ -1,15 +1,15 @@
 //! `demo`: the sessions that come with the program.
 
 use super::config::Config;
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use super::out::Out;
-use super::{args, open, place};
+use super::{args, locate, open};
 use crate::journal::list;
 use std::path::PathBuf;
 
 /// `demo [NAME]`.
-pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Out) -> Result<(), Fault> {
-    let folders = [place::root(config).join("examples"), PathBuf::from("sessions/examples"), shipped()];
+pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Out) -> Result<(), CliError> {
+    let folders = [locate::root(config).join("examples"), PathBuf::from("sessions/examples"), shipped()];
     let mut found: Vec<(PathBuf, String, Option<String>)> = Vec::new();
     for folder in &folders {
         for (dir, read) in list(folder) {
@@ -31,19 +31,19 @@ pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Out) -> Result<(
     let Some((dir, _, bookmark)) = chosen else {
         let names: Vec<&str> = found.iter().map(|f| f.1.as_str()).collect();
         return Err(match (wanted, names.is_empty()) {
-            (_, true) => Fault::new(
-                FaultKind::Session,
+            (_, true) => CliError::new(
+                CliErrorKind::Session,
                 "no shipped session is to be found here",
                 "run this in the folder of the source, where sessions/examples is; or start `retrospect` alone",
             ),
-            (name, false) => Fault::usage(
+            (name, false) => CliError::usage(
                 format!("there is no demo {:?}; there are {}", name.unwrap_or(""), names.join(", ")),
                 "`retrospect demo --list` lists them",
             ),
         });
     };
     let path = dir.display().to_string();
-    let mut opened = place::open(config, Some(&path))?;
+    let mut opened = locate::open(config, Some(&path))?;
     opened.at = bookmark.as_deref().and_then(|b| b.parse().ok());
     open::show(config, opened, false, false, &args.screen, out)
 }

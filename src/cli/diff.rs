@@ -11,14 +11,14 @@ pub(super) use line::open_branch;
 
 use super::args;
 use super::config::Config;
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use super::out::Out;
 use crate::prompt::render;
 use crate::timeline::compare::{Comparison, Pair, counterpart, pairs};
 
 /// `diff A B`: two episodes side by side, or all of two sessions by task and trial.
-pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<(), Fault> {
-    let mut open = |text: &str| -> Result<Line, Fault> {
+pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<(), CliError> {
+    let mut open = |text: &str| -> Result<Line, CliError> {
         let line = Line::open(config, &Place::parse(text)?)?;
         if let Some(torn) = &line.torn {
             out.note(&format!("{}: {torn}", line.name));
@@ -31,8 +31,8 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<
     let mut told = Told::default();
     let voice = Voice { args, whole: all.len() > 1, width: width(args, out), colour: colours(out) };
     if both == 0 {
-        return Err(Fault::new(
-            FaultKind::Usage,
+        return Err(CliError::new(
+            CliErrorKind::Usage,
             format!("{} and {} have no episode of the same task and trial", a.name, b.name),
             "name the episodes: `retrospect diff A#1 B#2`",
         ));
@@ -46,7 +46,7 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<
         };
         let compared = Comparison::of(a.side(x)?, b.side(y)?, render);
         let compared =
-            compared.map_err(|why| Fault::new(FaultKind::Session, why, "restore it from a copy"))?;
+            compared.map_err(|why| CliError::new(CliErrorKind::Session, why, "restore it from a copy"))?;
         told.count(&compared);
         voice.pair(pair, &compared, (&a, &b), out)?;
     }
@@ -54,7 +54,7 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<
 }
 
 /// The episodes that are compared: those that are named, else all of both.
-fn wanted(a: &Line, b: &Line) -> Result<Vec<Pair>, Fault> {
+fn wanted(a: &Line, b: &Line) -> Result<Vec<Pair>, CliError> {
     let (one, other) = match (a.episode, b.episode) {
         (None, None) => return Ok(pairs(&a.head(), &b.head())),
         (Some(x), Some(y)) => (a.side(x)?, b.side(y)?),
@@ -73,10 +73,10 @@ fn wanted(a: &Line, b: &Line) -> Result<Vec<Pair>, Fault> {
     Ok(vec![Pair { task, trial, a: Some(one.episode.number), b: Some(other.episode.number) }])
 }
 
-fn beside(of: (&crate::domain::Task, u32), among: &Line, number: u32) -> Result<u32, Fault> {
+fn beside(of: (&crate::domain::Task, u32), among: &Line, number: u32) -> Result<u32, CliError> {
     counterpart(of, &among.head()).ok_or_else(|| {
         let name = &among.name;
-        Fault::usage(
+        CliError::usage(
             format!("{name} has no episode of the task of episode {number} ({})", of.0.id),
             format!("name the episode: `{name}#1`"),
         )
@@ -129,7 +129,7 @@ struct Voice<'a> {
 }
 
 impl Voice<'_> {
-    fn begin(&self, a: &Line, b: &Line, out: &mut Out) -> Result<(), Fault> {
+    fn begin(&self, a: &Line, b: &Line, out: &mut Out) -> Result<(), CliError> {
         if self.args.json || !self.whole {
             return Ok(());
         }
@@ -142,18 +142,18 @@ impl Voice<'_> {
         found: &Comparison,
         lines: (&Line, &Line),
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), CliError> {
         if self.args.json {
             return out.json(&json::comparison(found, lines, self.args.only_differences));
         }
         if self.whole { text::row(self, pair, found, out) } else { text::comparison(self, found, out) }
     }
 
-    fn alone(&self, pair: &Pair, out: &mut Out) -> Result<(), Fault> {
+    fn alone(&self, pair: &Pair, out: &mut Out) -> Result<(), CliError> {
         if self.args.json { out.json(&json::alone(pair)) } else { text::alone(self, pair, out) }
     }
 
-    fn end(&self, told: &Told, out: &mut Out) -> Result<(), Fault> {
+    fn end(&self, told: &Told, out: &mut Out) -> Result<(), CliError> {
         match (self.args.json, self.whole) {
             (true, _) => out.json(&json::summary(told)),
             (false, true) => text::sums(self, told, out),

@@ -3,10 +3,10 @@
 mod servers;
 
 use super::config::Config;
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use super::out::Out;
 use super::worlds::world_options;
-use super::{args, place};
+use super::{args, locate};
 use crate::driver::worlds::{self, Selection};
 use crate::env::household::PRESELECTED;
 use crate::journal::{Standing, list};
@@ -37,10 +37,10 @@ struct Line {
 /// `bad` is why the configuration file could not be used; everything else is looked at all the same.
 pub(super) fn doctor(
     config: &mut Config,
-    bad: Option<&Fault>,
+    bad: Option<&CliError>,
     args: &args::Doctor,
     out: &mut Out,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     super::models::flags(config, &args.models)?;
     config.flag("run.actor", args.actor.as_deref())?;
     config.flag("run.mentor", args.mentor.as_deref())?;
@@ -58,7 +58,7 @@ pub(super) fn doctor(
         ),
         terminal(),
         match bad {
-            Some(fault) => line("config", State::Broken, fault.message.clone(), "mend this line of the file"),
+            Some(error) => line("config", State::Broken, error.message.clone(), "mend this line of the file"),
             None => settings(config),
         },
     ];
@@ -103,10 +103,12 @@ pub(super) fn doctor(
     }
     match lines.iter().find(|l| l.state == State::Broken) {
         None => Ok(()),
-        Some(_) if args.json => Err(Fault::new(FaultKind::Check, "", "")),
-        Some(line) => {
-            Err(Fault::new(FaultKind::Check, format!("{} does not work here", line.name), line.next.clone()))
-        }
+        Some(_) if args.json => Err(CliError::new(CliErrorKind::Check, "", "")),
+        Some(line) => Err(CliError::new(
+            CliErrorKind::Check,
+            format!("{} does not work here", line.name),
+            line.next.clone(),
+        )),
     }
 }
 
@@ -155,7 +157,7 @@ fn settings(config: &Config) -> Line {
 const TOLD: usize = 5;
 
 fn sessions(config: &Config) -> Vec<Line> {
-    let root = place::root(config);
+    let root = locate::root(config);
     let found = list(&root);
     let broken: Vec<_> = found.iter().filter_map(|(dir, read)| Some((dir, read.as_ref().err()?))).collect();
     let crashed = found

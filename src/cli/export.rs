@@ -2,9 +2,9 @@
 
 use super::args::{self, Format};
 use super::config::Config;
-use super::fault::Fault;
+use super::error::CliError;
 use super::out::Out;
-use super::{place, screen};
+use super::{locate, screen};
 use crate::engine::Envelope;
 use crate::files;
 use crate::report::{At, BadAt, Record, Recording, html, json, markdown, reflexion, transcript};
@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// `export PATH`.
-pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Result<(), Fault> {
-    let opened = place::open(config, args.path.as_deref())?;
+pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Result<(), CliError> {
+    let opened = locate::open(config, args.path.as_deref())?;
     if let Some(torn) = &opened.torn {
         out.note(&format!("{}: {torn}", opened.meta.session));
     }
@@ -31,7 +31,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
     let at = match &args.at {
         Some(text) => {
-            text.parse().map_err(|e: BadAt| Fault::usage(format!("--at: {e}"), "such as --at 1.14"))?
+            text.parse().map_err(|e: BadAt| CliError::usage(format!("--at: {e}"), "such as --at 1.14"))?
         }
         None => opened.at.or(bookmark).unwrap_or_else(|| record.interesting()),
     };
@@ -50,7 +50,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
     match &args.out {
         Some(path) => {
             files::write_out(path, text.as_bytes())
-                .map_err(|e| Fault::file(path, "could not be written", &e))?;
+                .map_err(|e| CliError::file(path, "could not be written", &e))?;
             out.note(&format!("wrote {}", path.display()));
             Ok(())
         }
@@ -59,31 +59,32 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
 }
 
 /// Writes a run directory of Reflexion.
-fn directory(events: &[Arc<Envelope>], folder: Option<&Path>, out: &mut Out) -> Result<(), Fault> {
+fn directory(events: &[Arc<Envelope>], folder: Option<&Path>, out: &mut Out) -> Result<(), CliError> {
     let Some(folder) = folder else {
-        return Err(Fault::usage("--format reflexion writes a folder", "name it with --out DIR"));
+        return Err(CliError::usage("--format reflexion writes a folder", "name it with --out DIR"));
     };
     let files = reflexion(events);
     if files.len() < 2 {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             "--format reflexion: no trial of this session was played to its end",
             "go on with it first: `retrospect resume`",
         ));
     }
-    std::fs::create_dir_all(folder).map_err(|e| Fault::file(folder, "could not be made", &e))?;
+    std::fs::create_dir_all(folder).map_err(|e| CliError::file(folder, "could not be made", &e))?;
     for (name, text) in &files {
         let path = folder.join(name);
-        files::replace(&path, text.as_bytes()).map_err(|e| Fault::file(&path, "could not be written", &e))?;
+        files::replace(&path, text.as_bytes())
+            .map_err(|e| CliError::file(&path, "could not be written", &e))?;
     }
     out.note(&format!("wrote {} files into {}", files.len(), folder.display()));
     Ok(())
 }
 
 /// A place that was asked for has to be there.
-fn check(record: &Record, at: At, asked: bool) -> Result<(), Fault> {
+fn check(record: &Record, at: At, asked: bool) -> Result<(), CliError> {
     let Some(of) = record.episode(at.episode) else {
         return if asked || !record.episodes.is_empty() {
-            Err(Fault::usage(
+            Err(CliError::usage(
                 format!("--at {at}: the session has {} episode(s)", record.episodes.len()),
                 "choose an episode that is there",
             ))
@@ -92,7 +93,7 @@ fn check(record: &Record, at: At, asked: bool) -> Result<(), Fault> {
         };
     };
     if at.step as usize > of.episode.steps.len() {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             format!("--at {at}: episode {} has {} steps", at.episode, of.episode.steps.len()),
             "choose a step that is there",
         ));
@@ -101,9 +102,9 @@ fn check(record: &Record, at: At, asked: bool) -> Result<(), Fault> {
 }
 
 /// Reads `120x36`.
-fn size(text: &str) -> Result<(u16, u16), Fault> {
+fn size(text: &str) -> Result<(u16, u16), CliError> {
     let bad = || {
-        Fault::usage(
+        CliError::usage(
             format!("--size {text:?}: expected COLUMNSxROWS"),
             "from 20x5 to 500x200, such as 120x36",
         )

@@ -1,12 +1,12 @@
 //! Kinds and scopes of lessons, by the words that a person types.
 
-use super::fault::Fault;
+use super::error::CliError;
 use crate::domain::{Kind, Scope};
 
 /// A kind by its word.
-pub(super) fn kind_of(word: &str) -> Result<Kind, Fault> {
+pub(super) fn kind_of(word: &str) -> Result<Kind, CliError> {
     serde_json::from_value(word.to_lowercase().into()).map_err(|_error| {
-        Fault::usage(
+        CliError::usage(
             format!("there is no kind {word:?}"),
             "choose abstract, error, progress, plan, experience, lesson, positive, negative or advice",
         )
@@ -14,8 +14,11 @@ pub(super) fn kind_of(word: &str) -> Result<Kind, Fault> {
 }
 
 /// A scope by its word.
-pub(super) fn scope_of(word: &str) -> Result<Scope, Fault> {
+pub(super) fn scope_of(word: &str) -> Result<Scope, CliError> {
     serde_json::from_value(word.to_lowercase().replace([' ', '-'], "_").into()).map_err(|_error| {
-        Fault::usage(format!("there is no scope {word:?}"), "choose episode, task, task_type or environment")
+        CliError::usage(
+            format!("there is no scope {word:?}"),
+            "choose episode, task, task_type or environment",
+        )
     })
 }

@@ -1,7 +1,7 @@
 //! What a run learns from before its tests: the tasks of its calibration, and what earlier ones leave behind.
 
 use super::args::World;
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use super::pool::{self, PoolFile, PoolLine, TaskName};
 use super::worlds::selection;
 use crate::domain::{CALIBRATION, EXPLORATION, Kind, RunSpec, SettingOrigin, Task};
@@ -39,9 +39,9 @@ pub(super) fn before(
     env: &str,
     world: &World,
     options: &WorldOptions,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     if spec.mentor == "none" {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             "calibrate: --mentor none writes no lessons, so there is nothing to learn",
             "name a mentor: symbolic, or a model",
         ));
@@ -98,7 +98,7 @@ fn per_type(tasks: Vec<Task>, each: usize, seed: u64) -> Vec<Task> {
 }
 
 /// Which tasks of a run its lessons were learnt from: what comes of them says nothing of others.
-pub(super) fn seen_before(spec: &RunSpec, files: &[&Option<PathBuf>]) -> Result<Vec<String>, Fault> {
+pub(super) fn seen_before(spec: &RunSpec, files: &[&Option<PathBuf>]) -> Result<Vec<String>, CliError> {
     let mut learnt: Vec<(String, BTreeSet<TaskName>)> = Vec::new();
     for file in files.iter().filter_map(|f| f.as_deref()).filter(|f| pool::is_pool(f)) {
         learnt.push((file.display().to_string(), PoolFile::read(file)?.calibration));
@@ -122,8 +122,8 @@ pub(super) fn seen_before(spec: &RunSpec, files: &[&Option<PathBuf>]) -> Result<
 /// Templates whose exemplars for neuro-symbolic generation are the lessons that rules wrote into a pool file.
 ///
 /// # Errors
-/// A [`Fault`] when the file cannot be read, or no rule wrote anything in it.
-pub(super) fn exemplars(templates: Templates, file: &Path) -> Result<Templates, Fault> {
+/// A [`CliError`] when the file cannot be read, or no rule wrote anything in it.
+pub(super) fn exemplars(templates: Templates, file: &Path) -> Result<Templates, CliError> {
     let pool = PoolFile::read(file)?;
     let of = |kind| -> String {
         let lessons = pool.lessons().filter(|l| l.kind == kind && l.rule.is_some() && l.in_force());
@@ -131,8 +131,8 @@ pub(super) fn exemplars(templates: Templates, file: &Path) -> Result<Templates, 
     };
     let texts = [Kind::Abstract, Kind::Error, Kind::Progress].map(|kind| (kind, of(kind)));
     if texts.iter().all(|(_, text)| text.is_empty()) {
-        return Err(Fault::new(
-            FaultKind::File,
+        return Err(CliError::new(
+            CliErrorKind::File,
             format!("{}: there is no lesson in it that a rule wrote", file.display()),
             "make it with `retrospect calibrate --mentor symbolic --out FILE`",
         ));

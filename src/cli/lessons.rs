@@ -2,18 +2,18 @@
 
 use super::args::{self, LessonVerb, PoolFormat};
 use super::config::Config;
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use super::kinds::{kind_of, scope_of};
 use super::out::Out;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
-use super::{learn, place, reflexion};
+use super::{learn, locate, reflexion};
 use crate::domain::{Kind, Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope};
 use crate::driver::now;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// `lessons VERB`.
-pub(super) fn lessons(config: &mut Config, args: &args::Lessons, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn lessons(config: &mut Config, args: &args::Lessons, out: &mut Out) -> Result<(), CliError> {
     config.flag("pool", args.pool.as_ref().map(|p| p.display().to_string()).as_deref())?;
     let path = pool::path(config);
     match &args.verb {
@@ -35,8 +35,8 @@ pub(super) fn lessons(config: &mut Config, args: &args::Lessons, out: &mut Out) 
 }
 
 /// The lessons of the pool, of another pool file, or of a session; with the lines that would bring them.
-fn lessons_of(config: &Config, pool: &Path, from: Option<&str>) -> Result<(String, Vec<Lesson>), Fault> {
-    let of_pool = |path: &Path| -> Result<_, Fault> {
+fn lessons_of(config: &Config, pool: &Path, from: Option<&str>) -> Result<(String, Vec<Lesson>), CliError> {
+    let of_pool = |path: &Path| -> Result<_, CliError> {
         Ok((path.display().to_string(), PoolFile::read(path)?.lessons().cloned().collect()))
     };
     let Some(from) = from else { return of_pool(pool) };
@@ -44,7 +44,7 @@ fn lessons_of(config: &Config, pool: &Path, from: Option<&str>) -> Result<(Strin
     if path.extension().is_some_and(|x| x == "jsonl") && path.is_file() {
         return of_pool(&path);
     }
-    let opened = place::open(config, Some(from))?;
+    let opened = locate::open(config, Some(from))?;
     let lessons = opened.timeline.head().pool.all().cloned().collect();
     Ok((opened.meta.session, lessons))
 }
@@ -71,7 +71,7 @@ fn list(
     all: bool,
     json: bool,
     out: &mut Out,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     let (source, lessons) = lessons_of(config, pool, from)?;
     let shown: Vec<&Lesson> = lessons.iter().filter(|l| all || l.status != LessonStatus::Retired).collect();
     if shown.is_empty() && !json {
@@ -127,11 +127,11 @@ fn edit(
     text: Option<&str>,
     solution: Option<&str>,
     out: &mut Out,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     let pool = PoolFile::read(path)?;
     let lesson = pool.find(lesson)?;
     if text.is_none() && solution.is_none() {
-        return Err(Fault::usage("there is nothing to change", "give the new words, or --solution"));
+        return Err(CliError::usage("there is nothing to change", "give the new words, or --solution"));
     }
     let was = lesson.text().clone();
     let now_says = LessonText {
@@ -143,7 +143,7 @@ fn edit(
     out.line(&format!("changed {}", lesson.id))
 }
 
-fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), Fault> {
+fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), CliError> {
     let pool = PoolFile::read(path)?;
     let mut lines = Vec::new();
     for text in lessons {
@@ -159,11 +159,11 @@ fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), Fault> {
     Ok(())
 }
 
-fn import(path: &Path, file: &Path, out: &mut Out) -> Result<(), Fault> {
+fn import(path: &Path, file: &Path, out: &mut Out) -> Result<(), CliError> {
     let results = reflexion::is_results(file).then(|| reflexion::read(file)).transpose()?;
     let text = match results {
         Some(_) => String::new(),
-        None => super::bounded::text(file).map_err(|e| Fault::file(file, "could not be read", &e))?,
+        None => super::bounded::text(file).map_err(|e| CliError::file(file, "could not be read", &e))?,
     };
     let mut pool = PoolFile::read(path)?;
     let incoming = if let Some(results) = &results {
@@ -192,7 +192,7 @@ fn export(
     from: Option<&str>,
     format: PoolFormat,
     out: &mut Out,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     let (source, lessons) = lessons_of(config, pool, from)?;
     let of_session = from.is_some_and(|f| Path::new(f).extension().is_none_or(|x| x != "jsonl"));
     for lesson in lessons.iter().filter(|l| l.in_force()) {
@@ -218,8 +218,8 @@ fn promote(
     session: &str,
     which: &[String],
     out: &mut Out,
-) -> Result<(), Fault> {
-    let opened = place::open(config, Some(session))?;
+) -> Result<(), CliError> {
+    let opened = locate::open(config, Some(session))?;
     let state = opened.timeline.head().clone();
     let chosen: Vec<&Lesson> = if which.is_empty() {
         state.pool.all().filter(|l| l.in_force() && l.scope != Scope::Episode).collect()
@@ -228,8 +228,8 @@ fn promote(
         which.iter().map(|w| pool::find(&all, w)).collect::<Result<_, _>>()?
     };
     if chosen.is_empty() {
-        return Err(Fault::new(
-            FaultKind::Session,
+        return Err(CliError::new(
+            CliErrorKind::Session,
             format!("{}: no lesson in it outlives its episode", opened.meta.session),
             "choose lessons with --lesson; `retrospect lessons list SESSION --all` shows them",
         ));
@@ -258,7 +258,7 @@ fn promote(
 }
 
 /// Adds lines to the pool, and says when a torn one had to go.
-fn append(path: &Path, lines: &[PoolLine], out: &mut Out) -> Result<(), Fault> {
+fn append(path: &Path, lines: &[PoolLine], out: &mut Out) -> Result<(), CliError> {
     let cut = pool::append(path, lines)?;
     if cut > 0 {
         out.note(&format!(
@@ -270,7 +270,7 @@ fn append(path: &Path, lines: &[PoolLine], out: &mut Out) -> Result<(), Fault> {
 }
 
 /// A lesson as it is typed. `mistake -> solution` is an Error everywhere: here, in `--constitution` and in `--plain`.
-fn typed(text: &str, solution: Option<&str>, kind: Option<&str>) -> Result<(Kind, LessonText), Fault> {
+fn typed(text: &str, solution: Option<&str>, kind: Option<&str>) -> Result<(Kind, LessonText), CliError> {
     let named = kind.map(kind_of).transpose()?;
     let text = filled(text)?;
     let arrow = text.split_once(" -> ").or_else(|| text.split_once(" → "));
@@ -285,10 +285,10 @@ fn typed(text: &str, solution: Option<&str>, kind: Option<&str>) -> Result<(Kind
     })
 }
 
-fn filled(text: &str) -> Result<String, Fault> {
+fn filled(text: &str) -> Result<String, CliError> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(Fault::usage("an empty lesson teaches nothing", "write a sentence"));
+        return Err(CliError::usage("an empty lesson teaches nothing", "write a sentence"));
     }
     Ok(text.to_owned())
 }

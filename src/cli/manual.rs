@@ -1,26 +1,26 @@
 //! `completions` and `man`.
 
 use super::args::{self, Cli};
-use super::fault::Fault;
+use super::error::CliError;
 use super::out::Out;
 use crate::files;
 use clap::CommandFactory as _;
 
 /// `completions SHELL`.
-pub(super) fn completions(args: &args::Completions, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn completions(args: &args::Completions, out: &mut Out) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "retrospect", &mut script);
     out.document(&String::from_utf8_lossy(&script))
 }
 
 /// `man`: the page of the program, or all pages into a folder.
-pub(super) fn man(args: &args::Man, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn man(args: &args::Man, out: &mut Out) -> Result<(), CliError> {
     let Some(dir) = &args.write else {
         let mut page = Vec::new();
         render(Cli::command(), &mut page);
         return out.document(&String::from_utf8_lossy(&page));
     };
-    std::fs::create_dir_all(dir).map_err(|e| Fault::file(dir, "could not be made", &e))?;
+    std::fs::create_dir_all(dir).map_err(|e| CliError::file(dir, "could not be made", &e))?;
     let mut program = Cli::command();
     program.build();
     let mut pages = vec![("retrospect".to_owned(), program.clone())];
@@ -32,7 +32,7 @@ pub(super) fn man(args: &args::Man, out: &mut Out) -> Result<(), Fault> {
         let mut page = Vec::new();
         render(command, &mut page);
         let path = dir.join(format!("{name}.1"));
-        files::replace_shared(&path, &page).map_err(|e| Fault::file(&path, "could not be written", &e))?;
+        files::replace_shared(&path, &page).map_err(|e| CliError::file(&path, "could not be written", &e))?;
         out.line(&path.display().to_string())?;
     }
     Ok(())

@@ -11,11 +11,11 @@ pub(super) use ambient::without_values;
 
 use super::args::Models;
 use super::config::{Config, From};
-use super::fault::{Fault, FaultKind};
-use super::place;
+use super::error::{CliError, CliErrorKind};
+use super::locate;
 use super::settings::origin;
-use crate::domain::{Asked, RunSpec, Setting, SettingOrigin, Settings};
-use crate::driver::{DriverError, StandIn, recorded};
+use crate::domain::{ModelRole, RunSpec, Setting, SettingOrigin, Settings};
+use crate::driver::{DriverError, ReplyOverride, recorded};
 use crate::provider::openai::{Endpoint, OpenAi, Profile, ProfileError};
 use crate::provider::{Cache, Cached, Provider};
 use etcetera::BaseStrategy as _;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 const HOSTED: &str = "https://api.openai.com/v1";
 
 /// Takes the flags in.
-pub(super) fn flags(config: &mut Config, models: &Models) -> Result<(), Fault> {
+pub(super) fn flags(config: &mut Config, models: &Models) -> Result<(), CliError> {
     for (name, text) in [
         ("run.base_url", &models.base_url),
         ("run.profile", &models.profile),
@@ -50,21 +50,21 @@ pub(super) fn flags(config: &mut Config, models: &Models) -> Result<(), Fault> {
 /// The endpoint of a model, from what is set here; `begun` are the settings of a run that is taken up again.
 pub(super) fn endpoint(
     config: &Config,
-    asked: Asked,
+    asked: ModelRole,
     model: &str,
     begun: Option<&Settings>,
-) -> Result<Endpoint, Fault> {
+) -> Result<Endpoint, CliError> {
     endpoint_of(config, asked, model, begun, &|name| std::env::var(name).ok())
 }
 
 fn endpoint_of(
     config: &Config,
-    asked: Asked,
+    asked: ModelRole,
     model: &str,
     begun: Option<&Settings>,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Endpoint, Fault> {
-    let (role, mentor) = (asked.name(), asked == Asked::Mentor);
+) -> Result<Endpoint, CliError> {
+    let (role, mentor) = (asked.name(), asked == ModelRole::Mentor);
     let was = |name: &str| begun.map_or("", |s| s.word(&format!("{role}.{name}"), ""));
     let mut profile = Profile::default();
     let names = profiles(config, asked);
@@ -115,7 +115,7 @@ fn endpoint_of(
             let hosted = was == HOSTED && here.is_none();
             if !begun.is_loopback() && !hosted {
                 let here = here.map_or_else(String::new, |h| format!("; here it is {h}"));
-                return Err(Fault::usage(
+                return Err(CliError::usage(
                     format!("the {role} of this run was asked at {was}{here}"),
                     format!("say with --base-url which one is meant: --base-url {was}"),
                 ));
@@ -123,7 +123,7 @@ fn endpoint_of(
             was.to_owned()
         }
         _ => {
-            return Err(Fault::usage(
+            return Err(CliError::usage(
                 format!("--{role} openai:{model}: no model server is known here"),
                 "give its address with --base-url or OPENAI_BASE_URL, or a --profile; for OpenAI's own set OPENAI_API_KEY",
             ));
@@ -143,9 +143,9 @@ fn endpoint_of(
     Ok(endpoint)
 }
 
-fn wrong(names: &str, error: &ProfileError) -> Fault {
+fn wrong(names: &str, error: &ProfileError) -> CliError {
     let of = if names.is_empty() { String::new() } else { format!("profile {names}: ") };
-    Fault::new(FaultKind::Config, format!("{of}{}", error.what), error.next.clone())
+    CliError::new(CliErrorKind::Config, format!("{of}{}", error.what), error.next.clone())
 }
 
 fn flagged(config: &Config, name: &str) -> bool {
@@ -153,21 +153,21 @@ fn flagged(config: &Config, name: &str) -> bool {
 }
 
 /// The names of a role's profiles.
-fn profiles(config: &Config, asked: Asked) -> &str {
+fn profiles(config: &Config, asked: ModelRole) -> &str {
     let mentors = config.text("run.mentor_profile");
-    if asked == Asked::Mentor && !mentors.is_empty() { mentors } else { config.text("run.profile") }
+    if asked == ModelRole::Mentor && !mentors.is_empty() { mentors } else { config.text("run.profile") }
 }
 
 /// The provider of a model.
 pub(super) fn provider(
     config: &Config,
-    asked: Asked,
+    asked: ModelRole,
     model: &str,
     begun: Option<&Settings>,
-) -> Result<Arc<dyn Provider>, Fault> {
+) -> Result<Arc<dyn Provider>, CliError> {
     let endpoint = endpoint(config, asked, model, begun)?;
     if endpoint.model.is_empty() {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             format!("--{} openai: names no model", asked.name()),
             "write openai:MODEL; `retrospect doctor` lists the models of a server",
         ));
@@ -186,19 +186,19 @@ pub(super) fn provider(
 }
 
 /// What a person may take a recorded reply from: a session by its name or path, or the answers kept of the role's model.
-pub(super) fn stand_in(spec: &RunSpec, config: &Config) -> StandIn {
+pub(super) fn stand_in(spec: &RunSpec, config: &Config) -> ReplyOverride {
     let (spec, config) = (spec.clone(), config.clone());
     Arc::new(move |asked, source| {
-        let refused = |fault: Fault| DriverError::Refused(fault.message, fault.hint);
+        let refused = |error: CliError| DriverError::Refused(error.message, error.hint);
         if let Some(name) = source.strip_prefix("recorded:") {
             let role = asked.name();
             let find = &mut |name: &str| {
-                let opened = place::open(&config, Some(name)).map_err(refused)?;
+                let opened = locate::open(&config, Some(name)).map_err(refused)?;
                 Ok((opened.meta.session, opened.timeline))
             };
             return Ok(Arc::new(recorded(role, name, find)?) as Arc<dyn Provider>);
         }
-        let actor = if asked == Asked::Actor { &spec.actor } else { &spec.mentor };
+        let actor = if asked == ModelRole::Actor { &spec.actor } else { &spec.mentor };
         let Some(model) = actor.strip_prefix("openai:").filter(|_| source == "cache") else {
             return Err(DriverError::Refused(
                 format!("{source}: {actor} has no kept answers"),
@@ -210,7 +210,12 @@ pub(super) fn stand_in(spec: &RunSpec, config: &Config) -> StandIn {
 }
 
 /// The kept answers of a role's model alone: nobody is asked.
-fn kept(config: &Config, asked: Asked, model: &str, begun: &Settings) -> Result<Arc<dyn Provider>, Fault> {
+fn kept(
+    config: &Config,
+    asked: ModelRole,
+    model: &str,
+    begun: &Settings,
+) -> Result<Arc<dyn Provider>, CliError> {
     let endpoint = endpoint(config, asked, model, Some(begun))?;
     let identity = endpoint.identity();
     let inner: Arc<dyn Provider> = Arc::new(OpenAi::new(endpoint));
@@ -225,7 +230,7 @@ fn cache_folder(config: &Config) -> PathBuf {
 }
 
 /// How a server samples by its profile.
-fn sampling_of(endpoint: &Endpoint, asked: Asked) -> Value {
+fn sampling_of(endpoint: &Endpoint, asked: ModelRole) -> Value {
     let (sampling, number) = (&endpoint.sampling, |name: &str| endpoint.number(name));
     json!({
         "temperature": number("temperature"), "top_p": number("top_p"), "top_k": number("top_k").map(|k| k as u64),
@@ -237,7 +242,7 @@ fn sampling_of(endpoint: &Endpoint, asked: Asked) -> Value {
 /// comes from their profiles. One that cannot be had is said when it is asked for.
 pub(super) fn noted(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
     let mut noted = Vec::new();
-    for (asked, name) in [(Asked::Actor, &spec.actor), (Asked::Mentor, &spec.mentor)] {
+    for (asked, name) in [(ModelRole::Actor, &spec.actor), (ModelRole::Mentor, &spec.mentor)] {
         let Some(model) = name.strip_prefix("openai:") else { continue };
         let Ok(endpoint) = endpoint(config, asked, model, Some(&spec.settings)) else { continue };
         for (part, value) in [
@@ -258,8 +263,8 @@ pub(super) fn note_down(
     actor: &str,
     mentor: &str,
     settings: &mut Settings,
-) -> Result<(), Fault> {
-    for (asked, name) in [(Asked::Actor, actor), (Asked::Mentor, mentor)] {
+) -> Result<(), CliError> {
+    for (asked, name) in [(ModelRole::Actor, actor), (ModelRole::Mentor, mentor)] {
         let Some(model) = name.strip_prefix("openai:") else { continue };
         let endpoint = endpoint(config, asked, model, None)?;
         let role = asked.name();

@@ -1,7 +1,7 @@
 //! What stands in for the screen in a build without the `tui` feature: every verb that would show it says so.
 
 use super::config::Config;
-use super::fault::Fault;
+use super::error::Fault;
 use super::out::Out;
 use super::place::Opened;
 use super::watch::Shown;

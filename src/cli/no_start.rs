@@ -1,7 +1,7 @@
 //! What stands in for the start screen in a build without the `tui` feature.
 
 use super::config::Config;
-use super::fault::Fault;
+use super::error::Fault;
 use super::out::Out;
 use super::{args, screen};
 

@@ -1,10 +1,10 @@
 //! `open`: look at a session or a report; nothing of it is changed.
 
 use super::config::Config;
-use super::fault::Fault;
+use super::error::CliError;
+use super::locate::{self, Opened};
 use super::out::Out;
-use super::place::{self, Opened};
-use super::tell::{Teller, Voice};
+use super::printer::{EventPrinter, Voice};
 use super::watch::Shown;
 use super::worlds::world_options;
 use super::{args, screen, terminal, watch};
@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// `open PATH`.
-pub(super) fn open(config: &Config, args: &args::Open, out: Out) -> Result<(), Fault> {
-    let opened = place::open(config, args.path.as_deref())?;
+pub(super) fn open(config: &Config, args: &args::Open, out: Out) -> Result<(), CliError> {
+    let opened = locate::open(config, args.path.as_deref())?;
     show(config, opened, args.follow, args.json, &args.screen, out)
 }
 
@@ -28,14 +28,14 @@ pub(super) fn show(
     json: bool,
     look: &args::Screen,
     mut out: Out,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     if let Some(torn) = &opened.torn
         && !follow
     {
         out.note(&format!("{}: {torn}", opened.meta.session));
     }
     if let Some(at) = opened.at.filter(|_| !follow) {
-        place::there(opened.timeline.head(), at)?;
+        locate::there(opened.timeline.head(), at)?;
     }
     for passed in opened.passed_over()? {
         out.note(&passed);
@@ -66,7 +66,7 @@ pub(super) fn show(
     let voice = if json { Voice::Json } else { Voice::Transcript };
     let dir = opened.dir.clone().unwrap_or_default();
     let shared = Arc::new(Mutex::new(out));
-    let mut teller = Teller::new(voice, shared, &dir, None, world_options(config));
+    let mut teller = EventPrinter::new(voice, shared, &dir, None, world_options(config));
     opened.each(|envelope| teller.event(envelope))?;
     follower.map_or(Ok(()), |follower| follow_text(follower, &mut teller))
 }
@@ -75,7 +75,7 @@ pub(super) fn show(
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Tells what another program writes until it closes the session or a signal comes.
-fn follow_text(mut follower: Follower, teller: &mut Teller) -> Result<(), Fault> {
+fn follow_text(mut follower: Follower, teller: &mut EventPrinter) -> Result<(), CliError> {
     let _guard = watch::guard_screen()?;
     watch::runtime()?.block_on(async {
         let stop = crate::signals::next();

@@ -1,6 +1,6 @@
 //! Standard output and standard error. A reader that has gone away is forgiven: the verb ends, and nothing is said.
 
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use crate::signals;
 use crate::text::clean;
 use std::borrow::Cow;
@@ -49,20 +49,20 @@ impl Out {
     /// line.
     ///
     /// # Errors
-    /// [`FaultKind::Gone`] when nobody reads it.
-    pub fn line(&mut self, text: &str) -> Result<(), Fault> {
+    /// [`CliErrorKind::Gone`] when nobody reads it.
+    pub fn line(&mut self, text: &str) -> Result<(), CliError> {
         self.raw_line(&shown(text, self.terminal).replace('\n', " "))
     }
 
     /// One line of JSON: the same data, where what could steer a terminal is escaped.
     ///
     /// # Errors
-    /// [`FaultKind::Gone`] when nobody reads it.
-    pub fn json(&mut self, text: &str) -> Result<(), Fault> {
+    /// [`CliErrorKind::Gone`] when nobody reads it.
+    pub fn json(&mut self, text: &str) -> Result<(), CliError> {
         self.raw_line(&crate::text::json(text))
     }
 
-    fn raw_line(&mut self, text: &str) -> Result<(), Fault> {
+    fn raw_line(&mut self, text: &str) -> Result<(), CliError> {
         self.wipe();
         let mut lock = self.stdout.lock();
         let written = signals::write(|| {
@@ -74,8 +74,8 @@ impl Out {
     /// One line of pieces, clean wherever it goes; in colours where they are wanted.
     ///
     /// # Errors
-    /// [`FaultKind::Gone`] when nobody reads it.
-    pub(super) fn painted(&mut self, line: &[(Paint, String)], colour: bool) -> Result<(), Fault> {
+    /// [`CliErrorKind::Gone`] when nobody reads it.
+    pub(super) fn painted(&mut self, line: &[(Paint, String)], colour: bool) -> Result<(), CliError> {
         let mut text = String::new();
         for (paint, piece) in line {
             let code = match paint {
@@ -102,8 +102,8 @@ impl Out {
     /// A text of several lines without another line break, as clean as a [`line`](Self::line).
     ///
     /// # Errors
-    /// [`FaultKind::Gone`] when nobody reads it.
-    pub fn text(&mut self, text: &str) -> Result<(), Fault> {
+    /// [`CliErrorKind::Gone`] when nobody reads it.
+    pub fn text(&mut self, text: &str) -> Result<(), CliError> {
         let shown = shown(text, self.terminal);
         self.document(&shown)
     }
@@ -111,8 +111,8 @@ impl Out {
     /// A document as it was written: its writer has escaped what came from outside.
     ///
     /// # Errors
-    /// [`FaultKind::Gone`] when nobody reads it.
-    pub fn document(&mut self, text: &str) -> Result<(), Fault> {
+    /// [`CliErrorKind::Gone`] when nobody reads it.
+    pub fn document(&mut self, text: &str) -> Result<(), CliError> {
         if text.is_empty() {
             return Ok(());
         }
@@ -160,11 +160,11 @@ pub(super) fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
     Cow::Owned(text.split('\t').map(clean).collect::<Vec<_>>().join("\t"))
 }
 
-fn gone(error: &io::Error) -> Fault {
+fn gone(error: &io::Error) -> CliError {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Fault::gone(),
-        _ => Fault::new(
-            FaultKind::File,
+        io::ErrorKind::BrokenPipe => CliError::gone(),
+        _ => CliError::new(
+            CliErrorKind::File,
             format!("standard output: could not be written: {error}"),
             "check where the output goes, and the space on the disk",
         ),

@@ -1,15 +1,15 @@
 //! What the screen asks of the world around it: an editor, a file for what was copied, a report.
 
 use super::config::Config;
-use crate::domain::{Asked, BranchId, RunSpec, Seq, hex};
+use crate::domain::{BranchId, ModelRole, RunSpec, Seq, hex};
 use crate::driver::Store;
 use crate::files;
 use crate::journal::{Branch, LabelChange, Session};
 use crate::provider::openai::{OpenAi, list_models};
 use crate::report::{Record, Shown, html};
-use crate::ui::branches::{Relabel, Twig};
+use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::compare::Place;
-use crate::ui::{ModelList, Outside};
+use crate::ui::{HostServices, ModelList};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,19 +19,19 @@ use std::sync::Arc;
 
 /// Writes beside a session, or in the working directory where `dir`, the session's folder, is empty: the session came
 /// out of a report.
-pub(super) fn around(config: &Config, dir: &Path) -> Outside {
+pub(super) fn around(config: &Config, dir: &Path) -> HostServices {
     let (beside, here) = (dir.to_owned(), dir.to_owned());
-    let (root, own) = (super::place::root(config), dir.to_owned());
+    let (root, own) = (super::locate::root(config), dir.to_owned());
     let (of, listed) = (dir.to_owned(), root.clone());
     let (read, named) = (dir.to_owned(), dir.to_owned());
     let (config, asks) = (config.clone(), config.clone());
-    Outside {
+    HostServices {
         edit: Arc::new(edit),
         keep: Arc::new(move |text: &str| keep(&beside, text)),
         export: Arc::new(move |store: &Store| export(&here, store)),
         others: Arc::new(move |store: &Store| others(&root, &own, &store.branch())),
         sessions: Arc::new(move || sessions(&listed)),
-        models: Arc::new(move |(run, asked): &(Arc<RunSpec>, Asked)| models(&asks, run, *asked)),
+        models: Arc::new(move |(run, asked): &(Arc<RunSpec>, ModelRole)| models(&asks, run, *asked)),
         branch: Arc::new(move |place: &Place| branch(&config, &of, place)),
         branches: Arc::new(move |()| twigs(&read)),
         relabel: Arc::new(move |(branch, change)| relabel(&named, branch, change)),
@@ -60,7 +60,7 @@ fn others(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<Place>, String
         }
     }
     let same = |dir: &Path| dir.canonicalize().ok() == own.canonicalize().ok();
-    for (session, summary) in super::place::recent(root, LISTED) {
+    for (session, summary) in super::locate::recent(root, LISTED) {
         if same(&session.dir) {
             continue;
         }
@@ -79,7 +79,7 @@ fn branch(config: &Config, own: &Path, place: &Place) -> Result<Arc<Store>, Stri
     let path = place.session.clone().unwrap_or_else(|| own.display().to_string());
     let wanted = super::diff::Place { path, branch: place.branch.clone(), episode: place.episode };
     let opened = super::diff::open_branch(config, &wanted);
-    let (opened, branch) = opened.map_err(|fault| format!("{fault}; {}", fault.hint))?;
+    let (opened, branch) = opened.map_err(|error| format!("{error}; {}", error.hint))?;
     let store = Store::default();
     store.begin(opened.timeline, branch);
     Ok(Arc::new(store))
@@ -87,7 +87,7 @@ fn branch(config: &Config, own: &Path, place: &Place) -> Result<Arc<Store>, Stri
 
 /// All sessions, the newest first, with a few words about each.
 fn sessions(root: &Path) -> Vec<(String, String)> {
-    let found = super::place::recent(root, LISTED).into_iter();
+    let found = super::locate::recent(root, LISTED).into_iter();
     let told = found.map(|(session, summary)| {
         let meta = &session.meta;
         (meta.session.clone(), format!("{}, {}: {}", meta.method, meta.actor, summary.goal))
@@ -96,23 +96,23 @@ fn sessions(root: &Path) -> Vec<(String, String)> {
 }
 
 /// The models of the server that a role asks, or would ask.
-fn models(config: &Config, run: &RunSpec, asked: Asked) -> Result<ModelList, String> {
-    let who = if asked == Asked::Actor { &run.actor } else { &run.mentor };
+fn models(config: &Config, run: &RunSpec, asked: ModelRole) -> Result<ModelList, String> {
+    let who = if asked == ModelRole::Actor { &run.actor } else { &run.mentor };
     let model = who.strip_prefix("openai:").unwrap_or("");
     let endpoint = super::models::endpoint(config, asked, model, Some(&run.settings));
-    let endpoint = endpoint.map_err(|fault| {
+    let endpoint = endpoint.map_err(|error| {
         // No flag was typed here.
         let flag = format!("--{} openai:{model}: ", asked.name());
-        fault.message.strip_prefix(&flag).unwrap_or(&fault.message).to_owned()
+        error.message.strip_prefix(&flag).unwrap_or(&error.message).to_owned()
     })?;
     let server = endpoint.host().to_owned();
-    let runtime = super::watch::runtime().map_err(|fault| fault.message)?;
+    let runtime = super::watch::runtime().map_err(|error| error.message)?;
     let names = runtime.block_on(list_models(&OpenAi::new(endpoint)))?;
     Ok(ModelList { server, names })
 }
 
 /// The branches of a session in its folder; of one that came out of a report there are none.
-pub(super) fn twigs(dir: &Path) -> Result<Arc<[Twig]>, String> {
+pub(super) fn twigs(dir: &Path) -> Result<Arc<[BranchInfo]>, String> {
     if dir.as_os_str().is_empty() {
         return Err("what a report carries is one line: it has no branches".to_owned());
     }
@@ -121,9 +121,9 @@ pub(super) fn twigs(dir: &Path) -> Result<Arc<[Twig]>, String> {
     Ok(branches.into_iter().map(twig).collect())
 }
 
-fn twig(branch: Branch) -> Twig {
-    let Branch { header, label, root, outcome, episodes, steps, tokens, fault, .. } = branch;
-    Twig {
+fn twig(branch: Branch) -> BranchInfo {
+    let Branch { header, label, root, outcome, episodes, steps, tokens, fault: error, .. } = branch;
+    BranchInfo {
         id: header.id,
         parent: header.parent,
         at: header.at_seq,
@@ -131,7 +131,7 @@ fn twig(branch: Branch) -> Twig {
         note: label.note.unwrap_or_default(),
         archived: label.archived,
         // The screen counts turns; the one that waits is not counted.
-        outcome: fault.unwrap_or_else(|| outcome.replace("at step ", "after turn ")),
+        outcome: error.unwrap_or_else(|| outcome.replace("at step ", "after turn ")),
         episodes,
         steps,
         tokens,
@@ -142,12 +142,12 @@ fn twig(branch: Branch) -> Twig {
 }
 
 /// Calls a branch otherwise; an empty name or note takes the old one away.
-pub(super) fn relabel(dir: &Path, branch: &BranchId, change: &Relabel) -> Result<(), String> {
+pub(super) fn relabel(dir: &Path, branch: &BranchId, change: &BranchEdit) -> Result<(), String> {
     let words = |text: &str| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
     let change = match change {
-        Relabel::Name(name) => LabelChange::Name(words(name)),
-        Relabel::Note(note) => LabelChange::Note(words(note)),
-        Relabel::Archived(archived) => LabelChange::Archived(*archived),
+        BranchEdit::Name(name) => LabelChange::Name(words(name)),
+        BranchEdit::Note(note) => LabelChange::Note(words(note)),
+        BranchEdit::Archived(archived) => LabelChange::Archived(*archived),
     };
     Session::open(dir).and_then(|s| s.label(branch, change)).map_err(|e| e.to_string())
 }
@@ -218,16 +218,16 @@ fn keep(dir: &Path, text: &str) -> Result<String, String> {
 
 fn export(dir: &Path, store: &Store) -> Result<String, String> {
     let timeline = store.timeline();
-    let (events, fault) = (timeline.since(Seq(0)), timeline.fault());
+    let (events, error) = (timeline.since(Seq(0)), timeline.fault());
     drop(timeline);
-    if let Some(why) = fault {
+    if let Some(why) = error {
         return Err(why);
     }
     let mut record = Record::of(&events);
     let id = store.branch();
     let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
     record.branch = Some(Shown { name: labels.get(&id).and_then(|label| label.name.clone()), id });
-    let files = super::place::files_of(dir).unwrap_or_else(|_| BTreeMap::new());
+    let files = super::locate::files_of(dir).unwrap_or_else(|_| BTreeMap::new());
     let name = if record.session.is_empty() { "report" } else { "report-" };
     let path = dir.join(format!("{name}{}.html", record.session));
     let page = html(&record, record.interesting(), &files);

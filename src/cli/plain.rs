@@ -8,9 +8,9 @@ mod past;
 mod words;
 
 use super::bounded;
-use super::fault::{Fault, FaultKind, resume_command};
+use super::error::{CliError, CliErrorKind, resume_command};
 use super::out::Out;
-use super::tell::{Teller, Voice};
+use super::printer::{EventPrinter, Voice};
 use super::watch::{BROKEN, LOOK_AGAIN, closing, halted, runtime, tell_news};
 use crate::domain::{Autonomy, Seq};
 use crate::driver::worlds::WorldOptions;
@@ -32,9 +32,9 @@ pub(super) fn interact(
     dir: &Path,
     worlds: WorldOptions,
     out: Out,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     let shared = Arc::new(Mutex::new(out));
-    let teller = Teller::new(Voice::Transcript, shared.clone(), dir, None, worlds);
+    let teller = EventPrinter::new(Voice::Transcript, shared.clone(), dir, None, worlds);
     let mut talk = Talk {
         handle: handle.clone(),
         teller,
@@ -52,15 +52,15 @@ pub(super) fn interact(
         return Err(halted(&halt, &path));
     }
     if left != Ok(Left::Quit) && signals::received().is_some() {
-        return Err(Fault::interrupted(resume));
+        return Err(CliError::interrupted(resume));
     }
     match left? {
         Left::Quit | Left::Halted => {
             talk.line(&resume)?;
             Ok(())
         }
-        Left::Interrupted => Err(Fault::interrupted(resume)),
-        Left::Broken => Err(Fault::new(FaultKind::Session, BROKEN, resume)),
+        Left::Interrupted => Err(CliError::interrupted(resume)),
+        Left::Broken => Err(CliError::new(CliErrorKind::Session, BROKEN, resume)),
     }
 }
 
@@ -76,7 +76,7 @@ enum Left {
 
 struct Talk {
     handle: Handle,
-    teller: Teller,
+    teller: EventPrinter,
     out: Arc<Mutex<Out>>,
     /// The last signal of the driver that was told.
     heard: u64,
@@ -88,8 +88,8 @@ struct Talk {
 }
 
 impl Talk {
-    async fn run(&mut self) -> Result<Left, Fault> {
-        let mut news = self.handle.store.news();
+    async fn run(&mut self) -> Result<Left, CliError> {
+        let mut news = self.handle.store.changes();
         let mut input = lines();
         // What is typed ahead into a pipe waits for its turn; a person at a terminal is heard at once.
         let patient = !std::io::stdin().is_terminal();
@@ -140,7 +140,7 @@ impl Talk {
                 line = input.recv(), if !patient || waiting => {
                     let Some(line) = line else { return Ok(Left::Quit) };
                     let line = line.map_err(|e| {
-                        Fault::file(std::path::Path::new("standard input"), "could not be read", &e)
+                        CliError::file(std::path::Path::new("standard input"), "could not be read", &e)
                     })?;
                     match self.said(&line, &mut running).await? {
                         std::ops::ControlFlow::Break(()) => return Ok(Left::Quit),
@@ -157,7 +157,7 @@ impl Talk {
         }
     }
 
-    async fn said(&mut self, line: &str, running: &mut bool) -> Result<std::ops::ControlFlow<()>, Fault> {
+    async fn said(&mut self, line: &str, running: &mut bool) -> Result<std::ops::ControlFlow<()>, CliError> {
         use std::ops::ControlFlow::{Break, Continue};
         // What is read over the past is of that moment; what would act is refused below.
         let store = self.handle.store.clone();
@@ -256,7 +256,7 @@ impl Talk {
     }
 
     /// What the driver says beside the events.
-    fn signals(&mut self) -> Result<(), Fault> {
+    fn signals(&mut self) -> Result<(), CliError> {
         for (number, signal) in self.handle.store.live().signals {
             if number <= self.heard {
                 continue;
@@ -271,7 +271,7 @@ impl Talk {
     }
 
     /// One line that tells whose turn it is; said once for each standing.
-    fn mode(&mut self, state: &State) -> Result<(), Fault> {
+    fn mode(&mut self, state: &State) -> Result<(), CliError> {
         let told = words::mode(state);
         if self.told_mode == told {
             return Ok(());
@@ -281,11 +281,11 @@ impl Talk {
         Ok(())
     }
 
-    fn line(&self, text: &str) -> Result<(), Fault> {
+    fn line(&self, text: &str) -> Result<(), CliError> {
         self.text(text)
     }
 
-    fn text(&self, text: &str) -> Result<(), Fault> {
+    fn text(&self, text: &str) -> Result<(), CliError> {
         self.lock().text(&format!("{}\n", text.trim_end()))
     }
 
@@ -303,7 +303,7 @@ fn settled(state: &State, running: bool) -> bool {
 /// Nothing goes on before this is decided on, at whatever pace.
 fn undecided(state: &State) -> bool {
     let summary = !state.changes.is_empty() && state.autonomy != Autonomy::Auto;
-    state.divergence.is_some() || state.trouble.is_some() || summary
+    state.divergence.is_some() || state.failed_call.is_some() || summary
 }
 
 fn stands(state: &State) -> bool {
@@ -350,7 +350,8 @@ mod tests {
         drop(inbox);
         store.edit_live(|live| live.health = Health::Ended);
         let out = Arc::new(Mutex::new(Out::new()));
-        let teller = Teller::new(Voice::Silent, out.clone(), Path::new("s"), None, WorldOptions::default());
+        let teller =
+            EventPrinter::new(Voice::Silent, out.clone(), Path::new("s"), None, WorldOptions::default());
         let (told_mode, labels) = (String::new(), Labels::default());
         let mut talk = Talk { handle, teller, out, heard: 0, told_mode, past: None, labels };
         let left = runtime().unwrap().block_on(talk.run()).unwrap();

@@ -3,10 +3,10 @@
 use super::args;
 use super::bounded;
 use super::config::Config;
-use super::fault::{self, Fault};
+use super::error::{self, CliError};
 use super::out::Out;
 use super::worlds::world_options;
-use crate::domain::{EpisodeRole, RunSpec, Settings, Task, Turn};
+use crate::domain::{EpisodeRole, RunSpec, Settings, StepResult, Task};
 use crate::driver::worlds::{self, Selection};
 use crate::engine::{Cause, Envelope, Event, State};
 use crate::env::Environment;
@@ -15,7 +15,7 @@ use crate::report::{Aside, turn_line};
 use std::io::stdin;
 
 /// `play`.
-pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Result<(), CliError> {
     config.flag("run.env", args.files.env(args.env.as_ref()).as_deref())?;
     config.flag("run.interface", args.interface.as_deref())?;
     let task = task(config, args)?;
@@ -23,7 +23,7 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Res
         out.note(&format!("warning: {warning}"));
     }
     let options = world_options(config);
-    let broke = |e: &_| fault::world(&task, e);
+    let broke = |e: &_| error::world(&task, e);
     let mut world = worlds::open(&task, &options).map_err(|e| broke(&e))?;
     let interface = args.interface.as_ref().map_or("raw", |_| config.text("run.interface"));
     let mut view = View::new(&task, interface);
@@ -36,7 +36,7 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Res
     for step in 1.. {
         line.clear();
         let read = bounded::line(&mut input, &mut line)
-            .map_err(|e| Fault::file(std::path::Path::new("standard input"), "could not be read", &e))?;
+            .map_err(|e| CliError::file(std::path::Path::new("standard input"), "could not be read", &e))?;
         if read == 0 {
             break;
         }
@@ -52,10 +52,10 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Res
 }
 
 /// A line is taken as it is; with `--json` one that begins with a quotation mark is a JSON string.
-fn command(line: &str, json: bool, step: u32) -> Result<String, Fault> {
+fn command(line: &str, json: bool, step: u32) -> Result<String, CliError> {
     if json && line.starts_with('"') {
         return serde_json::from_str(line).map_err(|e| {
-            Fault::usage(
+            CliError::usage(
                 format!("standard input, line {step}: a line that begins with a quotation mark is a JSON string: {e}"),
                 "close the string, or begin the line with something else",
             )
@@ -64,7 +64,7 @@ fn command(line: &str, json: bool, step: u32) -> Result<String, Fault> {
     Ok(line.to_owned())
 }
 
-fn task(config: &Config, args: &args::Play) -> Result<Task, Fault> {
+fn task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
     if let Some(file) = &args.state {
         return state(config, args, file);
     }
@@ -77,7 +77,7 @@ fn task(config: &Config, args: &args::Play) -> Result<Task, Fault> {
     let index = args.index.unwrap_or(0);
     let many = tasks.len();
     let mut task = tasks.into_iter().nth(index).ok_or_else(|| {
-        Fault::usage(
+        CliError::usage(
             format!("--index {index}: the list has {many} tasks, counted from 0"),
             "choose a smaller number",
         )
@@ -89,16 +89,16 @@ fn task(config: &Config, args: &args::Play) -> Result<Task, Fault> {
 }
 
 /// A level from a file.
-fn state(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<Task, Fault> {
+fn state(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<Task, CliError> {
     let env = config.text("run.env");
     if env != "babyai" || args.task.is_some() || args.tasks.is_some() {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             "--state is a level of babyai and takes the place of --task and --tasks",
             "retrospect play --env babyai --state FILE",
         ));
     }
     // A level file is read wherever it lies, also where its name is that of a level.
-    crate::files::open(file).map_err(|e| Fault::file(file, "could not be read", &e))?;
+    crate::files::open(file).map_err(|e| CliError::file(file, "could not be read", &e))?;
     let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     Ok(worlds::find(env, &path.to_string_lossy(), &world_options(config))?)
 }
@@ -108,10 +108,10 @@ fn reply(
     json: bool,
     step: u32,
     action: Option<&str>,
-    turn: &Turn,
+    turn: &StepResult,
     world: &mut dyn Environment,
     start: Option<(&str, &str)>,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     if !json {
         return out.text(&format!("{}\n", turn.observation));
     }
@@ -165,7 +165,7 @@ impl View {
         });
     }
 
-    fn first(&mut self, mut turn: Turn) -> Turn {
+    fn first(&mut self, mut turn: StepResult) -> StepResult {
         if self.raw {
             return turn;
         }
@@ -188,8 +188,8 @@ impl View {
         &mut self,
         world: &mut dyn Environment,
         action: &str,
-    ) -> Result<(Turn, bool), crate::env::EnvError> {
-        use crate::domain::{By, CallId, Executed, Fate, ShownAs};
+    ) -> Result<(StepResult, bool), crate::env::EnvError> {
+        use crate::domain::{By, CallId, Executed, ShownAs, ThoughtDisposition};
         if self.raw {
             return Ok((world.step(action)?, true));
         }
@@ -202,7 +202,7 @@ impl View {
             rule: out.rule,
             by: By::Person,
             shown_as: ShownAs::Own,
-            fate: Fate::Kept,
+            fate: ThoughtDisposition::Kept,
         };
         let call = Some(CallId(u64::from(step) + 1));
         self.fold(Event::ActionTaken { step, call, executed, list: out.list });
@@ -210,13 +210,13 @@ impl View {
             let last = self.state.episode.as_ref().and_then(|e| {
                 e.step(step.saturating_sub(1)).and_then(|s| s.answer.clone()).or(e.reset.clone())
             });
-            let last = last.map_or_else(Turn::default, |a| Turn {
+            let last = last.map_or_else(StepResult::default, |a| StepResult {
                 reward: a.reward,
                 progress: a.progress,
                 done: a.done,
                 won: a.won,
                 valid: true,
-                ..Turn::default()
+                ..StepResult::default()
             });
             (last, world.admissible()?)
         } else {

@@ -2,11 +2,11 @@
 //! lose no lesson: every line goes in as a whole at the end of the file, and lines are merged by the ids of their lessons.
 
 use super::bounded;
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use crate::domain::{
     Author, Kind, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope, Seq, Task, hex,
 };
-use crate::engine::{Cause, Envelope, Event, LessonWish, State};
+use crate::engine::{Cause, Envelope, Event, LessonCommand, State};
 use crate::files;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -67,12 +67,12 @@ impl PoolFile {
     /// Reads a pool; one that is not there yet is empty. A torn last line does not count.
     ///
     /// # Errors
-    /// A [`Fault`] with file and line, also where the file is no pool.
-    pub fn read(path: &Path) -> Result<Self, Fault> {
+    /// A [`CliError`] with file and line, also where the file is no pool.
+    pub fn read(path: &Path) -> Result<Self, CliError> {
         let bytes = match bounded::file(path) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(e) => return Err(Fault::file(path, "the pool could not be read", &e)),
+            Err(e) => return Err(CliError::file(path, "the pool could not be read", &e)),
         };
         let mut pool = Self::default();
         for line in parse(path, &bytes)?.lines {
@@ -116,20 +116,20 @@ impl PoolFile {
     /// The lesson of a number in the list, or of an id or the beginning of one.
     ///
     /// # Errors
-    /// A usage [`Fault`] when there is none.
-    pub fn find(&self, text: &str) -> Result<&Lesson, Fault> {
+    /// A usage [`CliError`] when there is none.
+    pub fn find(&self, text: &str) -> Result<&Lesson, CliError> {
         let all: Vec<&Lesson> = self.state.pool.all().collect();
         find(&all, text)
     }
 }
 
 /// A lesson by its number or the beginning of its id.
-pub(super) fn find<'a>(lessons: &[&'a Lesson], text: &str) -> Result<&'a Lesson, Fault> {
+pub(super) fn find<'a>(lessons: &[&'a Lesson], text: &str) -> Result<&'a Lesson, CliError> {
     let number: Option<u32> = text.parse().ok().filter(|n| *n < 100_000);
     let by_number = number.and_then(|n| lessons.iter().find(|l| l.number == n));
     let by_id = || lessons.iter().find(|l| text.len() >= 4 && l.id.0.starts_with(text));
     by_number.or_else(by_id).copied().ok_or_else(|| {
-        Fault::usage(
+        CliError::usage(
             format!("there is no lesson {text:?}"),
             "`retrospect lessons list` shows numbers and ids",
         )
@@ -155,21 +155,21 @@ enum End {
 /// Reads the lines of a pool file. Every line has to be one of a pool: any other file is somebody's own, and is refused.
 ///
 /// # Errors
-/// A [`Fault`] with file and line.
-fn parse(path: &Path, bytes: &[u8]) -> Result<Parsed, Fault> {
+/// A [`CliError`] with file and line.
+fn parse(path: &Path, bytes: &[u8]) -> Result<Parsed, CliError> {
     let text = String::from_utf8_lossy(bytes);
     let mut parsed = Parsed { lines: Vec::new(), end: End::Complete };
     let refused = |number: usize, line: &str, error: &serde_json::Error| {
         let file = path.display();
         if serde_json::from_str::<serde::de::IgnoredAny>(line).is_err() && number == 0 {
-            return Fault::new(
-                FaultKind::File,
+            return CliError::new(
+                CliErrorKind::File,
                 format!("{file} is not a lesson pool (line 1 is not JSON); it was not changed"),
                 "name another pool; `retrospect lessons import FILE` and `run --constitution FILE` read plain text",
             );
         }
-        Fault::new(
-            FaultKind::File,
+        CliError::new(
+            CliErrorKind::File,
             format!("{file}:{}: not a line of a lesson pool: {error}; the file was not changed", number + 1),
             "correct or delete the line, or name another pool; `retrospect lessons import FILE` and `run --constitution FILE` \
              read plain text",
@@ -206,15 +206,15 @@ fn is_torn(text: &str, behind_others: bool) -> bool {
 /// cut off first: with more behind it the whole file could not be read any more. Gives the bytes that were cut.
 ///
 /// # Errors
-/// A [`Fault`] when the file cannot be written, or is no pool; it is untouched then.
-pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, Fault> {
+/// A [`CliError`] when the file cannot be written, or is no pool; it is untouched then.
+pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     if lines.is_empty() {
         return Ok(0);
     }
     if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        fs::create_dir_all(parent).map_err(|e| Fault::file(parent, "could not be made", &e))?;
+        fs::create_dir_all(parent).map_err(|e| CliError::file(parent, "could not be made", &e))?;
     }
-    let failed = |e: std::io::Error| Fault::file(path, "the pool could not be written", &e);
+    let failed = |e: std::io::Error| CliError::file(path, "the pool could not be written", &e);
     let mut file = open_to_append(path).map_err(failed)?;
     file.lock().map_err(failed)?;
     let parsed = parse(path, &bounded::file(path).map_err(failed)?)?;
@@ -263,17 +263,17 @@ pub(super) fn typed_id(at: Timestamp, kind: Kind, text: &LessonText) -> LessonId
 /// The lessons of a pool file that are in force, as a run's beginning.
 ///
 /// # Errors
-/// A [`Fault`] with file and line; also for a file that is not there.
-pub fn wishes(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
+/// A [`CliError`] with file and line; also for a file that is not there.
+pub fn wishes(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
     if !path.exists() {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             format!("--pool {}: there is no such file", path.display()),
             "`retrospect lessons add` or `lessons promote` makes one",
         ));
     }
     let pool = PoolFile::read(path)?;
     let source = path.display().to_string();
-    let wish = |l: &Lesson| (source.clone(), LessonWish::Load(Box::new(l.clone())));
+    let wish = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
     Ok(pool.lessons().filter(|l| l.in_force()).map(wish).collect())
 }
 
@@ -294,30 +294,30 @@ pub(super) fn constitutes(lesson: &Lesson) -> bool {
 /// begin with `#` do not count; a list mark before the words is left out.
 ///
 /// # Errors
-/// A [`Fault`] when the file cannot be read or holds no lesson.
-pub fn constitution(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
-    let text = bounded::text(path).map_err(|e| Fault::file(path, "the lessons could not be read", &e))?;
+/// A [`CliError`] when the file cannot be read or holds no lesson.
+pub fn constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
+    let text = bounded::text(path).map_err(|e| CliError::file(path, "the lessons could not be read", &e))?;
     let source = path.display().to_string();
     if text.trim_start().starts_with('{') {
         let pool = PoolFile::read(path)?;
-        let wish = |l: &Lesson| (source.clone(), LessonWish::Load(Box::new(l.clone())));
+        let wish = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
         let lessons: Vec<_> = pool.lessons().filter(|l| constitutes(l)).map(wish).collect();
         if lessons.is_empty() {
-            return Err(Fault::new(
-                FaultKind::File,
+            return Err(CliError::new(
+                CliErrorKind::File,
                 format!("{source}: there is no Abstract or Error lesson of scope environment in it"),
                 "`retrospect lessons list` shows what is there; --pool takes lessons of every kind",
             ));
         }
         return Ok(lessons);
     }
-    let lessons: Vec<(String, LessonWish)> = plain(&text)
+    let lessons: Vec<(String, LessonCommand)> = plain(&text)
         .into_iter()
         .map(|(kind, text)| {
             let (rule, evidence) = (None, String::new());
             (
                 source.clone(),
-                LessonWish::Add {
+                LessonCommand::Add {
                     kind,
                     scope: Scope::Environment,
                     text,
@@ -330,8 +330,8 @@ pub fn constitution(path: &Path) -> Result<Vec<(String, LessonWish)>, Fault> {
         })
         .collect();
     if lessons.is_empty() {
-        return Err(Fault::new(
-            FaultKind::File,
+        return Err(CliError::new(
+            CliErrorKind::File,
             format!("{source}: there is no lesson in it"),
             "write one sentence a line; `mistake -> solution` for an Error lesson",
         ));

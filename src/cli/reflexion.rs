@@ -1,10 +1,10 @@
 //! Run directories of Reflexion's public code (methods.md 2.2): what its memory and results mean here.
 
 use super::bounded;
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use super::pool::PoolLine;
 use crate::domain::{Kind, LessonId, LessonOp, LessonOrigin, LessonText, RunSpec, Scope, hex};
-use crate::engine::LessonWish;
+use crate::engine::LessonCommand;
 use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -50,17 +50,17 @@ fn newest(path: &Path) -> Option<(u32, PathBuf)> {
 }
 
 /// Reads results. Keys that are not known are passed over, those that are missing have their first value.
-pub(super) fn read(path: &Path) -> Result<Results, Fault> {
+pub(super) fn read(path: &Path) -> Result<Results, CliError> {
     let Some((trial, file)) = newest(path) else {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             format!("{}: there is no env_results_trial_N.json", path.display()),
             "name a run directory of Reflexion, or one of its result files",
         ));
     };
-    let text = bounded::text(&file).map_err(|e| Fault::file(&file, "could not be read", &e))?;
+    let text = bounded::text(&file).map_err(|e| CliError::file(&file, "could not be read", &e))?;
     let wrong = |place: String, why: &str| {
         let hint = "expected a JSON list of objects with name, memory (a list of texts) and is_success";
-        Fault::new(FaultKind::File, format!("{}{place}: {why}", file.display()), hint)
+        CliError::new(CliErrorKind::File, format!("{}{place}: {why}", file.display()), hint)
     };
     let list: Vec<Value> =
         serde_json::from_str(&text).map_err(|e| wrong(format!(":{}", e.line()), &e.to_string()))?;
@@ -113,10 +113,10 @@ pub(super) fn lines(results: &Results, at: Timestamp) -> Vec<PoolLine> {
 }
 
 /// Says of lessons about `env_N` which task of the run that is; those about none are left out. Gives how many that were.
-pub(super) fn bind(lessons: &mut Vec<(String, LessonWish)>, spec: &RunSpec) -> usize {
+pub(super) fn bind(lessons: &mut Vec<(String, LessonCommand)>, spec: &RunSpec) -> usize {
     let before = lessons.len();
     lessons.retain_mut(|(_, wish)| {
-        let LessonWish::Load(lesson) = wish else { return true };
+        let LessonCommand::Load(lesson) = wish else { return true };
         let place = lesson
             .about
             .as_deref()
@@ -131,7 +131,7 @@ pub(super) fn bind(lessons: &mut Vec<(String, LessonWish)>, spec: &RunSpec) -> u
 }
 
 /// Leaves out of a run the tasks that these results say are solved, and the trials that were played.
-pub(super) fn go_on(results: &Results, spec: &mut RunSpec) -> Result<String, Fault> {
+pub(super) fn go_on(results: &Results, spec: &mut RunSpec) -> Result<String, CliError> {
     let learnt = spec.tasks.len() - spec.tests().len();
     let settled = |place: usize| results.rows.iter().any(|r| r.place == place && r.settled);
     let mut tasks = std::mem::take(&mut spec.tasks);
@@ -142,7 +142,7 @@ pub(super) fn go_on(results: &Results, spec: &mut RunSpec) -> Result<String, Fau
     let left = spec.tests().len();
     let played = results.trial.saturating_add(1);
     if left == 0 || played >= spec.trials {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             format!(
                 "{}: nothing is left to play: {left} of {all} tasks are not solved, and {played} of {} trials were played",
                 results.file.display(),

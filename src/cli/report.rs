@@ -2,19 +2,19 @@
 
 use super::args::{self, Sheet};
 use super::config::Config;
-use super::fault::Fault;
+use super::error::CliError;
+use super::locate;
 use super::out::Out;
-use super::place;
 use crate::report::metrics::{Form, Gather, Metrics, tell};
 
 /// `report PATH...`.
-pub(super) fn report(config: &Config, args: &args::Report, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn report(config: &Config, args: &args::Report, out: &mut Out) -> Result<(), CliError> {
     let named: Vec<Option<&str>> =
         if args.last { vec![None] } else { args.paths.iter().map(|p| Some(p.as_str())).collect() };
     let mut sessions = Vec::new();
     let count = named.len();
     for (place, path) in named.into_iter().enumerate() {
-        let opened = place::open(config, path)?;
+        let opened = locate::open(config, path)?;
         if count > 1 {
             out.progress(&format!("reading session {} of {count}", place + 1));
         }

@@ -1,23 +1,23 @@
 //! `rerun`: one episode of a session once more, as a session of its own.
 
 use super::config::Config;
-use super::fault::Fault;
+use super::error::CliError;
 use super::out::Out;
-use super::{again, args, run};
+use super::{args, rerun_plan, run};
 
 /// `rerun PATH#E`.
-pub(super) fn rerun(mut config: Config, args: &args::Rerun, out: Out) -> Result<(), Fault> {
+pub(super) fn rerun(mut config: Config, args: &args::Rerun, out: Out) -> Result<(), CliError> {
     config.flag("run.on_error", args.drive.on_error.map(run::policy_word))?;
     config.flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
     let (path, number) = split(&args.path)?;
-    let plan = again::plan(&config, path, number, args.accept_prompts)?;
+    let plan = rerun_plan::plan(&config, path, number, args.accept_prompts)?;
     run::begin(&config, plan, &args.drive, &args.screen, out)
 }
 
 /// Session and episode; `--last` stands for the newest session. `#E.S` means episode E as well.
-fn split(text: &str) -> Result<(Option<&str>, u32), Fault> {
+fn split(text: &str) -> Result<(Option<&str>, u32), CliError> {
     let wrong = || {
-        Fault::usage(
+        CliError::usage(
             format!("{text:?} names no episode: expected PATH#EPISODE"),
             "such as `retrospect rerun sessions/NAME#3`, or `retrospect rerun --last#3`",
         )

@@ -2,14 +2,14 @@
 
 use super::args;
 use super::config::Config;
-use super::fault::Fault;
+use super::error::CliError;
 use super::out::Out;
+use super::printer;
+use super::printer::{EventPrinter, Voice};
 use super::setup::{launch, same_templates};
-use super::tell;
-use super::tell::{Teller, Voice};
 use super::watch::{Shown, guard, guarded, run_to_end};
 use super::worlds::world_options;
-use super::{breaks, place, plain, run, screen, terminal};
+use super::{breaks, locate, plain, run, screen, terminal};
 use crate::domain::{BranchId, Seq};
 use crate::driver::{Driver, DriverError, Resumed, TYPING};
 use crate::engine::Command;
@@ -26,7 +26,7 @@ pub(super) fn take_up(
     typing: Duration,
     attended: bool,
     accepted: bool,
-) -> Result<Resumed, Fault> {
+) -> Result<Resumed, CliError> {
     let worlds = world_options(config);
     let (mut said, mut changed) = (None, None);
     let resumed = Driver::resume_at(dir, branch, |spec| {
@@ -36,9 +36,9 @@ pub(super) fn take_up(
             launch.policy.attended = attended;
             Ok(launch)
         });
-        launch.map_err(|fault| {
-            let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
-            said = Some(fault);
+        launch.map_err(|error| {
+            let refused = DriverError::Refused(error.message.clone(), error.hint.clone());
+            said = Some(error);
             refused
         })
     });
@@ -50,7 +50,7 @@ pub(super) fn take_up(
 }
 
 /// `resume PATH`.
-pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> Result<(), Fault> {
+pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> Result<(), CliError> {
     config.flag(
         "run.on_error",
         args.drive.on_error.map(|p| match p {
@@ -62,11 +62,11 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     super::models::flags(&mut config, &args.models)?;
     config.flag("run.exemplars", args.exemplars.as_ref().map(|p| p.display().to_string()).as_deref())?;
     if args.drive.jobs.is_some() {
-        return Err(Fault::usage("--jobs: one session is taken up at a time", "leave --jobs away"));
+        return Err(CliError::usage("--jobs: one session is taken up at a time", "leave --jobs away"));
     }
     let breaks = breaks::given(&args.drive.breaks)?;
-    let (dir, branch) = place::session_branch(&config, args.path.as_deref())?;
-    for passed in place::passed_over(&dir)? {
+    let (dir, branch) = locate::session_branch(&config, args.path.as_deref())?;
+    for passed in locate::passed_over(&dir)? {
         out.note(&passed);
     }
     let worlds = world_options(&config);
@@ -100,13 +100,13 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
         _ => Voice::Transcript,
     };
     let shared = Arc::new(Mutex::new(out));
-    let mut teller = Teller::new(voice, shared.clone(), &dir, None, worlds);
+    let mut teller = EventPrinter::new(voice, shared.clone(), &dir, None, worlds);
     // What stood in the journal before is not told again, but for the run itself; nor is it read again.
     let (store, before) = (resumed.handle.store.clone(), resumed.before);
-    for envelope in tell::read(&store, Seq(0), Seq(1))? {
+    for envelope in printer::read(&store, Seq(0), Seq(1))? {
         teller.event(&envelope)?;
     }
-    teller.go_on_from(&before, |after, to| tell::read(&store, after, to))?;
+    teller.go_on_from(&before, |after, to| printer::read(&store, after, to))?;
     let ended = run_to_end(&resumed.handle, resumed.thread, &mut teller, run::policy(&config))?;
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let path = dir.display().to_string();

@@ -3,25 +3,25 @@
 use super::args::{self, Drive, OnError, Screen};
 use super::breaks;
 use super::config::Config;
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use super::learn::Learn;
+use super::locate;
 use super::out::Out;
-use super::place;
 use super::pool::PoolFile;
+use super::printer::{EventPrinter, Voice};
 use super::reflexion;
 use super::setup::{Plan, meta, plan_after, playable};
-use super::tell::{Teller, Voice};
 use super::watch::{Ended, guard, guarded, run_to_end};
 use crate::domain::{Lesson, RunSpec, SettingOrigin, Task};
-use crate::driver::{Driver, Launch, worlds};
-use crate::engine::{FROM_EPISODE, LessonWish, State};
+use crate::driver::{Driver, RunConfig, worlds};
+use crate::engine::{FROM_EPISODE, LessonCommand, State};
 use crate::report::{Tally, summary_line};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// `run`.
-pub(super) fn run(mut config: Config, args: &args::Run, mut out: Out) -> Result<(), Fault> {
+pub(super) fn run(mut config: Config, args: &args::Run, mut out: Out) -> Result<(), CliError> {
     config.flag("run.on_error", args.drive.on_error.map(policy_word))?;
     super::models::flags(&mut config, &args.models)?;
     let learn = args.calibrate.then(Learn::default);
@@ -33,7 +33,7 @@ pub(super) fn run(mut config: Config, args: &args::Run, mut out: Out) -> Result<
             pool.take(line);
         }
         let source = results.file.display().to_string();
-        let wish = |l: &Lesson| (source.clone(), LessonWish::Load(Box::new(l.clone())));
+        let wish = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
         let mut plans: Vec<_> = pool.lessons().map(wish).collect();
         reflexion::bind(&mut plans, &plan.spec);
         plan.pool.extend(plans);
@@ -65,7 +65,7 @@ pub(super) fn begin(
     drive: &Drive,
     screen: &Screen,
     mut out: Out,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     let breaks = breaks::wanted(config, &drive.breaks)?;
     let jobs = drive.jobs.unwrap_or(1);
     if jobs > 1 {
@@ -74,14 +74,14 @@ pub(super) fn begin(
     let alone = drive.headless || drive.json || drive.quiet || jobs > 1;
     if !alone && screen.plain {
         playable(&plan)?;
-        let root = place::root(config);
+        let root = locate::root(config);
         let guard = guard()?;
         let (handle, thread, session) = Driver::start(
             &root,
             meta(&plan.spec, 0),
             plan.spec.clone(),
             plan.pool.clone(),
-            Launch { breaks, ..plan.launch },
+            RunConfig { breaks, ..plan.launch },
         )?;
         guarded(&guard, &handle);
         return super::plain::interact(&handle, thread, &session.dir, plan.worlds, out);
@@ -93,7 +93,7 @@ pub(super) fn begin(
         out.note("no terminal here: playing without a screen and printing the transcript");
     }
     if plan.spec.actor == "human" {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             "--actor human needs a person: there is no screen here",
             "use --plain to play line by line",
         ));
@@ -113,21 +113,21 @@ pub(super) fn voice(drive: &Drive, jobs: u16) -> Voice {
 }
 
 /// Independent runs must not share lessons, nor a terminal.
-fn independent(plan: &Plan, drive: &Drive, screen: &Screen) -> Result<(), Fault> {
+fn independent(plan: &Plan, drive: &Drive, screen: &Screen) -> Result<(), CliError> {
     if screen.plain || !(drive.headless || drive.json || drive.quiet) {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             "--jobs runs several sessions at once, and a screen shows one",
             "add --headless or --json",
         ));
     }
     if !plan.spec.calibration().is_empty() {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             "--jobs: what is learnt in calibration is for all tasks, so they cannot be played apart",
             "calibrate first, and run with --constitution",
         ));
     }
     if let Some(what) = crossing(&plan.spec) {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             format!(
                 "--jobs: with method {} {what} cross from task to task, so its tasks cannot run at the same time",
                 plan.spec.method
@@ -168,7 +168,7 @@ fn part(whole: &RunSpec, number: usize, task: &Task) -> RunSpec {
 }
 
 pub(super) struct Done {
-    pub(super) ended: Result<Ended, Fault>,
+    pub(super) ended: Result<Ended, CliError>,
     pub(super) state: Option<State>,
     pub(super) dir: Option<PathBuf>,
 }
@@ -180,8 +180,8 @@ fn headless(
     jobs: u16,
     voice: Voice,
     out: Out,
-) -> Result<(), Fault> {
-    let root = place::root(config);
+) -> Result<(), CliError> {
+    let root = locate::root(config);
     // Also between the sessions of several tasks.
     let _guard = super::watch::guard_screen()?;
     let shared = Arc::new(Mutex::new(out));
@@ -218,10 +218,10 @@ pub(super) fn one(
     });
     let (_guard, (handle, thread, session)) = match started {
         Ok(started) => started,
-        Err(fault) => return Done { ended: Err(fault), state: None, dir: None },
+        Err(error) => return Done { ended: Err(error), state: None, dir: None },
     };
     let label = salt.map(|_| session.meta.session.clone());
-    let mut teller = Teller::new(voice, out.clone(), &session.dir, label, plan.worlds.clone());
+    let mut teller = EventPrinter::new(voice, out.clone(), &session.dir, label, plan.worlds.clone());
     let ended = run_to_end(&handle, thread, &mut teller, policy(config));
     Done { ended, state: Some(teller.state), dir: Some(session.dir) }
 }
@@ -260,9 +260,9 @@ fn parallel(
     done.into_iter().map(|d| d.1).collect()
 }
 
-pub(super) fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), Fault> {
-    if let Some(fault) = done.iter().find_map(|d| d.ended.as_ref().err()) {
-        return Err(fault.clone());
+pub(super) fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), CliError> {
+    if let Some(error) = done.iter().find_map(|d| d.ended.as_ref().err()) {
+        return Err(error.clone());
     }
     let worst = done
         .iter()
@@ -295,15 +295,15 @@ pub(super) fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), F
 }
 
 /// The exit of a session that was driven without a screen.
-pub(super) fn outcome(ended: &Ended, path: Option<&str>) -> Result<(), Fault> {
-    let resume = format!("go on with `{}`", super::fault::resume_command(path.unwrap_or("--last")));
+pub(super) fn outcome(ended: &Ended, path: Option<&str>) -> Result<(), CliError> {
+    let resume = format!("go on with `{}`", super::error::resume_command(path.unwrap_or("--last")));
     match ended {
         Ended::Finished => Ok(()),
-        Ended::Stopped(why) => Err(Fault::new(FaultKind::Stopped, format!("stopped: {why}"), resume)),
+        Ended::Stopped(why) => Err(CliError::new(CliErrorKind::Stopped, format!("stopped: {why}"), resume)),
         Ended::Diverged(why) => {
             let path = path.unwrap_or("--last");
-            Err(Fault::new(
-                FaultKind::Stopped,
+            Err(CliError::new(
+                CliErrorKind::Stopped,
                 format!("stopped: {why}"),
                 format!(
                     "open it with `retrospect resume {path}` on a screen, or with `retrospect resume {path} --plain`: \
@@ -311,6 +311,6 @@ pub(super) fn outcome(ended: &Ended, path: Option<&str>) -> Result<(), Fault> {
                 ),
             ))
         }
-        Ended::Interrupted => Err(Fault::interrupted(resume)),
+        Ended::Interrupted => Err(CliError::interrupted(resume)),
     }
 }

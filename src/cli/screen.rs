@@ -1,10 +1,10 @@
 //! The way from a verb to the screen and back.
 
 use super::config::Config;
-use super::fault::{Fault, FaultKind, resume_command};
+use super::error::{CliError, CliErrorKind, resume_command};
+use super::locate::{self, Opened};
 use super::out::Out;
 use super::outside::around;
-use super::place::{self, Opened};
 use super::setup::{Plan, launch, meta, playable, templates};
 use super::watch::Shown;
 use super::{args, bounded, watch};
@@ -18,7 +18,7 @@ use crate::ui::keymap::Keymap;
 use crate::ui::model::Cursor;
 use crate::ui::source::Problem;
 use crate::ui::theme::{Ability, Role, Theme};
-use crate::ui::{Exit, Model, Moment, Options, Scratch, glyphs};
+use crate::ui::{Exit, FrameInput, Model, Options, Scratch, glyphs};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Color;
@@ -33,11 +33,11 @@ pub(super) fn start(
     look: &args::Screen,
     breaks: Vec<String>,
     out: &mut Out,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     // What cannot be shown, or played, makes no session.
     options(config, look, Path::new(""), None)?;
     playable(&plan)?;
-    let root = place::root(config);
+    let root = locate::root(config);
     // A person watches: the built-in actor types.
     let mut launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
     launch.carried.clone_from(&plan.launch.carried);
@@ -61,7 +61,7 @@ pub(super) fn show(
     shown: Shown<'_>,
     look: &args::Screen,
     out: &mut Out,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     let Shown { handle, thread, dir, at } = shown;
     let moment = at.and_then(|at| moment_of(&handle.store.timeline(), at));
     let (mut options, problems) = options(config, look, dir, moment)?;
@@ -92,12 +92,12 @@ pub(super) fn show(
         Ok(Exit::Quit) => Ok(()),
         // The session is put down: the episode is played again in one of its own.
         Ok(Exit::Rerun(number)) => {
-            let again = super::again::plan(config, Some(&dir.display().to_string()), number, false)?;
+            let again = super::rerun_plan::plan(config, Some(&dir.display().to_string()), number, false)?;
             start(config, again, look, Vec::new(), out)
         }
-        Ok(Exit::Gone) => Err(Fault::interrupted("")),
-        Err(error) => Err(Fault::new(
-            FaultKind::File,
+        Ok(Exit::Gone) => Err(CliError::interrupted("")),
+        Err(error) => Err(CliError::new(
+            CliErrorKind::File,
             format!("the terminal could not be used: {error}"),
             "use --plain, or another terminal",
         )),
@@ -118,7 +118,7 @@ pub(super) fn options(
     look: &args::Screen,
     dir: &Path,
     at: Option<Seq>,
-) -> Result<(Options, Vec<Problem>), Fault> {
+) -> Result<(Options, Vec<Problem>), CliError> {
     let ability = Ability::detect(|name| std::env::var(name).ok());
     let (theme, mut problems) = theme(config, look.theme.as_deref())?;
     let (keymap, more) = keymap(config)?;
@@ -147,7 +147,7 @@ fn may_move(config: &Config, ability: Ability) -> bool {
 }
 
 /// A theme that is not there is an error where nothing will be drawn as well.
-pub(super) fn check_theme(config: &Config, look: &args::Screen) -> Result<(), Fault> {
+pub(super) fn check_theme(config: &Config, look: &args::Screen) -> Result<(), CliError> {
     if look.theme.is_some() {
         theme(config, look.theme.as_deref())?;
     }
@@ -156,9 +156,9 @@ pub(super) fn check_theme(config: &Config, look: &args::Screen) -> Result<(), Fa
 
 /// What is wrong with the keys and with the themes of this person: every problem in words.
 pub(super) fn complaints(config: &Config) -> [(&'static str, Vec<String>); 2] {
-    let told = |found: Result<Vec<Problem>, Fault>| match found {
+    let told = |found: Result<Vec<Problem>, CliError>| match found {
         Ok(problems) => problems.iter().map(ToString::to_string).collect(),
-        Err(fault) => vec![fault.message],
+        Err(error) => vec![error.message],
     };
     let keys = told(keymap(config).map(|k| k.1));
     let mut themes = told(theme(config, None).map(|t| t.1));
@@ -175,7 +175,7 @@ pub(super) fn complaints(config: &Config) -> [(&'static str, Vec<String>); 2] {
 }
 
 /// A theme by the name of a file in the user's `themes/`, of a shipped one, or by the path of a file.
-fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), Fault> {
+fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), CliError> {
     let name = flag.unwrap_or_else(|| config.text("screen.theme"));
     let folder = config.folder.join("themes");
     let own = |name: &str| bounded::text(&folder.join(format!("{name}.toml"))).ok();
@@ -188,10 +188,11 @@ fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), F
     }
     let path = Path::new(name);
     if path.is_file() {
-        let text = bounded::text(path).map_err(|e| Fault::file(path, "the theme could not be read", &e))?;
+        let text =
+            bounded::text(path).map_err(|e| CliError::file(path, "the theme could not be read", &e))?;
         return Ok(Theme::parse(name, &text, &own));
     }
-    Err(Fault::usage(
+    Err(CliError::usage(
         format!(
             "there is no theme {name:?}: neither shipped ({}), nor in {}, nor a file",
             THEMES.join(", "),
@@ -227,12 +228,12 @@ fn all_themes(config: &Config) -> Vec<(String, Theme)> {
 const THEMES: &[&str] = &["default", "light", "dark", "contrast", "mono", "ember", "fjord"];
 
 /// The shipped keys, with the person's own over them.
-fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), Fault> {
+fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), CliError> {
     let path = config.folder.join("keys.toml");
     match bounded::text(&path) {
         Ok(text) => Ok(Keymap::default().with(&path.display().to_string(), &text)),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok((Keymap::default(), Vec::new())),
-        Err(e) => Err(Fault::file(&path, "the keys could not be read", &e)),
+        Err(e) => Err(CliError::file(&path, "the keys could not be read", &e)),
     }
 }
 
@@ -271,11 +272,11 @@ pub(super) fn picture(
     at: At,
     size: (u16, u16),
     theme_name: Option<&str>,
-) -> Result<String, Fault> {
+) -> Result<String, CliError> {
     let (theme, problems) = theme(config, theme_name)?;
     if let Some(problem) = problems.first() {
-        return Err(Fault::new(
-            FaultKind::Config,
+        return Err(CliError::new(
+            CliErrorKind::Config,
             problem.to_string(),
             "mend the theme, or choose another with --theme",
         ));
@@ -286,11 +287,11 @@ pub(super) fn picture(
     *store.timeline() = opened.timeline;
     let cursor = cursor.filter(|seq| *seq < last).map_or(Cursor::Live, Cursor::At);
     let model = Model { cursor, size, ..Model::default() };
-    let mut moment = Moment::default();
+    let mut moment = FrameInput::default();
     moment.refresh(&store, cursor);
     let keymap = Keymap::default();
     let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
-    let look = crate::ui::Look {
+    let look = crate::ui::Context {
         store: &store,
         moment: &moment,
         now: Instant::now(),

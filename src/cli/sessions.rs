@@ -1,9 +1,9 @@
 //! `sessions`.
 
 use super::config::Config;
-use super::fault::Fault;
+use super::error::CliError;
 use super::out::Out;
-use super::{args, place};
+use super::{args, locate};
 use crate::journal::{Standing, list};
 use serde::Serialize;
 
@@ -29,8 +29,8 @@ struct Row<'a> {
 }
 
 /// `sessions`: the newest first.
-pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) -> Result<(), Fault> {
-    let root = place::root(config);
+pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) -> Result<(), CliError> {
+    let root = locate::root(config);
     let found = list(&root);
     if found.is_empty() && !args.json {
         out.note(&format!("{}: no session here yet; `retrospect run` makes one", root.display()));

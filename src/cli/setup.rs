@@ -6,15 +6,17 @@ pub(super) use templates::{same_templates, templates};
 
 use super::args::{How, World};
 use super::config::{Config, From};
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use super::learn::{self, Learn};
 use super::settings::{origin, word};
 use super::worlds::{selection, world_options};
-use super::{models, place, pool, reflexion};
-use crate::domain::{Autonomy, Knob, Limits, RunSpec, SettingOrigin, Settings, Task, knob_of};
+use super::{locate, models, pool, reflexion};
+use crate::domain::{
+    Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, Task, sampling_param,
+};
 use crate::driver::worlds::{self, WorldOptions};
-use crate::driver::{self, DriverError, Launch, OpenWorld};
-use crate::engine::{FROM_TASKS, LessonWish};
+use crate::driver::{self, DriverError, OpenWorld, RunConfig};
+use crate::engine::{FROM_TASKS, LessonCommand};
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode, SETTINGS};
 use serde_json::Value;
@@ -25,15 +27,15 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(super) struct Plan {
     pub(super) spec: RunSpec,
-    pub(super) pool: Vec<(String, LessonWish)>,
-    pub(super) launch: Launch,
+    pub(super) pool: Vec<(String, LessonCommand)>,
+    pub(super) launch: RunConfig,
     pub(super) worlds: WorldOptions,
     /// What should be known before it begins.
     pub(super) warnings: Vec<String>,
 }
 
 /// Puts a run together.
-pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan, Fault> {
+pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan, CliError> {
     plan_after(config, world, how, None)
 }
 
@@ -43,7 +45,7 @@ pub(super) fn plan_after(
     world: &World,
     how: &How,
     learn: Option<&Learn>,
-) -> Result<Plan, Fault> {
+) -> Result<Plan, CliError> {
     for (name, text) in [
         ("run.env", &world.files.env(world.env.as_ref())),
         ("run.method", &how.method),
@@ -62,7 +64,7 @@ pub(super) fn plan_after(
     if let Some(row) = row {
         config.take_row(row)?;
         if row.pool && how.pool.is_none() && how.constitution.is_none() {
-            return Err(Fault::usage(
+            return Err(CliError::usage(
                 format!("--preset {} begins with lessons that were made beforehand", row.preset),
                 "give them with --pool FILE or --constitution FILE",
             ));
@@ -101,13 +103,17 @@ pub(super) fn plan_after(
 }
 
 /// Lessons and settings are journaled, and a journal is passed on.
-fn refuse_secrets(launch: &Launch, lessons: &[(String, LessonWish)], spec: &RunSpec) -> Result<(), Fault> {
+fn refuse_secrets(
+    launch: &RunConfig,
+    lessons: &[(String, LessonCommand)],
+    spec: &RunSpec,
+) -> Result<(), CliError> {
     let holds_secret = |text: &str| {
         std::iter::once(&launch.actor).chain(&launch.mentor).any(|provider| provider.holds_secret(text))
     };
     let refused = |place: String| {
-        Fault::new(
-            FaultKind::Config,
+        CliError::new(
+            CliErrorKind::Config,
             format!("{place}: the key of a model server is in it, and would be kept in the journal"),
             "take the key out; OPENAI_API_KEY or key_env of a profile says where it is",
         )
@@ -129,13 +135,13 @@ fn refuse_secrets(launch: &Launch, lessons: &[(String, LessonWish)], spec: &RunS
 ///
 /// # Errors
 /// What is wrong with the game, and where.
-pub(super) fn playable(plan: &Plan) -> Result<(), Fault> {
+pub(super) fn playable(plan: &Plan) -> Result<(), CliError> {
     let Some(task) = plan.spec.tasks.first() else { return Ok(()) };
     let started = (plan.launch.open)(task).and_then(|mut world| world.reset());
-    started.map(drop).map_err(|error| super::fault::world(task, &error))
+    started.map(drop).map_err(|error| super::error::world(task, &error))
 }
 
-fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> Result<RunSpec, Fault> {
+fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> Result<RunSpec, CliError> {
     let method = config.text("run.method").to_owned();
     let reading = if config.text("run.as") == "code" { PaperOrCode::Code } else { PaperOrCode::Paper };
     let (mut limits, mut settings, mut loop_detector) = method::defaults(&method, reading);
@@ -148,10 +154,10 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
     preset(config, how.preset.as_deref(), reading, &mut settings, &mut limits)?;
     for text in &how.set {
         let (name, value) = text.split_once('=').ok_or_else(|| {
-            Fault::usage(format!("--set {text:?}: expected NAME=VALUE"), "such as --set r_freq=5")
+            CliError::usage(format!("--set {text:?}: expected NAME=VALUE"), "such as --set r_freq=5")
         })?;
         let name = name.trim();
-        let value = match knob_of(name) {
+        let value = match sampling_param(name) {
             Some((_, knob)) => knob.read(value).map_err(|why| wrong_value(name, value, &why))?,
             None => word(value),
         };
@@ -202,13 +208,13 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
 /// Whether somebody is asked who heeds the sampling parameters that are set.
 ///
 /// # Errors
-/// A usage [`Fault`] about the first that nobody heeds.
-fn sampled(spec: &RunSpec) -> Result<(), Fault> {
+/// A usage [`CliError`] about the first that nobody heeds.
+fn sampled(spec: &RunSpec) -> Result<(), CliError> {
     for (name, setting) in &spec.settings.0 {
-        let Some((asked, knob)) = knob_of(name) else { continue };
+        let Some((asked, knob)) = sampling_param(name) else { continue };
         spec.heeds(asked, knob, &setting.value).map_err(|why| {
-            let (role, value) = (asked.name(), Knob::words(&setting.value));
-            Fault::usage(
+            let (role, value) = (asked.name(), SamplingParam::words(&setting.value));
+            CliError::usage(
                 format!("setting {name} = {value}: {why}"),
                 format!("choose a model for this role with --{role} openai:MODEL, or leave the setting away"),
             )
@@ -220,14 +226,14 @@ fn sampled(spec: &RunSpec) -> Result<(), Fault> {
 /// Puts what a preset says over the settings of its method.
 ///
 /// # Errors
-/// A usage [`Fault`] when there is no such preset, or it has a setting that the method has not.
+/// A usage [`CliError`] when there is no such preset, or it has a setting that the method has not.
 pub(super) fn preset(
     config: &Config,
     name: Option<&str>,
     reading: PaperOrCode,
     settings: &mut Settings,
     limits: &mut Limits,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     let Some(name) = name else { return Ok(()) };
     if let Some(row) = config.row(Some(name)) {
         for (setting, value) in &row.set {
@@ -248,7 +254,7 @@ pub(super) fn preset(
 }
 
 /// Who reflects. Where nobody says it, a model that acts also reflects (self-sustaining), and the rules do otherwise.
-fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, Fault> {
+fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, CliError> {
     let (named, actor) = (config.text("run.mentor"), config.text("run.actor"));
     let by_model = method == "omnireflect" && settings.word("generation", "symbolic") != "symbolic";
     let wants_model = by_model || !matches!(method, "omnireflect" | "react");
@@ -258,7 +264,7 @@ fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, 
         return Ok(actor.to_owned());
     }
     if by_model && matches!(named, "symbolic" | "none") {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             format!(
                 "generation={} needs a mentor that is asked, and the mentor is {named}",
                 settings.word("generation", "")
@@ -269,23 +275,23 @@ fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, 
     Ok(named.to_owned())
 }
 
-fn wrong_value(name: &str, value: &str, why: &str) -> Fault {
-    Fault::usage(format!("setting {name} = {value}: {why}"), "`retrospect config show` lists the settings")
+fn wrong_value(name: &str, value: &str, why: &str) -> CliError {
+    CliError::usage(format!("setting {name} = {value}: {why}"), "`retrospect config show` lists the settings")
 }
 
 /// Sets a setting that the method has, or a sampling parameter of a role, to a value of its kind.
-fn set(settings: &mut Settings, name: &str, value: &Value, origin: SettingOrigin) -> Result<(), Fault> {
+fn set(settings: &mut Settings, name: &str, value: &Value, origin: SettingOrigin) -> Result<(), CliError> {
     let hint = "`retrospect config show` lists the settings";
-    if let Some((_, knob)) = knob_of(name) {
+    if let Some((_, knob)) = sampling_param(name) {
         knob.check(value).map_err(|why| wrong_value(name, &value.to_string(), &why))?;
         settings.set(name, value.clone(), origin);
         return Ok(());
     }
     let Some(spec) = SETTINGS.iter().find(|s| s.name == name) else {
-        return Err(Fault::usage(super::config::unknown_setting(name), hint));
+        return Err(CliError::usage(super::config::unknown_setting(name), hint));
     };
     if !settings.0.contains_key(name) {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             format!("setting {name} is for {}, not for this method", spec.methods.join(", ")),
             "choose the method with --method",
         ));
@@ -301,46 +307,51 @@ pub(super) fn launch(
     config: &Config,
     worlds: &WorldOptions,
     typing: Duration,
-) -> Result<Launch, Fault> {
+) -> Result<RunConfig, CliError> {
     let mut launch = outfit(spec, config, worlds, typing)?;
     let again = (config.clone(), worlds.clone());
     launch.outfit = Some(Arc::new(move |spec| {
         self::launch(spec, &again.0, &again.1, typing)
-            .map_err(|fault| DriverError::Refused(fault.message, fault.hint))
+            .map_err(|error| DriverError::Refused(error.message, error.hint))
     }));
     Ok(launch)
 }
 
-fn outfit(spec: &RunSpec, config: &Config, worlds: &WorldOptions, typing: Duration) -> Result<Launch, Fault> {
+fn outfit(
+    spec: &RunSpec,
+    config: &Config,
+    worlds: &WorldOptions,
+    typing: Duration,
+) -> Result<RunConfig, CliError> {
     let templates = Arc::new(templates(config)?);
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
     let mut unfound = None;
-    let find = |name: &str| match place::open(config, Some(name)) {
+    let find = |name: &str| match locate::open(config, Some(name)) {
         Ok(opened) => Ok((opened.meta.session, opened.timeline)),
-        Err(fault) => {
-            let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
-            unfound = Some(fault);
+        Err(error) => {
+            let refused = DriverError::Refused(error.message.clone(), error.hint.clone());
+            unfound = Some(error);
             Err(refused)
         }
     };
     let mut unserved = None;
     let serve = |asked, model: &str| {
-        models::provider(config, asked, model, Some(&spec.settings)).map_err(|fault| {
-            let refused = DriverError::Refused(fault.message.clone(), fault.hint.clone());
-            unserved = Some(fault);
+        models::provider(config, asked, model, Some(&spec.settings)).map_err(|error| {
+            let refused = DriverError::Refused(error.message.clone(), error.hint.clone());
+            unserved = Some(error);
             refused
         })
     };
-    let launch = Launch::with(spec, templates, open, typing, find, serve).map(|launch| Launch {
+    let launch = RunConfig::with(spec, templates, open, typing, find, serve).map(|launch| RunConfig {
         stand_in: Some(models::stand_in(spec, config)),
         prefetch: config.switch("run.prefetch"),
         noted: models::noted(spec, config),
         ..launch
     });
     launch.map_err(|error| match (unfound.or(unserved), error) {
-        (Some(fault), _) => fault,
-        (None, DriverError::Refused(why, next)) => Fault::usage(why, next),
+        (Some(error), _) => error,
+        (None, DriverError::Refused(why, next)) => CliError::usage(why, next),
         (None, other) => other.into(),
     })
 }

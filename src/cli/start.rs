@@ -3,12 +3,12 @@
 mod knobs;
 
 use super::config::{Config, ENTRIES};
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use super::learn::Learn;
 use super::out::Out;
 use super::setup::{self, Plan};
 use super::watch::Shown;
-use super::{args, place, resume, screen, watch};
+use super::{args, locate, resume, screen, watch};
 use crate::domain::Task;
 use crate::driver::worlds::{self, WorldOptions};
 use crate::journal::{Session, Standing, Summary};
@@ -23,14 +23,14 @@ use tokio::sync::mpsc::UnboundedSender;
 const RECENT: usize = 30;
 
 /// Shows the start screen, and then what was chosen on it.
-pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> Result<(), CliError> {
     let breaks = super::breaks::wanted(&config, &[])?;
     let (options, problems) = screen::options(&config, look, Path::new(""), None)?;
     let said = problems.first().map(ToString::to_string);
     let plan = setup::plan(&mut config, &args::World::default(), &args::How::default())?;
     let model = model(&config, &plan);
     let (tell, told) = tokio::sync::mpsc::unbounded_channel();
-    let (root, worlds) = (place::root(&config), plan.worlds.clone());
+    let (root, worlds) = (locate::root(&config), plan.worlds.clone());
     // Data folders and old sessions can be large: the screen is there at once and learns of them as they are read.
     std::thread::spawn(move || find(&root, &worlds, &tell));
     // A choice that cannot be is told where it was made; one that can be is planned by having been tried.
@@ -39,21 +39,21 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
         let StartChoice::Run { env, task, changed } = choice else { return Ok(()) };
         let mut tried = config.clone();
         let made = again(&mut tried, env.clone(), task.clone(), changed);
-        let made = made.map_err(|fault| format!("{}; {}", fault.message, fault.hint))?;
+        let made = made.map_err(|error| format!("{}; {}", error.message, error.hint))?;
         *planned.borrow_mut() = Some((tried, made));
         Ok(())
     };
     let guard = watch::guard_screen()?;
     let chosen = watch::runtime()?.block_on(start(model, &options, told, said, check)).map_err(|e| {
-        Fault::new(
-            FaultKind::File,
+        CliError::new(
+            CliErrorKind::File,
             format!("the terminal could not be used: {e}"),
             "use --plain, or another terminal",
         )
     })?;
     drop(guard);
     match chosen {
-        None if crate::signals::received().is_some() => Err(Fault::interrupted("")),
+        None if crate::signals::received().is_some() => Err(CliError::interrupted("")),
         None => {
             // The session's screen tells them where there is one; they are told once.
             for problem in &problems {
@@ -88,7 +88,7 @@ fn again(
     env: String,
     task: String,
     changed: &[(String, String)],
-) -> Result<Plan, Fault> {
+) -> Result<Plan, CliError> {
     let mut how = args::How::default();
     let mut learn = None;
     for (name, value) in changed {
@@ -183,7 +183,7 @@ fn sessions(root: &Path) -> Vec<SessionRow> {
             ),
         })
     };
-    let mut rows: Vec<SessionRow> = place::recent(root, RECENT).into_iter().filter_map(row).collect();
+    let mut rows: Vec<SessionRow> = locate::recent(root, RECENT).into_iter().filter_map(row).collect();
     unfinished_first(&mut rows);
     rows
 }

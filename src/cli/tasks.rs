@@ -2,7 +2,7 @@
 
 use super::args;
 use super::config::Config;
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use super::out::Out;
 use super::worlds::{selection, world_options};
 use crate::domain::Task;
@@ -27,11 +27,11 @@ struct Row<'a> {
 }
 
 /// `tasks`.
-pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Out) -> Result<(), CliError> {
     config.flag("run.env", args.world.files.env(args.world.env.as_ref()).as_deref())?;
     let env = config.text("run.env").to_owned();
     if args.write.is_some() && env != "household" {
-        return Err(Fault::usage(
+        return Err(CliError::usage(
             format!("--write: the games of {env} are files already"),
             "--write is for the built-in world: --env household",
         ));
@@ -61,18 +61,22 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Out) -> R
 }
 
 /// Writes a generated game as the folder that ALFWorld's loader looks for.
-fn write(dir: &Path, task: &Task) -> Result<String, Fault> {
+fn write(dir: &Path, task: &Task) -> Result<String, CliError> {
     let generated = |e: String| {
-        Fault::new(FaultKind::World, format!("{}: {e}", task.id), "report this; the task cannot be generated")
+        CliError::new(
+            CliErrorKind::World,
+            format!("{}: {e}", task.id),
+            "report this; the task cannot be generated",
+        )
     };
     let id = TaskId::parse(&task.id).map_err(|e| generated(e.to_string()))?;
     let game = export_folder(&id).map_err(|e| generated(e.to_string()))?;
     let folder = dir.join(&game.folder);
-    std::fs::create_dir_all(&folder).map_err(|e| Fault::file(&folder, "could not be made", &e))?;
+    std::fs::create_dir_all(&folder).map_err(|e| CliError::file(&folder, "could not be made", &e))?;
     for (name, text) in &game.files {
         let path = folder.join(name);
         files::replace_shared(&path, text.as_bytes())
-            .map_err(|e| Fault::file(&path, "could not be written", &e))?;
+            .map_err(|e| CliError::file(&path, "could not be written", &e))?;
     }
     Ok(folder.display().to_string())
 }

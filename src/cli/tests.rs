@@ -26,10 +26,10 @@ fn help_texts() {
 fn a_full_disk_is_told_other_than_to_a_person_who_can_write_again() {
     let halt = crate::driver::Halt { why: "no space left".to_owned(), saved: None };
     assert!(halt.on_screen().contains("nothing goes on"));
-    let fault = super::watch::halted(&halt, "s/1");
-    assert!(fault.message.contains("no space left; the run has stopped"), "{}", fault.message);
-    assert!(!fault.message.contains("nothing goes on"), "{}", fault.message);
-    assert!(fault.hint.contains("free some space") && fault.hint.contains("resume s/1`"), "{}", fault.hint);
+    let error = super::watch::halted(&halt, "s/1");
+    assert!(error.message.contains("no space left; the run has stopped"), "{}", error.message);
+    assert!(!error.message.contains("nothing goes on"), "{}", error.message);
+    assert!(error.hint.contains("free some space") && error.hint.contains("resume s/1`"), "{}", error.hint);
 }
 
 /// What went into a pipe was not cleaned: it reached the terminal later, out of a file.

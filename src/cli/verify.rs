@@ -11,15 +11,15 @@ mod differing;
 mod drawn;
 
 use super::config::Config;
-use super::fault::{Fault, FaultKind};
+use super::error::{CliError, CliErrorKind};
 use super::out::Out;
 use super::worlds::world_options;
-use super::{args, place};
+use super::{args, locate};
 use crate::domain::{BranchId, Seq};
 use crate::driver::worlds::WorldOptions;
 use crate::engine::{Envelope, State};
 use crate::journal::{BranchHeader, Session, Summary, Use, branch_path, kept_states};
-use crate::timeline::{Stored, Timeline};
+use crate::timeline::{CheckpointIndex, Timeline};
 use accepted::Differences;
 use check::Check;
 use serde::Serialize;
@@ -47,15 +47,15 @@ struct Found {
 }
 
 /// `verify PATH`.
-pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Result<(), CliError> {
     let options = world_options(config);
     let (path, word) = args.path.as_deref().map_or((None, None), |text| {
-        let (path, word) = place::split_branch(text);
+        let (path, word) = locate::split_branch(text);
         (Some(path), word)
     });
     let mut found = Found::default();
     // Every byte is read: what is kept beside the journal is looked at, not believed.
-    let first = place::open_for(config, args.path.as_deref(), Use::Check)?;
+    let first = locate::open_for(config, args.path.as_deref(), Use::Check)?;
     found.session.clone_from(&first.meta.session);
     let wanted = match word {
         Some(_) => vec![first.branch.id.clone()],
@@ -73,7 +73,7 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
     for id in &wanted {
         // Asked before the journal is read: it may still grow.
         let acknowledged = acknowledged(Path::new(&path), id);
-        let opened = place::open_for(config, Some(&format!("{path}@{id}")), Use::Check)?;
+        let opened = locate::open_for(config, Some(&format!("{path}@{id}")), Use::Check)?;
         if let Some(torn) = &opened.torn {
             let of = if wanted.len() > 1 { format!("branch {id}: ") } else { String::new() };
             let told = found.torn.take().map_or(String::new(), |told| format!("{told}; "));
@@ -136,17 +136,17 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
     }
     if args.json {
         // The object has said it; the exit code says it again.
-        return Err(Fault { kind: FaultKind::Check, message: String::new(), hint: String::new() });
+        return Err(CliError { kind: CliErrorKind::Check, message: String::new(), hint: String::new() });
     }
     if found.problems.is_empty() {
-        return Err(Fault::new(
-            FaultKind::Check,
+        return Err(CliError::new(
+            CliErrorKind::Check,
             format!("{}: {PROMPTS_ONLY}", found.session),
             "give the world's data (--data DIR or ALFWORLD_DATA), or leave the world out on purpose with --no-world",
         ));
     }
-    Err(Fault::new(
-        FaultKind::Check,
+    Err(CliError::new(
+        CliErrorKind::Check,
         format!("{}: {} problem(s)", found.session, found.problems.len()),
         "a journal that was changed by hand, or a program or world of another version, are the usual reasons",
     ))
@@ -163,12 +163,12 @@ fn acknowledged(dir: &Path, id: &BranchId) -> Seq {
 fn branch(
     timeline: &Timeline,
     header: &BranchHeader,
-    kept: Option<&Stored>,
+    kept: Option<&CheckpointIndex>,
     (options, with_world): (&WorldOptions, bool),
     found: &mut Found,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     let each = |after: Seq, event: &mut dyn FnMut(&Arc<Envelope>)| {
-        timeline.walk(after).try_for_each(|read| read.map(|e| event(&e)).map_err(place::lost))
+        timeline.walk(after).try_for_each(|read| read.map(|e| event(&e)).map_err(locate::lost))
     };
     let mut differences = Differences::default();
     each(Seq(0), &mut |envelope| differences.look(envelope))?;

@@ -2,8 +2,8 @@
 
 use super::args::OnError;
 use super::breaks;
-use super::fault::{Fault, FaultKind, resume_command};
-use super::tell::{self, Teller};
+use super::error::{CliError, CliErrorKind, resume_command};
+use super::printer::{self, EventPrinter};
 use crate::domain::{EndReason, Seq};
 use crate::driver::{Halt, Handle, Health, Saved};
 use crate::engine::{Command, Pace, State};
@@ -54,10 +54,10 @@ pub(super) struct Shown<'a> {
 }
 
 /// A runtime for waiting on one session.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Fault> {
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| {
-        Fault::new(
-            FaultKind::Session,
+        CliError::new(
+            CliErrorKind::Session,
             format!("the system gave no runtime: {e}"),
             "close other programs, then try again",
         )
@@ -68,9 +68,9 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Fault> {
 pub(super) fn run_to_end(
     handle: &Handle,
     thread: std::thread::JoinHandle<()>,
-    teller: &mut Teller,
+    teller: &mut EventPrinter,
     on_error: OnError,
-) -> Result<Ended, Fault> {
+) -> Result<Ended, CliError> {
     let ended = closing(handle, Some(thread), || runtime()?.block_on(watch(handle, teller, on_error)));
     let rest = tell_news(handle, teller);
     // A journal that another program changed may be found out only as the session is closed.
@@ -86,18 +86,18 @@ pub(super) fn run_to_end(
 }
 
 /// Keeps signals from ending the process before the session that is about to be opened is closed.
-pub(super) fn guard() -> Result<Guard, Fault> {
+pub(super) fn guard() -> Result<Guard, CliError> {
     Guard::opening().map_err(|e| no_signals(&e))
 }
 
 /// Keeps signals from ending the process while a screen is shown that has no session to close.
-pub(super) fn guard_screen() -> Result<Guard, Fault> {
+pub(super) fn guard_screen() -> Result<Guard, CliError> {
     Guard::plain().map_err(|e| no_signals(&e))
 }
 
-fn no_signals(error: &std::io::Error) -> Fault {
-    Fault::new(
-        FaultKind::Session,
+fn no_signals(error: &std::io::Error) -> CliError {
+    CliError::new(
+        CliErrorKind::Session,
         format!("signals cannot be handled: {error}"),
         "close other programs, then try again",
     )
@@ -116,8 +116,8 @@ pub(super) fn guarded(guard: &Guard, handle: &Handle) {
 pub(super) fn closing<T>(
     handle: &Handle,
     thread: Option<std::thread::JoinHandle<()>>,
-    work: impl FnOnce() -> Result<T, Fault>,
-) -> Result<T, Fault> {
+    work: impl FnOnce() -> Result<T, CliError>,
+) -> Result<T, CliError> {
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     if let Some(thread) = thread {
         handle.quit();
@@ -125,8 +125,8 @@ pub(super) fn closing<T>(
         let _ = thread.join();
     }
     done.unwrap_or_else(|_| {
-        Err(Fault::new(
-            FaultKind::Session,
+        Err(CliError::new(
+            CliErrorKind::Session,
             "this program broke (a panic, told above); the session is closed and nothing of it is lost",
             "resume it; if it breaks again, report what the panic says",
         ))
@@ -136,12 +136,12 @@ pub(super) fn closing<T>(
 /// How often it is looked whether a model is silent.
 pub(super) const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(5);
 
-async fn watch(handle: &Handle, teller: &mut Teller, on_error: OnError) -> Result<Ended, Fault> {
-    let mut news = handle.store.news();
+async fn watch(handle: &Handle, teller: &mut EventPrinter, on_error: OnError) -> Result<Ended, CliError> {
+    let mut news = handle.store.changes();
     let stop = signals::next();
     tokio::pin!(stop);
-    let refused = |r: crate::engine::Refusal| Fault::new(FaultKind::Session, r.why, r.next);
-    if handle.store.head().trouble.is_some() {
+    let refused = |r: crate::engine::CommandError| CliError::new(CliErrorKind::Session, r.why, r.next);
+    if handle.store.head().failed_call.is_some() {
         // What failed before this session was put down is tried once more; what has been mended since goes on.
         // The list is answered after the rebuilding, and the pause (which changes nothing here) after its result: a
         // retry that overtook a difference of the world would accept it unseen.
@@ -209,13 +209,13 @@ async fn watch(handle: &Handle, teller: &mut Teller, on_error: OnError) -> Resul
 }
 
 /// Lets the run go on. What failed since it was last looked at refuses that, and is dealt with like any other failure.
-async fn go_on(handle: &Handle) -> Result<(), Fault> {
+async fn go_on(handle: &Handle) -> Result<(), CliError> {
     let Err(refusal) = handle.ask(Command::Run).await else { return Ok(()) };
     let head = handle.store.head();
-    if head.trouble.is_some() || head.divergence.is_some() {
+    if head.failed_call.is_some() || head.divergence.is_some() {
         return Ok(());
     }
-    Err(Fault::new(FaultKind::Session, refusal.why, refusal.next))
+    Err(CliError::new(CliErrorKind::Session, refusal.why, refusal.next))
 }
 
 /// Nothing moves of itself any more.
@@ -224,7 +224,7 @@ fn state_stands(state: &State) -> bool {
 }
 
 /// A failed write, told by a program that ends with it: nobody is left here to write again.
-pub(super) fn halted(halt: &Halt, session: &str) -> Fault {
+pub(super) fn halted(halt: &Halt, session: &str) -> CliError {
     let why = &halt.why;
     let (message, hint) = match &halt.saved {
         None => (
@@ -247,7 +247,7 @@ pub(super) fn halted(halt: &Halt, session: &str) -> Fault {
             format!("put the file back from a copy, then go on with `{}`", resume_command(session)),
         ),
     };
-    Fault::new(FaultKind::File, message, hint)
+    CliError::new(CliErrorKind::File, message, hint)
 }
 
 /// The failed call or the difference that waits for a decision, in words.
@@ -257,12 +257,12 @@ fn trouble(state: &State) -> Option<String> {
             "episode {episode} step {step}: the rebuilt world says {now:?} where the journal has {recorded:?}"
         ));
     }
-    let (_, failure) = state.trouble.as_ref()?;
+    let (_, failure) = state.failed_call.as_ref()?;
     Some(format!("{}: {}; {}", failure.place, failure.what, failure.next))
 }
 
 /// Tells what is new.
-pub(super) fn tell_news(handle: &Handle, teller: &mut Teller) -> Result<(), Fault> {
+pub(super) fn tell_news(handle: &Handle, teller: &mut EventPrinter) -> Result<(), CliError> {
     const PIECE: u64 = 1024;
     teller.other_line(&handle.store)?;
     let head = handle.store.head().head;
@@ -271,7 +271,7 @@ pub(super) fn tell_news(handle: &Handle, teller: &mut Teller) -> Result<(), Faul
     // A long session that is told from its start is never held as a whole.
     while teller.since() < head {
         let after = teller.since();
-        for envelope in tell::read(&handle.store, after, head.min(Seq(after.0 + PIECE)))? {
+        for envelope in printer::read(&handle.store, after, head.min(Seq(after.0 + PIECE)))? {
             teller.event(&envelope)?;
         }
     }

@@ -111,7 +111,7 @@ pub struct Prompt {
 /// Which model a call is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Asked {
+pub enum ModelRole {
     /// The one that acts.
     #[default]
     Actor,
@@ -119,7 +119,7 @@ pub enum Asked {
     Mentor,
 }
 
-impl Asked {
+impl ModelRole {
     /// The word for it, as the names of settings begin.
     pub fn name(self) -> &'static str {
         match self {
@@ -161,7 +161,7 @@ pub struct PromptRecord {
     pub call: CallId,
     /// Which model is asked.
     #[serde(rename = "asked")]
-    pub asked: Asked,
+    pub asked: ModelRole,
     /// What a mentor is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,

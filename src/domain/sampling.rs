@@ -1,12 +1,12 @@
 //! How a role's answers are sampled where a person wants it otherwise than its server's profile does: settings of the run by
 //! the names `actor.temperature`, `mentor.max_tokens` and so on.
 
-use super::{Asked, PromptRecord, RunSpec, SettingOrigin, Settings};
+use super::{ModelRole, PromptRecord, RunSpec, SettingOrigin, Settings};
 use serde_json::{Map, Value, json};
 
 /// One thing that can be wanted otherwise.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Knob {
+pub struct SamplingParam {
     /// Its name, behind the role's.
     pub name: &'static str,
     /// What it does, in one sentence.
@@ -32,12 +32,12 @@ enum Kind {
     Seed,
 }
 
-const fn knob(name: &'static str, meaning: &'static str, allowed: &'static str, kind: Kind) -> Knob {
-    Knob { name, meaning, allowed, kind }
+const fn knob(name: &'static str, meaning: &'static str, allowed: &'static str, kind: Kind) -> SamplingParam {
+    SamplingParam { name, meaning, allowed, kind }
 }
 
 /// All of them, in the order of lists.
-pub const KNOBS: [Knob; 7] = [
+pub const SAMPLING_PARAMS: [SamplingParam; 7] = [
     knob(
         "temperature",
         "how much chance is in an answer; 0: the likeliest words",
@@ -83,24 +83,24 @@ pub const KNOBS: [Knob; 7] = [
 ];
 
 /// The role and the knob that a setting's name stands for; none: it is about something else.
-pub fn knob_of(setting: &str) -> Option<(Asked, &'static Knob)> {
+pub fn sampling_param(setting: &str) -> Option<(ModelRole, &'static SamplingParam)> {
     let (role, name) = setting.split_once('.')?;
     let asked = match role {
-        "actor" => Asked::Actor,
-        "mentor" => Asked::Mentor,
+        "actor" => ModelRole::Actor,
+        "mentor" => ModelRole::Mentor,
         _ => return None,
     };
-    Some((asked, KNOBS.iter().find(|k| k.name == name)?))
+    Some((asked, SAMPLING_PARAMS.iter().find(|k| k.name == name)?))
 }
 
 /// The value of a setting in words: what switches a knob off is called so.
 pub fn setting_words(setting: &str, value: &Value) -> String {
-    if knob_of(setting).is_some() { Knob::words(value) } else { value.to_string() }
+    if sampling_param(setting).is_some() { SamplingParam::words(value) } else { value.to_string() }
 }
 
-impl Knob {
+impl SamplingParam {
     /// The name of its setting.
-    pub fn setting(&self, asked: Asked) -> String {
+    pub fn setting(&self, asked: ModelRole) -> String {
         format!("{}.{}", asked.name(), self.name)
     }
 
@@ -166,8 +166,8 @@ fn texts(value: &Value) -> Vec<String> {
 impl Settings {
     /// What a person wants otherwise of a role's sampling: by the names of the request's fields what is sent, `false` for
     /// what is left away. What is not named is the endpoint's own.
-    pub fn sampling(&self, asked: Asked) -> Map<String, Value> {
-        let chosen = KNOBS.iter().filter_map(|knob| {
+    pub fn sampling(&self, asked: ModelRole) -> Map<String, Value> {
+        let chosen = SAMPLING_PARAMS.iter().filter_map(|knob| {
             let value = &self.0.get(&knob.setting(asked))?.value;
             let value = match (&knob.kind, value) {
                 (_, Value::Null) => return None,
@@ -182,7 +182,7 @@ impl Settings {
     }
 
     /// The number that a role's seeds are drawn from in the place of the run's, where a person chose one.
-    pub fn sample_seed(&self, asked: Asked) -> Option<u64> {
+    pub fn sample_seed(&self, asked: ModelRole) -> Option<u64> {
         self.0.get(&format!("{}.seed", asked.name()))?.value.as_u64()
     }
 }
@@ -202,10 +202,10 @@ impl PromptRecord {
 
 impl RunSpec {
     /// Who is asked in a role, as on the command line.
-    pub fn who(&self, asked: Asked) -> &str {
+    pub fn who(&self, asked: ModelRole) -> &str {
         match asked {
-            Asked::Actor => &self.actor,
-            Asked::Mentor => &self.mentor,
+            ModelRole::Actor => &self.actor,
+            ModelRole::Mentor => &self.mentor,
         }
     }
 
@@ -213,7 +213,7 @@ impl RunSpec {
     ///
     /// # Errors
     /// Why not, in words.
-    pub fn heeds(&self, asked: Asked, knob: &Knob, value: &Value) -> Result<(), String> {
+    pub fn heeds(&self, asked: ModelRole, knob: &SamplingParam, value: &Value) -> Result<(), String> {
         Err(match self.who(asked) {
             model if model.starts_with("openai:") => return Ok(()),
             "rules" if knob.draws(value) => return Ok(()),
@@ -232,21 +232,21 @@ impl RunSpec {
     }
 
     /// What of a role's sampling is known, in a few words; why there is none, where that is so.
-    pub fn sampling_told(&self, asked: Asked) -> String {
-        let Some(first) = KNOBS.first() else { return String::new() };
+    pub fn sampling_told(&self, asked: ModelRole) -> String {
+        let Some(first) = SAMPLING_PARAMS.first() else { return String::new() };
         if let Err(why) = self.heeds(asked, first, &Value::Bool(false)) {
             return why;
         }
-        let known = KNOBS.iter().filter_map(|knob| {
+        let known = SAMPLING_PARAMS.iter().filter_map(|knob| {
             let (value, _) = self.sampled(asked, knob);
-            Some(format!("{} {}", knob.name, Knob::words(&value?)))
+            Some(format!("{} {}", knob.name, SamplingParam::words(&value?)))
         });
         let known: Vec<String> = known.collect();
         if known.is_empty() { "as its profile has it".to_owned() } else { known.join(", ") }
     }
 
     /// A knob as it stands for a role, and whether a person chose it; none: only the server's profile knows it.
-    pub fn sampled(&self, asked: Asked, knob: &Knob) -> (Option<Value>, bool) {
+    pub fn sampled(&self, asked: ModelRole, knob: &SamplingParam) -> (Option<Value>, bool) {
         if let Some(chosen) = self.settings.0.get(&knob.setting(asked)).filter(|s| !s.value.is_null()) {
             return (Some(chosen.value.clone()), true);
         }
@@ -256,7 +256,7 @@ impl RunSpec {
     }
 
     /// Who chose a value that was sent, in words: as long as it is in force its setting says so.
-    fn chosen_by(&self, asked: Asked, knob: &Knob, sent: Option<&Value>) -> &'static str {
+    fn chosen_by(&self, asked: ModelRole, knob: &SamplingParam, sent: Option<&Value>) -> &'static str {
         let in_force = self.settings.sampling(asked).get(knob.name) == sent;
         let setting = self.settings.0.get(&knob.setting(asked)).filter(|_| in_force);
         match setting.map(|setting| setting.origin) {
@@ -271,7 +271,7 @@ impl RunSpec {
     pub fn sampling_words(&self, record: &PromptRecord) -> Option<String> {
         self.who(record.asked).strip_prefix("openai:")?;
         let warmer = record.warmer();
-        let told = KNOBS.iter().filter_map(|knob| {
+        let told = SAMPLING_PARAMS.iter().filter_map(|knob| {
             let sent = record.sampling.get(knob.name);
             let own =
                 || self.settings.0.get(&format!("{}.sampling", record.asked.name()))?.value.get(knob.name);
@@ -280,7 +280,7 @@ impl RunSpec {
                 Value::Bool(true) => record.seed.to_string(),
                 other => match other.as_f64().filter(|_| warmer > 0.0 && knob.name == "temperature") {
                     Some(own) => format!("{} ({warmer} above {own}, up to 1)", warmed(own, warmer)),
-                    None => Knob::words(other),
+                    None => SamplingParam::words(other),
                 },
             };
             let by = if sent.is_some() { self.chosen_by(record.asked, knob, sent) } else { "" };
@@ -338,12 +338,12 @@ mod tests {
             ("seed", "seven", None),
         ];
         for (name, typed, want) in cases {
-            let (asked, knob) = knob_of(&format!("mentor.{name}")).unwrap();
-            assert_eq!((asked, knob.read(typed).ok()), (Asked::Mentor, want), "{name} {typed}");
+            let (asked, knob) = sampling_param(&format!("mentor.{name}")).unwrap();
+            assert_eq!((asked, knob.read(typed).ok()), (ModelRole::Mentor, want), "{name} {typed}");
         }
-        assert_eq!(knob_of("actor.base_url"), None);
-        assert_eq!(knob_of("critic.seed"), None);
-        assert_eq!(knob_of("temperature"), None);
+        assert_eq!(sampling_param("actor.base_url"), None);
+        assert_eq!(sampling_param("critic.seed"), None);
+        assert_eq!(sampling_param("temperature"), None);
     }
 
     /// It said "0.2 higher" of a profile's 0.6 where 0.2 was sent, and where nothing was.
@@ -410,10 +410,10 @@ mod tests {
             settings.set(name, value, SettingOrigin::Person);
         }
         let actor = json!({"temperature": 0.7, "top_k": false, "stop": ["END"], "seed": true});
-        assert_eq!(Value::Object(settings.sampling(Asked::Actor)), actor);
-        assert_eq!(Value::Object(settings.sampling(Asked::Mentor)), json!({"max_tokens": 64}));
+        assert_eq!(Value::Object(settings.sampling(ModelRole::Actor)), actor);
+        assert_eq!(Value::Object(settings.sampling(ModelRole::Mentor)), json!({"max_tokens": 64}));
         assert_eq!(
-            (settings.sample_seed(Asked::Actor), settings.sample_seed(Asked::Mentor)),
+            (settings.sample_seed(ModelRole::Actor), settings.sample_seed(ModelRole::Mentor)),
             (Some(9), None)
         );
     }

@@ -1,6 +1,6 @@
 //! One accepted reply of the actor and what came of it.
 
-use super::{CallId, Came, Note, Seq, StopMark, Usage};
+use super::{CallId, Note, PartialReply, Seq, StopMark, Usage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -47,7 +47,7 @@ pub enum ShownAs {
 /// What happens to the thought before an overridden action in later prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "thought", content = "text")]
-pub enum Fate {
+pub enum ThoughtDisposition {
     /// It stays.
     #[default]
     Kept,
@@ -75,7 +75,7 @@ pub struct Executed {
     pub shown_as: ShownAs,
     /// What became of the thought of this step, when a person decided.
     #[serde(default)]
-    pub fate: Fate,
+    pub fate: ThoughtDisposition,
 }
 
 /// What the world answered, and how the agent sees it.
@@ -161,7 +161,7 @@ pub struct Step {
     pub stops: Vec<StopMark>,
     /// What had come of its calls that a person broke off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub broken_off: Vec<Came>,
+    pub broken_off: Vec<PartialReply>,
     /// A person has changed the words of its prompt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompt_edited: bool,

@@ -11,11 +11,11 @@ mod early;
 
 pub(super) use early::Early;
 
-use super::host::Order;
-use super::orders::Awaited;
+use super::env_requests::Awaited;
+use super::env_worker::EnvRequest;
 use super::request::request;
 use super::{Driver, Message, Signal, now};
-use crate::domain::{Asked, Autonomy, CallId, PromptRecord, Seq, Turn, Usage};
+use crate::domain::{Autonomy, CallId, ModelRole, PromptRecord, Seq, StepResult, Usage};
 use crate::engine::{AheadNow, AskedAhead, Command, Effect, Engine, Envelope, Event, Input, Reply};
 use crate::provider::Request;
 use std::collections::VecDeque;
@@ -44,7 +44,7 @@ impl Driver {
     pub(super) fn look_ahead(&mut self) {
         let state = &self.engine.state;
         let reads = state.waits()
-            && state.trouble.is_none()
+            && state.failed_call.is_none()
             && state.divergence.is_none()
             && state.autonomy != Autonomy::Human
             && state.awaiting().is_some_and(|s| !s.approved && s.call.is_some() && s.executed.is_none());
@@ -53,10 +53,10 @@ impl Driver {
         }
         self.ahead.from = Some(state.head);
         let keeps = |asked| match asked {
-            Asked::Actor => self.launch.actor.keeps(),
-            Asked::Mentor => self.launch.mentor.as_ref().is_some_and(|m| m.keeps()),
+            ModelRole::Actor => self.launch.actor.keeps(),
+            ModelRole::Mentor => self.launch.mentor.as_ref().is_some_and(|m| m.keeps()),
         };
-        if !keeps(Asked::Actor) {
+        if !keeps(ModelRole::Actor) {
             let words = "nothing is asked ahead (--prefetch): the actor's answers are not kept; that needs a model \
                          server and --cache read-write";
             return self.cannot_ask_ahead(words);
@@ -96,14 +96,14 @@ impl Driver {
         if let Some((call, action, list)) = step {
             let standing = engine.state.standing_turn();
             self.ahead.shadow = Some((number, engine, call));
-            let order = Order::Ahead { number, action, list: list.then_some(standing) };
+            let order = EnvRequest::Ahead { number, action, list: list.then_some(standing) };
             return self.order(order, Awaited::Ahead(number));
         }
         self.ask_ahead(&engine);
     }
 
     /// The shadow of the world has answered; none: it takes no snapshot, or it failed.
-    pub(super) fn heard_ahead(&mut self, number: u64, answer: Option<(Turn, Vec<String>)>) {
+    pub(super) fn heard_ahead(&mut self, number: u64, answer: Option<(StepResult, Vec<String>)>) {
         let Some((_, engine, call)) = self.ahead.shadow.take_if(|s| s.0 == number) else { return };
         let Some((turn, admissible)) = answer else {
             let words = "nothing is asked ahead (--prefetch): this world takes no snapshots that it can be set back to";
@@ -132,8 +132,8 @@ impl Driver {
         let mut wanted = Vec::new();
         for record in asks {
             let provider = match record.asked {
-                Asked::Actor => Some(self.launch.actor.clone()),
-                Asked::Mentor => self.launch.mentor.clone(),
+                ModelRole::Actor => Some(self.launch.actor.clone()),
+                ModelRole::Mentor => self.launch.mentor.clone(),
             };
             let Some(provider) = provider.filter(|p| p.keeps()) else { continue };
             let rendered = (self.launch.render)(&shadow.state, &record);

@@ -1,9 +1,9 @@
 //! Questions to models on their way out: who is asked, and what cannot be asked at all.
 
+use super::reply_override::StandingIn;
 use super::request::request;
-use super::stand_in::StandingIn;
 use super::{Driver, LiveCall, Message};
-use crate::domain::{Asked, CallId, Came, FailureKind, PromptRecord, Usage};
+use crate::domain::{CallId, FailureKind, ModelRole, PartialReply, PromptRecord, Usage};
 use crate::engine::{Ask, Cause, Effect, Event, Failure, Reply};
 use crate::provider::{Phase, Provider};
 use std::sync::Arc;
@@ -18,8 +18,8 @@ impl Driver {
                 let from = StandingIn { source, asked: prompt.asked, open };
                 Some(Arc::new(from) as Arc<dyn Provider>)
             }
-            Asked::Actor => Some(self.launch.actor.clone()),
-            Asked::Mentor => self.launch.mentor.clone(),
+            ModelRole::Actor => Some(self.launch.actor.clone()),
+            ModelRole::Mentor => self.launch.mentor.clone(),
         };
         let inbox = self.handle.inbox();
         let failure = match provider {
@@ -60,7 +60,7 @@ impl Driver {
             let live = self.store.live();
             let Some(answer) = live.calls.iter().find(|c| c.call == *call) else { continue };
             let recorded = self.engine.state.stand_in(*call).is_some();
-            **came = Came { usage: spent(answer, prompt, recorded), ..answer.came() };
+            **came = PartialReply { usage: spent(answer, prompt, recorded), ..answer.came() };
         }
     }
 

@@ -1,10 +1,10 @@
 //! Going on from the past, and with another branch: the line that is driven is put down in order, and another one taken up
 //! in its place. Whoever looks sees the store's line change; whoever was asked for the old line is not heard any more.
 
-use super::keeper::Keeper;
-use super::{Driver, DriverError, Handle, Health, Launch, Message, Signal, now};
+use super::checkpoint_writer::CheckpointWriter;
+use super::{Driver, DriverError, Handle, Health, Message, RunConfig, Signal, now};
 use crate::domain::{BranchId, RunSpec, Seq};
-use crate::engine::{Cause, Command, Engine, Envelope, Event, Input, Refusal, State};
+use crate::engine::{Cause, Command, CommandError, Engine, Envelope, Event, Input, State};
 use crate::journal::{BranchHeader, OpenBranch, Use, Writer, open_branch, summarise};
 use crate::timeline::Timeline;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ pub struct Fork {
 struct Line {
     timeline: Timeline,
     writer: Writer,
-    keeper: Keeper,
+    keeper: CheckpointWriter,
     branch: BranchId,
-    launch: Launch,
+    launch: RunConfig,
 }
 
 /// Lines that were left and are still in memory, at most: going back to one is no opening.
@@ -41,12 +41,12 @@ pub(super) struct Left {
     /// Bytes of its file.
     whole: u64,
     timeline: Timeline,
-    keeper: Keeper,
+    keeper: CheckpointWriter,
 }
 
 impl Driver {
     /// Goes on from the past as a new branch. All that can be refused is refused before anything is made or put down.
-    pub(super) fn fork(&mut self, fork: &Fork) -> Result<BranchId, Refusal> {
+    pub(super) fn fork(&mut self, fork: &Fork) -> Result<BranchId, CommandError> {
         let other = fork.from.as_ref().filter(|from| **from != self.engine.branch);
         let opened = other.map(|from| self.look_at(from)).transpose()?;
         let from = opened.as_ref().map_or(&self.engine.branch, |o| &o.header.id).clone();
@@ -58,13 +58,13 @@ impl Driver {
             (at, self.store.state_at(at))
         };
         if state.head != at {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 format!("the events up to {at} of branch {from} cannot be read any more"),
                 "look at the session with `retrospect verify`",
             ));
         }
         let Some(run) = state.run.clone() else {
-            return Err(Refusal::new("no run has begun there", "go on from a later event"));
+            return Err(CommandError::new("no run has begun there", "go on from a later event"));
         };
         let launch = self.launch_of(&run)?;
         let stops = self.engine.state.stops.carried_to(&state.stops);
@@ -72,21 +72,21 @@ impl Driver {
         let reason =
             if fork.reason.trim().is_empty() { place(&state) } else { fork.reason.trim().to_owned() };
         let disk = |error: &dyn std::fmt::Display| {
-            Refusal::new(format!("no branch could be made: {error}"), "free some space, then try again")
+            CommandError::new(format!("no branch could be made: {error}"), "free some space, then try again")
         };
         // What the new branch stands on must be on the disk before it.
         self.journal_must_stand()?;
         self.writer.sync().map_err(|e| disk(&e))?;
         let (header, writer) = self.session.fork(&from, at, &reason, now()).map_err(|e| match e {
             crate::journal::JournalError::TooDeep { .. } => {
-                Refusal::new(e.to_string(), "fork from an earlier branch")
+                CommandError::new(e.to_string(), "fork from an earlier branch")
             }
             e => disk(&e),
         })?;
         let events = writer.events().clone();
         let file = self.session.branch_file(&header.id);
         let (timeline, keeper) = if let Some(opened) = opened {
-            let keeper = Keeper::new(opened.checkpoints, opened.places);
+            let keeper = CheckpointWriter::new(opened.checkpoints, opened.places);
             (opened.timeline.fork(state, events.fetch()), keeper.for_fork(&file, at, events))
         } else {
             let timeline = self.store.timeline().fork(state, events.fetch());
@@ -99,22 +99,23 @@ impl Driver {
     }
 
     /// Goes on with another branch where it was left.
-    pub(super) fn switch(&mut self, to: &BranchId) -> Result<(), Refusal> {
+    pub(super) fn switch(&mut self, to: &BranchId) -> Result<(), CommandError> {
         if *to == self.engine.branch {
-            return Err(Refusal::new(format!("branch {to} is the one at work"), "choose another one"));
+            return Err(CommandError::new(format!("branch {to} is the one at work"), "choose another one"));
         }
         self.journal_must_stand()?;
-        let refused = |e: crate::journal::JournalError| Refusal::new(e.to_string(), "choose another branch");
+        let refused =
+            |e: crate::journal::JournalError| CommandError::new(e.to_string(), "choose another branch");
         let file = self.session.branch_there(to).map_err(refused)?;
         let writer = Writer::lock(&file).map_err(refused)?;
         let (timeline, whole, keeper) = if let Some(left) = self.still_here(to, writer.whole()) {
             (left.timeline, left.whole, left.keeper)
         } else {
             let opened = open_branch(&file, Use::GoOn).map_err(refused)?;
-            (opened.timeline, opened.whole, Keeper::new(opened.checkpoints, opened.places))
+            (opened.timeline, opened.whole, CheckpointWriter::new(opened.checkpoints, opened.places))
         };
         let Some(run) = timeline.head().run.clone() else {
-            return Err(Refusal::new("no run has begun there", "choose another branch"));
+            return Err(CommandError::new("no run has begun there", "choose another branch"));
         };
         let launch = self.launch_of(&run)?;
         let writer = writer.cut_to(whole, keeper.places().clone()).map_err(refused)?;
@@ -129,19 +130,19 @@ impl Driver {
         self.left.remove(place).filter(|left| left.whole == whole)
     }
 
-    fn look_at(&self, branch: &BranchId) -> Result<OpenBranch, Refusal> {
+    fn look_at(&self, branch: &BranchId) -> Result<OpenBranch, CommandError> {
         let opened = self.session.branch_there(branch).and_then(|file| open_branch(&file, Use::Look));
-        opened.map_err(|e| Refusal::new(e.to_string(), "choose another branch"))
+        opened.map_err(|e| CommandError::new(e.to_string(), "choose another branch"))
     }
 
     /// Whether every wish would be granted there, one after the other. Nothing is written.
     fn rehearse(
         &self,
         state: &State,
-        launch: &Launch,
+        launch: &RunConfig,
         stops: &[Event],
         then: &[Command],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), CommandError> {
         let policy = launch.policy.clone();
         let mut engine = Engine::resume(state.clone(), policy, self.engine.branch.clone());
         let at = now();
@@ -242,7 +243,7 @@ impl Driver {
     /// What waits for its turn is not done any more: whoever wished it is told.
     pub(super) fn leave_undone(&mut self, why: &str, next: &str) {
         for held in std::mem::take(&mut self.waiting) {
-            let wish = Err(Refusal::new(format!("what was wished was not done: {why}"), next));
+            let wish = Err(CommandError::new(format!("what was wished was not done: {why}"), next));
             match held {
                 Message::Wish(_, tell) => self.answer(tell, |_| wish.map(|()| Seq(0))),
                 Message::Fork(_, tell) => self.answer(tell, |_| wish.map(|()| BranchId::trunk())),
@@ -256,8 +257,8 @@ impl Driver {
     /// Carries a wish out and says how it went.
     pub(super) fn answer<T>(
         &mut self,
-        tell: Option<oneshot::Sender<Result<T, Refusal>>>,
-        wish: impl FnOnce(&mut Self) -> Result<T, Refusal>,
+        tell: Option<oneshot::Sender<Result<T, CommandError>>>,
+        wish: impl FnOnce(&mut Self) -> Result<T, CommandError>,
     ) {
         match (tell, wish(self)) {
             // Whoever asked may have gone.
@@ -279,7 +280,7 @@ impl Driver {
     }
 
     /// What a run of this session needs: what is there, where it is the same run, else it is made.
-    fn launch_of(&self, run: &RunSpec) -> Result<Launch, Refusal> {
+    fn launch_of(&self, run: &RunSpec) -> Result<RunConfig, CommandError> {
         let here = self.engine.state.run.as_deref();
         let same = |here: &RunSpec| {
             (&here.method, &here.actor, &here.mentor) == (&run.method, &run.actor, &run.mentor)
@@ -292,9 +293,9 @@ impl Driver {
     }
 
     /// What another run of this session needs, or why it cannot be had; nothing has happened then.
-    pub(super) fn outfit(&self, spec: &RunSpec) -> Result<Launch, Refusal> {
+    pub(super) fn outfit(&self, spec: &RunSpec) -> Result<RunConfig, CommandError> {
         let Some(outfit) = &self.launch.outfit else {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "this session was not given the means to outfit another run",
                 "start a session of its own for it",
             ));
@@ -305,8 +306,10 @@ impl Driver {
                 launch.policy.attended = self.engine.policy.attended;
                 Ok(launch)
             }
-            Err(DriverError::Refused(why, next)) => Err(Refusal::new(why, next)),
-            Err(error) => Err(Refusal::new(error.to_string(), "change something else, or mend that first")),
+            Err(DriverError::Refused(why, next)) => Err(CommandError::new(why, next)),
+            Err(error) => {
+                Err(CommandError::new(error.to_string(), "change something else, or mend that first"))
+            }
         }
     }
 }
@@ -333,7 +336,7 @@ impl Handle {
     ///
     /// # Errors
     /// The refusal in words; nothing has been made then. Also when the session has ended.
-    pub async fn fork(&self, fork: Fork) -> Result<BranchId, Refusal> {
+    pub async fn fork(&self, fork: Fork) -> Result<BranchId, CommandError> {
         let (tell, told) = oneshot::channel();
         self.inbox().send(Message::Fork(fork, Some(tell))).map_err(|_| ended())?;
         told.await.map_err(|_| ended())?
@@ -348,7 +351,7 @@ impl Handle {
     ///
     /// # Errors
     /// The refusal in words: there is none of this name, or it cannot be read or is written by another program.
-    pub async fn switch(&self, to: BranchId) -> Result<(), Refusal> {
+    pub async fn switch(&self, to: BranchId) -> Result<(), CommandError> {
         let (tell, told) = oneshot::channel();
         self.inbox().send(Message::Switch(to, Some(tell))).map_err(|_| ended())?;
         told.await.map_err(|_| ended())?
@@ -360,6 +363,6 @@ impl Handle {
     }
 }
 
-fn ended() -> Refusal {
-    Refusal::new("the session has ended", "take it up again with `retrospect resume`")
+fn ended() -> CommandError {
+    CommandError::new("the session has ended", "take it up again with `retrospect resume`")
 }

@@ -1,10 +1,12 @@
 //! From input to acknowledged event: decide, write, apply, show, act.
 
-use super::host::Order;
-use super::orders::Awaited;
+use super::env_requests::Awaited;
+use super::env_worker::EnvRequest;
 use super::{Driver, DriverError, Message, Signal};
 use crate::domain::{CallId, FailureKind, Seq};
-use crate::engine::{Cause, Command, Effect, Envelope, Event, Failure, Input, Refusal, Reply, effect_of};
+use crate::engine::{
+    Cause, Command, CommandError, Effect, Envelope, Event, Failure, Input, Reply, effect_of,
+};
 use crate::journal::JournalError;
 use crate::provider::Delta;
 use jiff::Timestamp;
@@ -30,7 +32,7 @@ impl Driver {
                 self.thens.ask(self.launch.open.clone(), self.launch.deadline, then, tell);
             }
             Message::Hint(tell) => self.hint(tell),
-            Message::World(told) => self.heard(told),
+            Message::World(told) => self.on_response(told),
             Message::RetryWrite => self.retry_write(),
             Message::Quit => {
                 // With a failed write there is nothing to close: the session is left as after a crash.
@@ -72,7 +74,7 @@ impl Driver {
     }
 
     /// Carries a command out; the number of the last event when it returns.
-    pub(super) fn command(&mut self, command: &Command) -> Result<Seq, Refusal> {
+    pub(super) fn command(&mut self, command: &Command) -> Result<Seq, CommandError> {
         if matches!(command, Command::Close) {
             self.close_ahead();
         }
@@ -96,7 +98,7 @@ impl Driver {
     }
 
     /// What a person types is journaled, and a journal is passed on.
-    fn refuse_secrets(&self, command: &Command) -> Result<(), Refusal> {
+    fn refuse_secrets(&self, command: &Command) -> Result<(), CommandError> {
         // The names of a run are the command line's: a key that is also a model's name is no key.
         if matches!(command, Command::Start { .. }) {
             return Ok(());
@@ -104,7 +106,7 @@ impl Driver {
         let text = format!("{command:?}");
         let mut asked = std::iter::once(&self.launch.actor).chain(&self.launch.mentor);
         if asked.any(|provider| provider.holds_secret(&text)) {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "this text holds the key of a model server, and would be kept in the journal",
                 "take the key out of it",
             ));
@@ -113,11 +115,11 @@ impl Driver {
     }
 
     /// Writes what a wish comes to, and goes on as far as that leads; the number of the last event then.
-    pub(super) fn carry_out(&mut self, events: Vec<(Cause, Event)>) -> Result<Seq, Refusal> {
+    pub(super) fn carry_out(&mut self, events: Vec<(Cause, Event)>) -> Result<Seq, CommandError> {
         self.commit(events);
         self.advance();
         if !self.unwritten.is_empty() {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "the disk did not take it; nothing is lost",
                 "free some space, then retry the write",
             ));
@@ -272,13 +274,13 @@ impl Driver {
         match effect {
             Effect::ResetWorld { call, task } => {
                 self.orders.lost = false;
-                self.order(Order::Reset(*call, (**task).clone()), Awaited::Call(*call));
+                self.order(EnvRequest::Reset(*call, (**task).clone()), Awaited::Call(*call));
             }
             Effect::StepWorld { call, action, list } => {
                 let order = if *list {
-                    Order::List(*call, self.engine.state.standing_turn())
+                    EnvRequest::List(*call, self.engine.state.standing_turn())
                 } else {
-                    Order::Step(*call, action.clone())
+                    EnvRequest::Step(*call, action.clone())
                 };
                 self.order(order, Awaited::Call(*call));
             }

@@ -3,7 +3,7 @@
 
 use super::{Driver, Health};
 use crate::domain::Seq;
-use crate::engine::Refusal;
+use crate::engine::CommandError;
 use crate::journal::{JournalError, Rescue};
 use std::path::{Path, PathBuf};
 
@@ -73,10 +73,10 @@ impl Driver {
     }
 
     /// Nothing is to be read from a journal, or grow from it, that is not what was written.
-    pub(super) fn journal_must_stand(&mut self) -> Result<(), Refusal> {
+    pub(super) fn journal_must_stand(&mut self) -> Result<(), CommandError> {
         let Err(error) = self.writer.check() else { return Ok(()) };
         self.halt(&error);
-        Err(Refusal::new(error.to_string(), "put the file back, then retry"))
+        Err(CommandError::new(error.to_string(), "put the file back, then retry"))
     }
 
     /// The file is where it was again, or the disk has room: the session goes on.

@@ -2,15 +2,15 @@
 
 use super::ahead::Ahead;
 use super::branch::Left;
+use super::checkpoint_writer::CheckpointWriter;
+use super::env_requests::Orders;
+use super::env_worker::EnvWorker;
 use super::halted::Saved;
-use super::host::Host;
-use super::keeper::Keeper;
-use super::orders::Orders;
+use super::past_query::PastQueries;
 use super::runner::Runner;
-use super::then::Thens;
-use super::{Handle, Health, Message, OpenWorld, Render, StandIn, Store};
+use super::{Handle, Health, Message, OpenWorld, Render, ReplyOverride, Store};
 use crate::domain::{BranchId, CallId, RunSpec, Setting};
-use crate::engine::{Carried, Cause, Command, Engine, Event, LessonWish, Policy, State};
+use crate::engine::{Cause, Command, Engine, Event, LessonCommand, Policy, ReplaySeed, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, Session, Use, Writer, open_branch};
 use crate::provider::Provider;
 use std::collections::{HashSet, VecDeque};
@@ -21,7 +21,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 /// Everything a driver needs beside its session.
 #[derive(Clone)]
-pub struct Launch {
+pub struct RunConfig {
     /// Method, prompts, interface, detectors.
     pub policy: Policy,
     /// Rebuilds prompts.
@@ -35,21 +35,21 @@ pub struct Launch {
     /// How long a world may take for one answer before it is left behind.
     pub deadline: std::time::Duration,
     /// Opens a recording that a person takes a reply from; without it none is to be had.
-    pub stand_in: Option<StandIn>,
+    pub stand_in: Option<ReplyOverride>,
     /// The next question is asked while a person reads a proposal.
     pub prefetch: bool,
     /// Outfits another run of the same session; without it a run cannot be changed on its way.
-    pub outfit: Option<Outfit>,
+    pub outfit: Option<RunFactory>,
     /// What is written down with the run when it is changed to this one: of whom its roles ask, by the names of its settings.
     pub noted: Vec<(String, Setting)>,
     /// What an episode that is played again had at its start; a run that is begun takes it.
-    pub carried: Option<Box<Carried>>,
+    pub carried: Option<Box<ReplaySeed>>,
     /// Conditions of the breakpoints and watches that a run begins with.
     pub breaks: Vec<String>,
 }
 
 /// Makes what a run needs beside its session, from the words of its spec.
-pub type Outfit = Arc<dyn Fn(&RunSpec) -> Result<Launch, DriverError> + Send + Sync>;
+pub type RunFactory = Arc<dyn Fn(&RunSpec) -> Result<RunConfig, DriverError> + Send + Sync>;
 
 /// Why a driver could not start.
 #[derive(Debug, thiserror::Error)]
@@ -83,12 +83,12 @@ pub struct Resumed {
 pub struct Driver {
     pub(super) engine: Engine,
     pub(super) writer: Writer,
-    pub(super) keeper: Keeper,
+    pub(super) keeper: CheckpointWriter,
     pub(super) session: Session,
-    pub(super) launch: Launch,
+    pub(super) launch: RunConfig,
     pub(super) store: Arc<Store>,
     pub(super) handle: Handle,
-    pub(super) host: Host,
+    pub(super) host: EnvWorker,
     pub(super) runner: Runner,
     /// Inputs that wait while a write has failed, or while the world of a fork is brought back.
     pub(super) waiting: VecDeque<Message>,
@@ -103,11 +103,11 @@ pub struct Driver {
     /// How often another branch was taken up: what was asked for before is not heard any more.
     pub(super) line: u64,
     /// The outfit of a changed run, until its event is acknowledged.
-    pub(super) outfitted: Option<Launch>,
+    pub(super) outfitted: Option<RunConfig>,
     /// What the world was told and has not answered.
     pub(super) orders: Orders,
     /// Who asks what worlds of past moments accept.
-    pub(super) thens: Thens,
+    pub(super) thens: PastQueries,
     pub(super) ahead: Ahead,
     /// Calls that are made again because their answer could not be used.
     pub(super) anew: HashSet<CallId>,
@@ -116,7 +116,7 @@ pub struct Driver {
     pub(super) quit: bool,
 }
 
-impl Launch {
+impl RunConfig {
     /// Completes a changed run: what it is outfitted with is known only now.
     pub(super) fn note_down(&self, events: &mut [(Cause, Event)]) {
         for (_, event) in events {
@@ -137,8 +137,8 @@ impl Driver {
         root: &Path,
         meta: Meta,
         spec: RunSpec,
-        pool: Vec<(String, LessonWish)>,
-        launch: Launch,
+        pool: Vec<(String, LessonCommand)>,
+        launch: RunConfig,
     ) -> Result<(Handle, JoinHandle<()>, Session), DriverError> {
         super::commit::clock_is_sound()?;
         let (session, writer) = Session::create(root, meta)?;
@@ -151,8 +151,8 @@ impl Driver {
         session: Session,
         writer: Writer,
         spec: RunSpec,
-        pool: Vec<(String, LessonWish)>,
-        launch: Launch,
+        pool: Vec<(String, LessonCommand)>,
+        launch: RunConfig,
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let store = Arc::new(Store::default());
         store.timeline().fetch_with(writer.events().fetch());
@@ -165,7 +165,7 @@ impl Driver {
             carried,
             breaks,
         };
-        let keeper = Keeper::new(Checkpoints::of(&session.trunk()), writer.events().clone());
+        let keeper = CheckpointWriter::new(Checkpoints::of(&session.trunk()), writer.events().clone());
         Self::spawn(engine, writer, keeper, session, launch, store, &begin)
     }
 
@@ -175,7 +175,7 @@ impl Driver {
     /// As [`Driver::resume_at`].
     pub fn resume(
         dir: &Path,
-        launch: impl FnOnce(&RunSpec) -> Result<Launch, DriverError>,
+        launch: impl FnOnce(&RunSpec) -> Result<RunConfig, DriverError>,
     ) -> Result<Resumed, DriverError> {
         let branch = Session::open(dir)?.last_written();
         Self::resume_at(dir, &branch, launch)
@@ -189,7 +189,7 @@ impl Driver {
     pub fn resume_at(
         dir: &Path,
         branch: &BranchId,
-        launch: impl FnOnce(&RunSpec) -> Result<Launch, DriverError>,
+        launch: impl FnOnce(&RunSpec) -> Result<RunConfig, DriverError>,
     ) -> Result<Resumed, DriverError> {
         super::commit::clock_is_sound()?;
         let session = Session::open(dir)?;
@@ -209,7 +209,7 @@ impl Driver {
         let store = Arc::new(Store::default());
         store.begin(timeline, header.id.clone());
         let engine = Engine::resume((*state).clone(), launch.policy.clone(), header.id);
-        let keeper = Keeper::new(checkpoints, writer.events().clone());
+        let keeper = CheckpointWriter::new(checkpoints, writer.events().clone());
         let (handle, thread) =
             Self::spawn(engine, writer, keeper, session.clone(), launch, store, &Command::Reopen)?;
         Ok(Resumed { handle, thread, session, torn: torn.map(|t| t.what), before: state })
@@ -218,14 +218,14 @@ impl Driver {
     fn spawn(
         engine: Engine,
         writer: Writer,
-        keeper: Keeper,
+        keeper: CheckpointWriter,
         session: Session,
-        launch: Launch,
+        launch: RunConfig,
         store: Arc<Store>,
         begin: &Command,
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let (handle, inbox) = Handle::new(store.clone());
-        let host = Host::start(0, launch.open.clone(), handle.inbox())?;
+        let host = EnvWorker::start(0, launch.open.clone(), handle.inbox())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut driver = Self {
             engine,
@@ -247,7 +247,7 @@ impl Driver {
             anew: HashSet::new(),
             outfitted: None,
             orders: Orders::default(),
-            thens: Thens::default(),
+            thens: PastQueries::default(),
             ahead: Ahead::default(),
             left: VecDeque::new(),
             quit: false,
@@ -267,7 +267,7 @@ impl Driver {
         &mut self,
         command: &Command,
         runtime: &tokio::runtime::Runtime,
-    ) -> Result<(), crate::engine::Refusal> {
+    ) -> Result<(), crate::engine::CommandError> {
         let _inside = runtime.enter();
         let reopened = matches!(command, Command::Reopen);
         // What was agreed to and not yet taken is taken as soon as the session is reopened: the world must stand first.
@@ -304,7 +304,7 @@ impl Driver {
     fn take_all(&mut self, message: Message, inbox: &mut UnboundedReceiver<Message>) {
         const AT_ONCE: usize = 64;
         let store = self.store.clone();
-        let _told_at_the_end = store.hold_news();
+        let _told_at_the_end = store.batch_notifications();
         self.take(message);
         for _ in 1..AT_ONCE {
             match inbox.try_recv() {

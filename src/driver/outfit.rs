@@ -1,10 +1,10 @@
 //! From the words of a run to what its driver needs.
 
-use super::orders::DEADLINE;
-use super::{DriverError, Launch, OpenWorld, Outfit, open_read_only};
-use crate::domain::{Asked, RunSpec};
+use super::env_requests::DEADLINE;
+use super::{DriverError, OpenWorld, RunConfig, RunFactory, open_read_only};
+use crate::domain::{ModelRole, RunSpec};
 use crate::method;
-use crate::prompt::{self, Desk, Templates};
+use crate::prompt::{self, PromptBuilder, Templates};
 use crate::provider::rules::Rules;
 use crate::provider::{Provider, Recorded};
 use crate::timeline::Timeline;
@@ -24,7 +24,7 @@ const MENTORS: &str = "openai:MODEL, symbolic (rules), recorded:SESSION and none
 /// A recorded session: its name and its timeline.
 pub type Recording = (String, Timeline);
 
-impl Launch {
+impl RunConfig {
     /// Outfits a run: its method with these templates, its actor and mentor by name, and a way to open its worlds.
     /// `typing` is the pause between two pieces of the built-in actor's answers (nothing without a screen).
     /// `recorded:` names a session's folder.
@@ -38,7 +38,8 @@ impl Launch {
         typing: Duration,
     ) -> Result<Self, DriverError> {
         let again = (templates.clone(), open.clone());
-        let outfit: Outfit = Arc::new(move |spec| Self::of(spec, again.0.clone(), again.1.clone(), typing));
+        let outfit: RunFactory =
+            Arc::new(move |spec| Self::of(spec, again.0.clone(), again.1.clone(), typing));
         let find = |folder: &str| {
             let (session, timeline, _) = open_read_only(Path::new(folder))?;
             Ok((session.meta.session, timeline))
@@ -52,28 +53,28 @@ impl Launch {
         launch.map(|launch| Self { outfit: Some(outfit), ..launch })
     }
 
-    /// As [`Launch::of`], where `find` finds the session that `recorded:` names, and `serve` makes the provider of a role's
+    /// As [`RunConfig::of`], where `find` finds the session that `recorded:` names, and `serve` makes the provider of a role's
     /// model by the name that stands behind `openai:`.
     ///
     /// # Errors
-    /// As [`Launch::of`], and those of `find` and `serve`.
+    /// As [`RunConfig::of`], and those of `find` and `serve`.
     pub fn with(
         spec: &RunSpec,
         templates: Arc<Templates>,
         open: OpenWorld,
         typing: Duration,
         mut find: impl FnMut(&str) -> Result<Recording, DriverError>,
-        mut serve: impl FnMut(Asked, &str) -> Result<Arc<dyn Provider>, DriverError>,
+        mut serve: impl FnMut(ModelRole, &str) -> Result<Arc<dyn Provider>, DriverError>,
     ) -> Result<Self, DriverError> {
         let mentor: Option<Arc<dyn Provider>> = match spec.mentor.as_str() {
             "symbolic" | "none" => None,
             other => match (other.strip_prefix("openai:"), other.strip_prefix("recorded:")) {
-                (Some(model), _) => Some(serve(Asked::Mentor, model)?),
+                (Some(model), _) => Some(serve(ModelRole::Mentor, model)?),
                 (None, Some(name)) => Some(Arc::new(recorded("mentor", name, &mut find)?)),
                 (None, None) => return Err(unknown("mentor", other, MENTORS)),
             },
         };
-        let desk = Arc::new(Desk::new(templates));
+        let desk = Arc::new(PromptBuilder::new(templates));
         let policy = method::policy_at(spec, desk.clone()).map_err(|e| {
             DriverError::Refused(e.to_string(), format!("choose one of: {}", method::NAMES.join(", ")))
         })?;
@@ -81,7 +82,7 @@ impl Launch {
             // Where a person plays, the rules stand ready for when the turn is given back.
             "rules" | "human" => Arc::new(Rules::with_delay(typing)),
             other => match (other.strip_prefix("openai:"), other.strip_prefix("recorded:")) {
-                (Some(model), _) => serve(Asked::Actor, model)?,
+                (Some(model), _) => serve(ModelRole::Actor, model)?,
                 (None, Some(name)) => Arc::new(recorded("actor", name, &mut find)?),
                 (None, None) => return Err(unknown("actor", other, ACTORS)),
             },

@@ -1,6 +1,6 @@
 //! What a provider is asked, made of a prompt's record.
 
-use crate::domain::{Asked, Prompt, PromptRecord};
+use crate::domain::{ModelRole, Prompt, PromptRecord};
 use crate::prompt;
 use crate::provider::{Cut, Request, SamplingWish};
 use std::sync::Arc;
@@ -20,8 +20,8 @@ pub(super) fn request(record: &PromptRecord, rendered: Prompt, accept_truncated:
         prompt: Arc::new(rendered),
         seed: record.seed,
         // One line is a step; a mentor may take as many as it needs.
-        stop: if record.asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() },
-        cut: (record.asked == Asked::Actor).then_some(CUT),
+        stop: if record.asked == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() },
+        cut: (record.asked == ModelRole::Actor).then_some(CUT),
         anew: false,
         wish: wish(record),
         accept_truncated,

@@ -1,9 +1,9 @@
 //! What the driver shares with everybody who only looks: an append-only store, what is being written just now, and a
 //! way to send wishes. A slow reader never blocks the driver.
 
-use super::{Accepted, Fork, Halt, Then};
-use crate::domain::{Asked, BranchId, CallId, Came, Seq, Usage};
-use crate::engine::{Command, Envelope, Refusal, State};
+use super::{Accepted, Fork, Halt, PastQuery};
+use crate::domain::{BranchId, CallId, ModelRole, PartialReply, Seq, Usage};
+use crate::engine::{Command, CommandError, Envelope, State};
 use crate::provider::Phase;
 use crate::timeline::Timeline;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub struct LiveCall {
     /// The call.
     pub call: CallId,
     /// Which role was asked.
-    pub asked: Asked,
+    pub asked: ModelRole,
     /// What the model is doing.
     pub phase: Phase,
     /// Reasoning so far.
@@ -40,8 +40,8 @@ impl LiveCall {
     pub const LONG: Duration = Duration::from_secs(15);
 
     /// What of the answer can be read by now.
-    pub fn came(&self) -> Came {
-        Came { text: self.text.clone(), reasoning: self.reasoning.clone(), usage: None }
+    pub fn came(&self) -> PartialReply {
+        PartialReply { text: self.text.clone(), reasoning: self.reasoning.clone(), usage: None }
     }
 
     /// The seconds of silence up to this moment; none where it is short.
@@ -78,7 +78,7 @@ pub enum Health {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// A wish was not granted.
-    Refused(Refusal),
+    Refused(CommandError),
     /// A sentence to show.
     Said(String),
 }
@@ -108,11 +108,11 @@ pub struct Store {
 /// What the driver's inbox takes from outside.
 pub enum Message {
     /// A wish, and who wants to know how it went.
-    Wish(Command, Option<oneshot::Sender<Result<Seq, Refusal>>>),
+    Wish(Command, Option<oneshot::Sender<Result<Seq, CommandError>>>),
     /// The actions the world would accept now.
     Admissible(oneshot::Sender<Vec<String>>),
     /// The actions that the world would have accepted where this state stands.
-    AdmissibleThen(Then, oneshot::Sender<Accepted>),
+    AdmissibleThen(PastQuery, oneshot::Sender<Accepted>),
     /// Look for a way to the goal.
     Hint(oneshot::Sender<Option<String>>),
     /// Try the failed write again.
@@ -120,15 +120,15 @@ pub enum Message {
     /// Close the session and end.
     Quit,
     /// Go on from the past of a branch as a new one.
-    Fork(Fork, Option<oneshot::Sender<Result<BranchId, Refusal>>>),
+    Fork(Fork, Option<oneshot::Sender<Result<BranchId, CommandError>>>),
     /// Go on with another branch of the session.
-    Switch(BranchId, Option<oneshot::Sender<Result<(), Refusal>>>),
+    Switch(BranchId, Option<oneshot::Sender<Result<(), CommandError>>>),
     /// An answer from the outside to a call of the line with this number; only the driver's own runners send it.
     Reply(u64, crate::engine::Reply),
     /// A world was brought back; only the driver sends it to itself.
-    Rebuilt(super::host::Rebuilt),
+    Rebuilt(super::env_worker::Rebuilt),
     /// What a world's thread says; only the driver's own host sends it.
-    World(super::host::Told),
+    World(super::env_worker::EnvResponse),
     /// A world has not obeyed its order in time, by the clock with this number; only the driver's own clock sends it.
     Late(u64),
     /// An answer that was asked for ahead, by its number, is whole; on the line with this number. Only the driver's own tasks
@@ -179,7 +179,7 @@ impl Store {
     }
 
     /// Goes up whenever another branch is looked at: numbers of events that were kept are of another line then.
-    pub fn line(&self) -> u64 {
+    pub fn epoch(&self) -> u64 {
         self.lock_line().1
     }
 
@@ -258,15 +258,15 @@ impl Store {
     }
 
     /// Wakes a reader after every change; several changes between two looks wake it once.
-    pub fn news(&self) -> watch::Receiver<u64> {
+    pub fn changes(&self) -> watch::Receiver<u64> {
         self.news.subscribe()
     }
 
     /// Holds the news back while the driver is at work, so that a reader is woken once for what comes of one answer. Readers
     /// who look meanwhile see everything. They are told when what is given back is dropped.
-    pub(super) fn hold_news(&self) -> HeldNews<'_> {
+    pub(super) fn batch_notifications(&self) -> BatchedNotifications<'_> {
         *self.lock_held() = Some(false);
-        HeldNews(self)
+        BatchedNotifications(self)
     }
 
     fn tell(&self) {
@@ -286,9 +286,9 @@ impl Store {
 }
 
 /// News that are held back.
-pub(super) struct HeldNews<'s>(&'s Store);
+pub(super) struct BatchedNotifications<'s>(&'s Store);
 
-impl Drop for HeldNews<'_> {
+impl Drop for BatchedNotifications<'_> {
     fn drop(&mut self) {
         let held = self.0.lock_held().take();
         if held == Some(true) {
@@ -314,9 +314,10 @@ impl Handle {
     ///
     /// # Errors
     /// The refusal in words; also when the session has ended.
-    pub async fn ask(&self, command: Command) -> Result<Seq, Refusal> {
+    pub async fn ask(&self, command: Command) -> Result<Seq, CommandError> {
         let (tell, told) = oneshot::channel();
-        let ended = || Refusal::new("the session has ended", "take it up again with `retrospect resume`");
+        let ended =
+            || CommandError::new("the session has ended", "take it up again with `retrospect resume`");
         self.inbox.send(Message::Wish(command, Some(tell))).map_err(|_| ended())?;
         told.await.map_err(|_| ended())?
     }
@@ -377,8 +378,8 @@ mod tests {
     #[test]
     fn readers_see_at_once_and_are_told_once_when_the_driver_rests() {
         let store = Store::default();
-        let news = store.news();
-        let held = store.hold_news();
+        let news = store.changes();
+        let held = store.batch_notifications();
         for _ in 0..3 {
             store.edit_live(|live| live.health = Health::Reading);
         }
@@ -386,7 +387,7 @@ mod tests {
         assert!(!news.has_changed().unwrap());
         drop(held);
         assert_eq!(*news.borrow(), 1, "told once");
-        drop(store.hold_news());
+        drop(store.batch_notifications());
         assert_eq!(*news.borrow(), 1, "nothing has happened");
         store.edit_live(|_| ());
         assert_eq!(*news.borrow(), 2, "nothing is held any more");

@@ -1,12 +1,12 @@
 //! Cases on the driver: a toy world, scripted replies, real files.
 
-use super::{Driver, Handle, Health, Launch, OpenWorld};
+use super::{Driver, Handle, Health, OpenWorld, RunConfig};
 use crate::domain::{
-    Autonomy, Enumeration, EnvInfo, EpisodeRole, Kind, Limits, Prompt, PromptRecord, RunSpec, Settings, Task,
-    Turn,
+    Autonomy, Enumeration, EnvInfo, EpisodeRole, Kind, Limits, Prompt, PromptRecord, RunSpec, Settings,
+    StepResult, Task,
 };
 use crate::engine::{
-    Command, Draft, Envelope, Event, MentorReading, Method, Outgoing, Policy, Reading, State, Want,
+    Command, Draft, Envelope, Event, Intent, MentorReading, Method, Outgoing, Policy, Reading, State,
 };
 use crate::env::{EnvError, Environment};
 use crate::journal::{Meta, Session, read_branch, read_bytes};
@@ -33,14 +33,14 @@ struct Counter {
 }
 
 impl Counter {
-    fn turn(&self, text: &str) -> Turn {
-        Turn {
+    fn turn(&self, text: &str) -> StepResult {
+        StepResult {
             observation: if self.lies { format!("{text}!") } else { text.to_owned() },
             progress: f64::from(self.count) / f64::from(self.goal),
             done: self.count == self.goal,
             won: self.count == self.goal,
             valid: true,
-            ..Turn::default()
+            ..StepResult::default()
         }
     }
 }
@@ -50,12 +50,12 @@ impl Environment for Counter {
         EnvInfo { snapshots: false, deterministic: true, enumeration: Enumeration::Free }
     }
 
-    fn reset(&mut self) -> Result<Turn, EnvError> {
+    fn reset(&mut self) -> Result<StepResult, EnvError> {
         self.count = 0;
         Ok(self.turn("Your task is to: count."))
     }
 
-    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         if action == "break" {
             return Err(EnvError::Died { what: "it broke".to_owned() });
         }
@@ -75,24 +75,24 @@ impl Method for Once {
         "once"
     }
 
-    fn next(&self, state: &State) -> Vec<Want> {
+    fn next(&self, state: &State) -> Vec<Intent> {
         if state.open_episode().is_some() {
-            return vec![Want::AskActor];
+            return vec![Intent::AskActor];
         }
         let task = state.run.as_ref().and_then(|r| r.tasks.get(state.past.len()));
-        task.map_or(vec![Want::EndRun], |task| {
-            vec![Want::StartEpisode { task: Box::new(task.clone()), trial: 1, role: EpisodeRole::Test }]
+        task.map_or(vec![Intent::EndRun], |task| {
+            vec![Intent::StartEpisode { task: Box::new(task.clone()), trial: 1, role: EpisodeRole::Test }]
         })
     }
 
-    fn reflect_now(&self, _: &State, _: Kind) -> Vec<Want> {
+    fn reflect_now(&self, _: &State, _: Kind) -> Vec<Intent> {
         Vec::new()
     }
 }
 
-fn launch(goal: u32, lies: bool) -> Launch {
+fn launch(goal: u32, lies: bool) -> RunConfig {
     let open: OpenWorld = Arc::new(move |_| Ok(Box::new(Counter { count: 0, goal, lies })));
-    Launch {
+    RunConfig {
         policy: Policy {
             method: Arc::new(Once),
             draft: Arc::new(|_, _| Draft::default()),
@@ -104,7 +104,7 @@ fn launch(goal: u32, lies: bool) -> Launch {
             goal: |_| "count".to_owned(),
             detect: Arc::new(|_| Vec::new()),
             stops: crate::engine::StopRules {
-                read: std::sync::Arc::new(|_: &str| Err(crate::engine::Refusal::new("none here", ""))),
+                read: std::sync::Arc::new(|_: &str| Err(crate::engine::CommandError::new("none here", ""))),
                 look: Arc::new(|_, _, _| Vec::new()),
             },
             attended: true,
@@ -161,7 +161,7 @@ fn meta(name: &str) -> Meta {
     }
 }
 
-fn start(root: &Path, tasks: usize, launch: Launch) -> (Handle, JoinHandle<()>, Session) {
+fn start(root: &Path, tasks: usize, launch: RunConfig) -> (Handle, JoinHandle<()>, Session) {
     Driver::start(root, meta("s"), spec(tasks), Vec::new(), launch).unwrap()
 }
 
@@ -169,7 +169,7 @@ fn start(root: &Path, tasks: usize, launch: Launch) -> (Handle, JoinHandle<()>, 
 fn until(handle: &Handle, mut ready: impl FnMut(&Handle) -> bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let waited = runtime.block_on(async {
-        let mut news = handle.store.news();
+        let mut news = handle.store.changes();
         tokio::time::timeout(std::time::Duration::from_secs(20), async {
             while !ready(handle) {
                 // What a test's own provider or world counts makes no news.
@@ -290,11 +290,11 @@ fn a_dead_world_pauses_and_is_built_anew_on_retry() {
     }));
     let (handle, thread, _session) = start(dir.path(), 1, launch);
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().trouble.is_some());
-    assert!(handle.store.head().trouble.as_ref().unwrap().1.what.contains("it broke"));
+    until(&handle, |h| h.store.head().failed_call.is_some());
+    assert!(handle.store.head().failed_call.as_ref().unwrap().1.what.contains("it broke"));
     // The same action would break it again: the person gives the episode up instead.
     handle.send(Command::Retry);
-    until(&handle, |h| h.store.head().trouble.is_some());
+    until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::EndEpisode(crate::domain::EndReason::Error));
     until(&handle, |h| h.store.head().past.len() == 1);
     handle.quit();
@@ -314,8 +314,8 @@ fn a_failed_model_call_is_a_plain_sentence_and_can_be_tried_again() {
     }));
     let (handle, thread, _session) = start(dir.path(), 1, launch);
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().trouble.is_some());
-    assert_eq!(handle.store.head().trouble.as_ref().unwrap().1.what, "no one answers");
+    until(&handle, |h| h.store.head().failed_call.is_some());
+    assert_eq!(handle.store.head().failed_call.as_ref().unwrap().1.what, "no one answers");
     handle.send(Command::Retry);
     handle.send(Command::Run);
     until(&handle, |h| h.store.head().over);

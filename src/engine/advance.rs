@@ -1,10 +1,10 @@
 //! What comes next of itself. One batch of events a call; the driver calls until it is empty.
 
 use super::state::{Grant, Pace, State};
-use super::{Ask, Cause, Draft, Engine, Episode, Event, PauseReason, Want, limits};
+use super::{Ask, Cause, Draft, Engine, Episode, Event, Intent, PauseReason, limits};
 use crate::domain::{
-    Asked, Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Fate, Hindsight, Question,
-    Reflection, ShownAs, Stage, Step,
+    Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Hindsight, ModelRole, Question,
+    Reflection, ShownAs, Stage, Step, ThoughtDisposition,
 };
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Engine {
             let reason = if hit { PauseReason::Breakpoint } else { PauseReason::Person };
             return vec![Event::Paused { reason }];
         }
-        if state.trouble.is_some() || state.divergence.is_some() {
+        if state.failed_call.is_some() || state.divergence.is_some() {
             return Vec::new();
         }
         if let Some(step) = state.last_step()
@@ -37,7 +37,7 @@ impl Engine {
         {
             return vec![Event::Noted { step: step.number, notes: (self.policy.detect)(state) }];
         }
-        if state.world_busy() || state.asking(Asked::Actor) || state.asking(Asked::Mentor) {
+        if state.world_busy() || state.asking(ModelRole::Actor) || state.asking(ModelRole::Mentor) {
             return Vec::new();
         }
         if !state.changes.is_empty() {
@@ -126,8 +126,8 @@ impl Engine {
     /// The open turn is the actor's, unless the method knows its action beforehand.
     fn turn(&self) -> Vec<Event> {
         let wants = self.policy.method.next(&self.state);
-        match wants.into_iter().find(|w| matches!(w, Want::Propose(_))) {
-            Some(Want::Propose(action)) => self.propose(action),
+        match wants.into_iter().find(|w| matches!(w, Intent::Propose(_))) {
+            Some(Intent::Propose(action)) => self.propose(action),
             _ => self.ask_actor(),
         }
     }
@@ -160,7 +160,7 @@ impl Engine {
             };
         }
         self.ask(
-            Ask { asked: Asked::Actor, question: None, step, retry },
+            Ask { asked: ModelRole::Actor, question: None, step, retry },
             0,
             self.state.grant == Some(Grant::Stage),
         )
@@ -197,7 +197,7 @@ impl Engine {
 
     /// With the ladder of temperatures each reply that could not be used makes the next question of its step warmer.
     fn rung(&self, ask: &Ask) -> u32 {
-        if ask.asked == Asked::Mentor || !self.state.switch("warmer", false) {
+        if ask.asked == ModelRole::Mentor || !self.state.switch("warmer", false) {
             return 0;
         }
         let step = self.state.open_episode().and_then(|e| e.step(ask.step));
@@ -212,7 +212,7 @@ impl Engine {
         if !written.is_empty() {
             return Some(written);
         }
-        let asks = matches!(wants.iter().find(|w| !writes(w)), Some(Want::AskMentor(_)));
+        let asks = matches!(wants.iter().find(|w| !writes(w)), Some(Intent::AskMentor(_)));
         asks.then(|| self.may_ask(|| self.ask_mentor(&round(&wants))))
     }
 
@@ -238,7 +238,7 @@ impl Engine {
         let step = self.state.episode.as_ref().map_or(0, |e| e.answered());
         let mut events: Vec<Event> = Vec::new();
         for (n, question) in questions.iter().enumerate() {
-            let ask = Ask { asked: Asked::Mentor, question: Some(*question), step, retry: 0 };
+            let ask = Ask { asked: ModelRole::Mentor, question: Some(*question), step, retry: 0 };
             for event in self.ask(ask, n as u64, staged) {
                 // Texts that two prompts of a round share are defined once.
                 if !matches!(event, Event::TextDefined { .. }) || !events.contains(&event) {
@@ -252,23 +252,23 @@ impl Engine {
     /// The events of wants that only write; `before` counts the events of the same batch before them.
     pub(super) fn write_all<'a>(
         &self,
-        wants: impl Iterator<Item = &'a Want>,
+        wants: impl Iterator<Item = &'a Intent>,
         by: Author,
         before: usize,
     ) -> Vec<Event> {
         let mut events = Vec::new();
         for want in wants {
             match want {
-                Want::Reflect(reflection) => {
+                Intent::Reflect(reflection) => {
                     let reflection: Box<Reflection> = reflection.clone();
                     events.push(Event::Reflected { reflection });
                 }
-                Want::Lesson(wish) => {
+                Intent::Lesson(wish) => {
                     if let Ok(op) = self.lesson_op(wish, by, before + events.len()) {
                         events.push(Event::LessonChanged { op: Box::new(op), by });
                     }
                 }
-                Want::Remember(value) => events.push(Event::MemorySet { value: value.clone() }),
+                Intent::SetMemory(value) => events.push(Event::MemorySet { value: value.clone() }),
                 _ => {}
             }
         }
@@ -284,18 +284,18 @@ impl Engine {
         }
         let questions = round(&wants);
         match wants.into_iter().find(|w| !writes(w)) {
-            Some(Want::AskActor) => self.ask_actor(),
-            Some(Want::Propose(action)) => self.propose(action),
-            Some(Want::AskMentor(_)) => self.ask_mentor(&questions),
-            Some(Want::StartEpisode { task, trial, role }) => vec![Event::EpisodeStarted {
+            Some(Intent::AskActor) => self.ask_actor(),
+            Some(Intent::Propose(action)) => self.propose(action),
+            Some(Intent::AskMentor(_)) => self.ask_mentor(&questions),
+            Some(Intent::StartEpisode { task, trial, role }) => vec![Event::EpisodeStarted {
                 episode: state.next_number(),
                 task,
                 trial,
                 role,
                 call: CallId(state.next_call),
             }],
-            Some(Want::EndEpisode(reason)) if state.open_episode().is_some() => vec![end(state, reason)],
-            Some(Want::EndRun) => vec![Event::RunEnded],
+            Some(Intent::EndEpisode(reason)) if state.open_episode().is_some() => vec![end(state, reason)],
+            Some(Intent::EndRun) => vec![Event::RunEnded],
             _ => Vec::new(),
         }
     }
@@ -315,21 +315,28 @@ fn due(episode: &Episode) -> (u32, u32, bool) {
 }
 
 /// The first round of questions among wants: those that follow each other.
-fn round(wants: &[Want]) -> Vec<Question> {
-    let from = wants.iter().skip_while(|w| !matches!(w, Want::AskMentor(_)));
+fn round(wants: &[Intent]) -> Vec<Question> {
+    let from = wants.iter().skip_while(|w| !matches!(w, Intent::AskMentor(_)));
     from.map_while(|w| match w {
-        Want::AskMentor(question) => Some(*question),
+        Intent::AskMentor(question) => Some(*question),
         _ => None,
     })
     .collect()
 }
 
-fn writes(want: &Want) -> bool {
-    matches!(want, Want::Reflect(_) | Want::Lesson(_) | Want::Remember(_))
+fn writes(want: &Intent) -> bool {
+    matches!(want, Intent::Reflect(_) | Intent::Lesson(_) | Intent::SetMemory(_))
 }
 
 fn by_actor(action: String) -> Executed {
-    Executed { action, sent: None, rule: None, by: By::Actor, shown_as: ShownAs::Own, fate: Fate::Kept }
+    Executed {
+        action,
+        sent: None,
+        rule: None,
+        by: By::Actor,
+        shown_as: ShownAs::Own,
+        fate: ThoughtDisposition::Kept,
+    }
 }
 
 impl State {

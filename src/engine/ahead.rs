@@ -1,7 +1,7 @@
 //! What asking ahead came to: questions that were asked before anybody wanted their answer (`--prefetch`).
 
 use super::State;
-use crate::domain::{Asked, CallId, Counted, Usage};
+use crate::domain::{CallId, Counted, ModelRole, Usage};
 use serde::{Deserialize, Serialize};
 
 /// A question that was asked ahead, and how it stands with it now.
@@ -10,7 +10,7 @@ pub struct AskedAhead {
     /// Its number among those that are open.
     pub number: u64,
     /// Whose model was asked.
-    pub asked: Asked,
+    pub asked: ModelRole,
     /// How it stands with it.
     pub now: AheadNow,
     /// The call it was taken for, once it is.
@@ -36,7 +36,7 @@ pub enum AheadNow {
 
 /// What asking ahead came to so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AheadTally {
+pub struct PrefetchStats {
     /// Questions asked ahead.
     pub asked: u64,
     /// Answers that a call was given.
@@ -60,7 +60,7 @@ fn is_zero(number: &u64) -> bool {
 
 impl State {
     /// What asking ahead came to by now, with what is open.
-    pub fn asked_ahead(&self) -> AheadTally {
+    pub fn asked_ahead(&self) -> PrefetchStats {
         let mut tally = self.spent.ahead;
         for early in &self.early {
             tally.open = tally.open.saturating_add(1);
@@ -70,7 +70,7 @@ impl State {
     }
 }
 
-impl AheadTally {
+impl PrefetchStats {
     /// Nothing was asked ahead.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

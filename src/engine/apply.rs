@@ -13,7 +13,7 @@ use parts::{seen_of, touches_episode};
 use super::state::{Episode, Grant, NoteTally, Pace, State};
 use super::{Cause, Effect, Envelope, Event, PauseReason, ReplyTally, effect_of};
 use crate::domain::{
-    Asked, CallId, EpisodeRole, Executed, FailureKind, HandChange, Origin, PoolChange, PromptRecord, Seq,
+    CallId, EpisodeRole, Executed, FailureKind, ManualEdit, ModelRole, Origin, PoolChange, PromptRecord, Seq,
     Stage, Step,
 };
 use std::sync::Arc;
@@ -94,11 +94,11 @@ impl State {
                         self.measure(&prompt, usage);
                         prompt.asked
                     }
-                    _ => Asked::Actor,
+                    _ => ModelRole::Actor,
                 };
                 self.count_tokens(asked, usage);
                 self.stand_ins.retain(|s| s.0 != *call);
-                if asked == Asked::Mentor {
+                if asked == ModelRole::Mentor {
                     self.calls.remove(call);
                 } else {
                     self.actor_replies.truncated = truncated.is_some();
@@ -129,7 +129,7 @@ impl State {
                     self.drop_thoughts(from, *step);
                 }
                 // The person acts in its place.
-                self.draft.take_if(|draft| draft.asked == Asked::Actor);
+                self.draft.take_if(|draft| draft.asked == ModelRole::Actor);
                 self.edit_step(seq, |s| {
                     s.approved = true;
                     // A step whose call was broken off has no decision to wait for but this one.
@@ -228,11 +228,11 @@ impl State {
             Event::Redone { of, op } => self.redo_lesson(seq, *of, op),
             Event::ThoughtEdited { step, was, text } => {
                 let (was, text) = (was.clone(), text.clone());
-                self.make(&HandChange::Thought { step: *step, was, was_edited: false, text, edited: true });
+                self.make(&ManualEdit::Thought { step: *step, was, was_edited: false, text, edited: true });
             }
             Event::ObservationEdited { step, was, text } => {
                 let (was, text) = (was.clone(), Some(text.clone()));
-                self.make(&HandChange::Observation {
+                self.make(&ManualEdit::Observation {
                     step: *step,
                     was,
                     was_edited: false,
@@ -305,7 +305,7 @@ impl State {
             Event::CallCancelled { call, came } => self.break_off(seq, *call, came),
             Event::Retried { call, from } => {
                 // Without a call it is about the difference, or in the oldest sessions about what failed.
-                let failed = || self.trouble.as_ref().map(|(effect, _)| effect.call());
+                let failed = || self.failed_call.as_ref().map(|(effect, _)| effect.call());
                 let failed = if self.divergence.is_some() { *call } else { call.or_else(failed) };
                 if let Some((effect, failure)) = failed.and_then(|call| self.take_trouble(call)) {
                     self.count_again(&effect, &failure);
@@ -322,7 +322,7 @@ impl State {
                 self.broken_off.retain(|(e, _)| e.call() != *call);
                 let asked_actor = matches!(
                     self.take_trouble(*call),
-                    Some((Effect::Ask { prompt, .. }, _)) if prompt.asked == Asked::Actor
+                    Some((Effect::Ask { prompt, .. }, _)) if prompt.asked == ModelRole::Actor
                 );
                 if asked_actor {
                     self.edit_step(seq, Step::clear_proposal);
@@ -341,8 +341,8 @@ impl State {
                 self.calls.clear();
                 self.stand_ins.clear();
                 self.draft = None;
-                self.trouble = None;
-                self.more_trouble.clear();
+                self.failed_call = None;
+                self.more_failed_calls.clear();
                 self.broken_off.clear();
                 self.divergence = None;
                 if self.grant.is_some() {
@@ -382,7 +382,7 @@ impl State {
     }
 
     fn open_step(&mut self, prompt: &PromptRecord, seq: Seq, stage: Stage) {
-        if prompt.asked != Asked::Actor {
+        if prompt.asked != ModelRole::Actor {
             return;
         }
         let lessons =

@@ -1,13 +1,13 @@
 //! What a person or a script wants.
 
-use super::{Carried, Reply};
+use super::{ReplaySeed, Reply};
 use crate::domain::{
-    Autonomy, CallId, EndReason, Fate, Kind, Lesson, LessonId, LessonStatus, LessonText, Moment, RunSpec,
-    Scope, Seq, ShownAs, Task,
+    Autonomy, CallId, EndReason, Kind, Lesson, LessonId, LessonStatus, LessonText, Moment, RunSpec, Scope,
+    Seq, ShownAs, Task, ThoughtDisposition,
 };
 use serde_json::Value;
 
-/// A wish. It becomes events, or a [`Refusal`] that says why not.
+/// A wish. It becomes events, or a [`CommandError`] that says why not.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Begin the run.
@@ -17,9 +17,9 @@ pub enum Command {
         /// The run.
         spec: Box<RunSpec>,
         /// Lessons to begin with and where they come from.
-        pool: Vec<(String, LessonWish)>,
+        pool: Vec<(String, LessonCommand)>,
         /// What an episode that is played again had at its start.
-        carried: Option<Box<Carried>>,
+        carried: Option<Box<ReplaySeed>>,
         /// Conditions of breakpoints and watches to begin with.
         breaks: Vec<String>,
     },
@@ -40,7 +40,7 @@ pub enum Command {
         /// How later prompts show it.
         shown_as: ShownAs,
         /// What becomes of the thought before it.
-        fate: Fate,
+        fate: ThoughtDisposition,
     },
     /// The person plays: take this action (or `think: ...`).
     Act(String),
@@ -84,7 +84,7 @@ pub enum Command {
     /// Say who decides.
     SetAutonomy(Autonomy),
     /// Change the lesson pool.
-    Lesson(LessonWish),
+    Lesson(LessonCommand),
     /// Say which lines of the summary that waits are refused, counted from 0; the others are accepted.
     SettlePool {
         /// The refused lines.
@@ -144,7 +144,7 @@ pub enum Command {
 
 /// A wish about the pool; ids and history are filled in when it is granted.
 #[derive(Clone, Debug, PartialEq)]
-pub enum LessonWish {
+pub enum LessonCommand {
     /// A new lesson.
     Add {
         /// Its kind.
@@ -212,7 +212,7 @@ pub enum LessonWish {
     },
 }
 
-impl LessonWish {
+impl LessonCommand {
     /// The wish for a new lesson that no rule wrote.
     pub fn add(kind: Kind, scope: Scope, text: LessonText, evidence: String) -> Self {
         Self::Add { kind, scope, text, rule: None, evidence, parents: Vec::new(), moment: None }
@@ -230,7 +230,7 @@ pub enum Input {
 
 /// Why a wish was not granted. Never journaled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct CommandError {
     /// What cannot be done and why.
     pub why: String,
     /// What to do instead.
@@ -241,7 +241,7 @@ pub struct Refusal {
     pub older: Option<(Seq, String)>,
 }
 
-impl Refusal {
+impl CommandError {
     /// A refusal with its advice.
     pub fn new(why: impl Into<String>, next: impl Into<String>) -> Self {
         Self { why: why.into(), next: next.into(), about: None, older: None }

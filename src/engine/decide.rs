@@ -11,21 +11,21 @@ mod retry;
 mod stops;
 mod undo;
 
-use super::{Cause, Command, Engine, Event, Input, Refusal};
+use super::{Cause, Command, CommandError, Engine, Event, Input};
 
 impl Engine {
     /// The events of an input, each with its cause. A stale reply gives none; a wish that cannot be granted gives a refusal.
     ///
     /// # Errors
-    /// A [`Refusal`] in plain words; nothing has happened then.
-    pub fn decide(&self, input: &Input) -> Result<Vec<(Cause, Event)>, Refusal> {
+    /// A [`CommandError`] in plain words; nothing has happened then.
+    pub fn decide(&self, input: &Input) -> Result<Vec<(Cause, Event)>, CommandError> {
         match input {
             Input::Reply(reply) => Ok(self.reply(reply)),
             Input::Command(command) => self.command(command),
         }
     }
 
-    fn command(&self, command: &Command) -> Result<Vec<(Cause, Event)>, Refusal> {
+    fn command(&self, command: &Command) -> Result<Vec<(Cause, Event)>, CommandError> {
         let events = self.person(command)?;
         let cause = match command {
             Command::Start { .. } | Command::Close | Command::Reopen => Cause::Policy,

@@ -1,7 +1,7 @@
 //! What an event asks of the outside.
 
 use super::Event;
-use crate::domain::{Asked, CallId, PromptRecord, Question, Task};
+use crate::domain::{CallId, ModelRole, PromptRecord, Question, Task};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Effect {
     }
 
     /// It asks this model.
-    pub fn asks(&self, who: Asked) -> bool {
+    pub fn asks(&self, who: ModelRole) -> bool {
         matches!(self, Self::Ask { prompt, .. } if prompt.asked == who)
     }
 

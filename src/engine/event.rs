@@ -1,10 +1,11 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
 mod why;
-use super::{AskedAhead, Carried};
+use super::{AskedAhead, ReplaySeed};
 use crate::domain::{
-    Asked, Author, Autonomy, CallId, Came, EpisodeRole, EpisodeSummary, Executed, Fate, HandChange, LessonOp,
-    Note, PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs, Stop, Task, Truncation, Turn, Usage,
+    Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, LessonOp, ManualEdit, ModelRole, Note,
+    PartialReply, PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs, StepResult, Stop, Task,
+    ThoughtDisposition, Truncation, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub enum Event {
     Carried {
         /// What was brought along.
         #[serde(flatten)]
-        carried: Box<Carried>,
+        carried: Box<ReplaySeed>,
     },
     /// A text that prompts refer to by its hash, stored once.
     TextDefined {
@@ -59,7 +60,7 @@ pub enum Event {
         /// The call.
         call: CallId,
         /// The first observation.
-        turn: Box<Turn>,
+        turn: Box<StepResult>,
         /// How prompts show it, where the interface changes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<String>,
@@ -108,7 +109,7 @@ pub enum Event {
         /// The call that showed it.
         call: CallId,
         /// Whose model.
-        asked: Asked,
+        asked: ModelRole,
         /// All that is not sent there now, each in words with its reason.
         what: Vec<String>,
     },
@@ -150,7 +151,7 @@ pub enum Event {
         shown_as: ShownAs,
         /// What becomes of the thought.
         #[serde(flatten)]
-        fate: Fate,
+        fate: ThoughtDisposition,
         /// The first of the steps directly before it that only thought and leave later prompts too; none: all stay.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thoughts_from: Option<u32>,
@@ -194,7 +195,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
         /// The answer.
-        turn: Box<Turn>,
+        turn: Box<StepResult>,
         /// How prompts show it, where the interface changes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<String>,
@@ -274,14 +275,14 @@ pub enum Event {
         /// The event that is taken back.
         of: Seq,
         /// The change that does it.
-        change: Box<HandChange>,
+        change: Box<ManualEdit>,
     },
     /// A change that was taken back was made again.
     MadeAgain {
         /// The event that is made again.
         of: Seq,
         /// The change.
-        change: Box<HandChange>,
+        change: Box<ManualEdit>,
     },
     /// The method's own memory was replaced.
     MemorySet {
@@ -338,7 +339,7 @@ pub enum Event {
         call: CallId,
         /// What had come of its answer.
         #[serde(flatten)]
-        came: Box<Came>,
+        came: Box<PartialReply>,
     },
     /// A failed call is tried again, or a difference of the rebuilt world is accepted.
     Retried {

@@ -1,14 +1,14 @@
 //! How a server counts tokens, beside how they are estimated before it is asked: a quarter of the characters.
 
 use super::State;
-use crate::domain::{Asked, PromptRecord};
+use crate::domain::{ModelRole, PromptRecord};
 use serde::{Deserialize, Serialize};
 
 /// Prompts of a role that its server counted itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measure {
     /// Whose server.
-    pub asked: Asked,
+    pub asked: ModelRole,
     /// Tokens of these prompts as they were estimated.
     pub estimated: u64,
     /// The same as they were counted.
@@ -26,13 +26,13 @@ impl Measure {
 
 impl State {
     /// An estimate as the role's server would count it, as far as its counts have shown.
-    pub fn as_counted(&self, asked: Asked, estimate: u64) -> u64 {
+    pub fn as_counted(&self, asked: ModelRole, estimate: u64) -> u64 {
         let (estimated, counted) = self.measured(asked);
         scaled(estimate, counted, estimated)
     }
 
     /// How many estimated tokens make so many of the role's server.
-    pub fn as_estimated(&self, asked: Asked, tokens: u64) -> u64 {
+    pub fn as_estimated(&self, asked: ModelRole, tokens: u64) -> u64 {
         let (estimated, counted) = self.measured(asked);
         scaled(tokens, estimated, counted)
     }
@@ -45,7 +45,7 @@ impl State {
         then.min(self.as_counted(prompt.asked, tokens))
     }
 
-    fn measured(&self, asked: Asked) -> (u64, u64) {
+    fn measured(&self, asked: ModelRole) -> (u64, u64) {
         self.measures.iter().find(|m| m.asked == asked).map_or((1, 1), |m| m.bounded())
     }
 }
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn counts_are_added_up_bounded_and_told_from_estimates() {
-        let prompt = PromptRecord { asked: Asked::Actor, tokens: 1000, ..PromptRecord::default() };
+        let prompt = PromptRecord { asked: ModelRole::Actor, tokens: 1000, ..PromptRecord::default() };
         let of = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
         let cases: [(&[Usage], u64); 8] = [
             (&[], 1000),
@@ -88,10 +88,10 @@ mod tests {
             for usage in usages {
                 state.measure(&prompt, usage);
             }
-            assert_eq!(state.as_counted(Asked::Actor, 1000), want, "{usages:?}");
-            assert_eq!(state.as_counted(Asked::Mentor, 1000), 1000, "another server");
-            let room = state.as_estimated(Asked::Actor, 8192);
-            assert!(state.as_counted(Asked::Actor, room) <= 8192, "{room}");
+            assert_eq!(state.as_counted(ModelRole::Actor, 1000), want, "{usages:?}");
+            assert_eq!(state.as_counted(ModelRole::Mentor, 1000), 1000, "another server");
+            let room = state.as_estimated(ModelRole::Actor, 8192);
+            assert!(state.as_counted(ModelRole::Actor, room) <= 8192, "{room}");
         }
     }
 
@@ -103,7 +103,7 @@ mod tests {
         let mut state = State::default();
         assert_eq!(state.counted(&prompt(466, 0)), 466);
         state.measure(&prompt(473, 0), &Usage { prompt_tokens: 946, ..Usage::default() });
-        assert_eq!(state.as_counted(Asked::Actor, 466), 932, "a draft that is made now is held to 800");
+        assert_eq!(state.as_counted(ModelRole::Actor, 466), 932, "a draft that is made now is held to 800");
         assert_eq!(state.counted(&prompt(466, 0)), 466, "one that was made before is not");
         assert_eq!(state.counted(&prompt(466, 600)), 600);
         // What was believed too much is not held against it either.

@@ -1,17 +1,17 @@
 //! What the engine asks when it does not decide itself: the method, and the pure functions of the rooms above.
 
-use super::{Envelope, LessonWish, Refusal, State};
+use super::{CommandError, Envelope, LessonCommand, State};
 use crate::domain::{
-    Asked, Author, EndReason, EpisodeRole, Item, Kind, LessonId, LessonText, Note, Origin, PromptRecord,
-    Question, Reflection, Seq, Stop, Task, Truncation, Turn,
+    Author, EndReason, EpisodeRole, Item, Kind, LessonId, LessonText, ModelRole, Note, Origin, PromptRecord,
+    Question, Reflection, Seq, StepResult, Stop, Task, Truncation,
 };
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What a method wants next. Wants are granted in order; those that only write (`Reflect`, `Lesson`, `Remember`) are
+/// What a method wants next. Wants are granted in order; those that only write (`Reflect`, `Lesson`, `SetMemory`) are
 /// granted together, and the method is asked again before anything that calls the outside.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Want {
+pub enum Intent {
     /// Ask the actor for the next step.
     AskActor,
     /// Propose this action for the next step; nobody is asked.
@@ -21,7 +21,7 @@ pub enum Want {
     /// Keep this reflection.
     Reflect(Box<Reflection>),
     /// Change the pool.
-    Lesson(LessonWish),
+    Lesson(LessonCommand),
     /// Begin an episode.
     StartEpisode {
         /// The task.
@@ -36,7 +36,7 @@ pub enum Want {
     /// End the run.
     EndRun,
     /// Replace the method's own memory.
-    Remember(Value),
+    SetMemory(Value),
 }
 
 /// A method: the policy over episodes, reflections and prompts. Pure; all memory is in the state.
@@ -45,21 +45,21 @@ pub trait Method: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// What it wants in this state. Granting all wants of an answer must change the answer, or the run stands still.
-    fn next(&self, state: &State) -> Vec<Want>;
+    fn next(&self, state: &State) -> Vec<Intent>;
 
     /// What it wants when a person asks for a reflection of this kind now.
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want>;
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent>;
 
-    /// What a mentor's answer comes to: wants that only write, with exactly one [`Want::Reflect`] that has the question's kind
+    /// What a mentor's answer comes to: wants that only write, with exactly one [`Intent::Reflect`] that has the question's kind
     /// and purpose, even where nothing could be used. Without more, every item is kept as a lesson ([`keep`]).
-    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
         keep(state, heard)
     }
 }
 
 /// A mentor's answer, read.
 #[derive(Clone, Debug)]
-pub struct Heard<'a> {
+pub struct MentorReply<'a> {
     /// The prompt it answers: its question, its episode and step, and the lessons it showed.
     pub prompt: &'a PromptRecord,
     /// What was asked.
@@ -88,13 +88,13 @@ pub struct MentorReading {
 }
 
 /// The reflection of an answer, and a lesson of each of its items with the reach its kind has.
-pub fn keep(_: &State, heard: &Heard<'_>) -> Vec<Want> {
-    let mut wants = vec![Want::Reflect(Box::new(heard.reflection()))];
-    wants.extend(heard.items.iter().map(|item| Want::Lesson(heard.lesson(item))));
+pub fn keep(_: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
+    let mut wants = vec![Intent::Reflect(Box::new(heard.reflection()))];
+    wants.extend(heard.items.iter().map(|item| Intent::Lesson(heard.lesson(item))));
     wants
 }
 
-impl Heard<'_> {
+impl MentorReply<'_> {
     /// The reflection it is, all items kept in it.
     pub fn reflection(&self) -> Reflection {
         Reflection {
@@ -115,8 +115,8 @@ impl Heard<'_> {
     }
 
     /// The wish for a lesson of one item, with the reach its kind has.
-    pub fn lesson(&self, item: &Item) -> LessonWish {
-        LessonWish::Add {
+    pub fn lesson(&self, item: &Item) -> LessonCommand {
+        LessonCommand::Add {
             kind: self.question.kind,
             scope: self.question.kind.scope(),
             text: item.text.clone(),
@@ -140,7 +140,7 @@ impl Heard<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
     /// Which model.
-    pub asked: Asked,
+    pub asked: ModelRole,
     /// What is asked, for a mentor.
     pub question: Option<Question>,
     /// The step the prompt is for.
@@ -220,7 +220,7 @@ pub struct Found {
 pub type StopLook = Arc<dyn Fn(&State, &Envelope, &State) -> Vec<Found> + Send + Sync>;
 
 /// Reads a condition, or says what is wrong with it.
-pub type StopRead = Arc<dyn Fn(&str) -> Result<Stop, Refusal> + Send + Sync>;
+pub type StopRead = Arc<dyn Fn(&str) -> Result<Stop, CommandError> + Send + Sync>;
 
 /// How conditions are read and looked at.
 #[derive(Clone)]
@@ -248,9 +248,9 @@ pub struct Policy {
     /// What the interface makes of an action on its way to the world.
     pub outgoing: fn(&State, &str) -> Outgoing,
     /// What the interface makes of an answer on its way to the prompt: (state, executed action, answer, admissible).
-    pub incoming: fn(&State, &str, &Turn, &[String]) -> Option<String>,
+    pub incoming: fn(&State, &str, &StepResult, &[String]) -> Option<String>,
     /// The goal that a world's first answer states.
-    pub goal: fn(&Turn) -> String,
+    pub goal: fn(&StepResult) -> String,
     /// What the detectors find in the last step.
     pub detect: Detect,
     /// Breakpoints and watches.

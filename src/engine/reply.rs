@@ -1,7 +1,7 @@
 //! What the outside answers.
 
 use super::{AskedAhead, Failure};
-use crate::domain::{CallId, Truncation, Turn, Usage};
+use crate::domain::{CallId, StepResult, Truncation, Usage};
 use std::time::Duration;
 
 /// An answer to an effect. A reply whose call is not in flight yields no event.
@@ -34,7 +34,7 @@ pub enum Reply {
         /// The call.
         call: CallId,
         /// The answer.
-        turn: Box<Turn>,
+        turn: Box<StepResult>,
         /// The admissible actions, when the call asked for them.
         admissible: Vec<String>,
     },

@@ -1,7 +1,7 @@
 //! The seed of a request: the same wherever the same question is asked.
 
 use super::State;
-use crate::domain::{Asked, PromptRecord, RunSpec};
+use crate::domain::{ModelRole, PromptRecord, RunSpec};
 
 /// The setting that names the session that an episode was taken from to be played again.
 pub const FROM_SESSION: &str = "from.session";
@@ -19,10 +19,10 @@ pub fn seeded_episode(run: Option<&RunSpec>, episode: u32) -> u32 {
 
 /// A seed from (sample seed, episode, step, role, retry), never from prompt, branch or call, so that the arms of a
 /// comparison stay paired (DESIGN, law 9). The mixing is splitmix64; the result keeps to 31 bits, which every server takes.
-pub fn request_seed(sample: u64, episode: u32, step: u32, asked: Asked, retry: u32) -> u64 {
+pub fn request_seed(sample: u64, episode: u32, step: u32, asked: ModelRole, retry: u32) -> u64 {
     let role = match asked {
-        Asked::Actor => 1,
-        Asked::Mentor => 2,
+        ModelRole::Actor => 1,
+        ModelRole::Mentor => 2,
     };
     let mut mixed = 0x5265_7472_6f73_7065_u64;
     for part in [sample, u64::from(episode), u64::from(step), role, u64::from(retry)] {

@@ -1,11 +1,12 @@
 //! The state: what all events so far come to.
 
 use super::{
-    AheadTally, AskedAhead, Clock, Effect, Failure, Measure, PauseReason, Pool, ReplyTally, Stops, UndoEntry,
+    AskedAhead, Clock, Effect, Failure, Measure, PauseReason, Pool, PrefetchStats, ReplyTally, Stops,
+    UndoEntry,
 };
 use crate::domain::{
-    Asked, Autonomy, CallId, Came, Counted, EpisodeRole, EpisodeSummary, Kind, Note, PoolChange,
-    PromptRecord, Question, Reflection, RunSpec, Seen, Seq, Stage, Step, Task, Turn,
+    Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, ModelRole, Note, PartialReply, PoolChange,
+    PromptRecord, Question, Reflection, RunSpec, Seen, Seq, Stage, Step, StepResult, Task,
 };
 use rpds::{HashTrieMapSync, VectorSync};
 use serde::{Deserialize, Serialize};
@@ -65,8 +66,8 @@ pub struct Spent {
     #[serde(default)]
     pub mentor: Counted,
     /// What was asked ahead; what of it was for nothing stands here alone.
-    #[serde(default, skip_serializing_if = "AheadTally::is_empty")]
-    pub ahead: AheadTally,
+    #[serde(default, skip_serializing_if = "PrefetchStats::is_empty")]
+    pub ahead: PrefetchStats,
 }
 
 /// An open or just ended episode.
@@ -165,13 +166,13 @@ pub struct State {
     /// The last event that used the pool (a prompt or an action).
     pub pool_used: Seq,
     /// The failed call that waits for a decision.
-    pub trouble: Option<(Effect, Failure)>,
+    pub failed_call: Option<(Effect, Failure)>,
     /// Calls in flight that a recording answers in the model's place, and which (`recorded:SESSION`, `cache`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stand_ins: Vec<(CallId, String)>,
     /// What a role's server was learnt not to be sent of the settings, each in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unsent: Vec<(Asked, Vec<String>)>,
+    pub unsent: Vec<(ModelRole, Vec<String>)>,
     /// Questions asked ahead that have come to nothing yet, one way or the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub early: Vec<AskedAhead>,
@@ -183,10 +184,10 @@ pub struct State {
     pub measures: Vec<Measure>,
     /// Further failed calls of the same round.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub more_trouble: Vec<(Effect, Failure)>,
+    pub more_failed_calls: Vec<(Effect, Failure)>,
     /// Calls to models that a person broke off and that were not made again yet, with what had come of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub broken_off: Vec<(Effect, Came)>,
+    pub broken_off: Vec<(Effect, PartialReply)>,
     /// A difference between rebuilt world and journal that waits for a decision.
     pub divergence: Option<(u32, u32, String, String)>,
     /// The method's own memory.
@@ -269,7 +270,7 @@ impl State {
     }
 
     /// A call to this model is in flight.
-    pub fn asking(&self, who: Asked) -> bool {
+    pub fn asking(&self, who: ModelRole) -> bool {
         self.calls.values().any(|c| matches!(c, Effect::Ask { prompt, .. } if prompt.asked == who))
     }
 
@@ -284,13 +285,13 @@ impl State {
     }
 
     /// What is not sent of the settings to the server of a role's model: as it was learnt, else as the run was started.
-    pub fn unsent(&self, asked: Asked) -> Vec<String> {
+    pub fn unsent(&self, asked: ModelRole) -> Vec<String> {
         if let Some((_, learnt)) = self.unsent.iter().find(|u| u.0 == asked) {
             return learnt.clone();
         }
         let name = match asked {
-            Asked::Actor => "actor.unsent",
-            Asked::Mentor => "mentor.unsent",
+            ModelRole::Actor => "actor.unsent",
+            ModelRole::Mentor => "mentor.unsent",
         };
         let noted = self.run.as_ref().and_then(|r| r.settings.0.get(name));
         let words = noted.and_then(|s| s.value.as_array()).into_iter().flatten();
@@ -299,11 +300,11 @@ impl State {
 
     /// All failed calls that wait for a decision.
     pub fn troubles(&self) -> impl Iterator<Item = &(Effect, Failure)> {
-        self.trouble.iter().chain(&self.more_trouble)
+        self.failed_call.iter().chain(&self.more_failed_calls)
     }
 
     /// A call to this model has failed and waits for a decision.
-    pub fn troubled(&self, who: Asked) -> bool {
+    pub fn troubled(&self, who: ModelRole) -> bool {
         self.troubles().any(|(effect, _)| matches!(effect, Effect::Ask { prompt, .. } if prompt.asked == who))
     }
 
@@ -345,24 +346,24 @@ impl State {
     }
 
     /// The world as it stands, for an answer that does not move it.
-    pub fn standing_turn(&self) -> Turn {
+    pub fn standing_turn(&self) -> StepResult {
         let episode = self.open_episode();
         let answer =
             episode.and_then(|e| e.step(e.answered()).and_then(|s| s.answer.as_ref()).or(e.reset.as_ref()));
-        Turn {
+        StepResult {
             reward: answer.map_or(0.0, |a| a.reward),
             progress: answer.map_or(0.0, |a| a.progress),
             done: answer.is_some_and(|a| a.done),
             won: answer.is_some_and(|a| a.won),
             valid: true,
-            ..Turn::default()
+            ..StepResult::default()
         }
     }
 
     /// The session stands still and waits for a person.
     pub fn waits(&self) -> bool {
         // With a difference, the calls in flight have not been made: they wait for the decision too.
-        let undecided = self.trouble.is_some()
+        let undecided = self.failed_call.is_some()
             || (!self.changes.is_empty() && self.autonomy != Autonomy::Auto)
             || (self.pace == Pace::Paused && self.grant.is_none())
             || (self.awaiting().is_some_and(|s| !s.approved) && self.autonomy != Autonomy::Auto);

@@ -1,6 +1,6 @@
 //! Another model for a role, as the run that goes on from there.
 
-use crate::domain::{Asked, KNOBS, RunSpec, SettingOrigin};
+use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin};
 
 /// What a run writes down of a role's server, by the last part of the settings' names.
 const NOTED: [&str; 5] = ["base_url", "profile", "api", "sampling", "unsent"];
@@ -9,7 +9,7 @@ const NOTED: [&str; 5] = ["base_url", "profile", "api", "sampling", "unsent"];
 /// `recorded:SESSION`. A model of the server in use keeps its address; where the role had no server yet, the other role's is
 /// taken, and with a profile the profile says where. What a person chose of the role's sampling stays with a model, unless a profile
 /// is named, which then says it.
-pub fn with_model(run: &RunSpec, asked: Asked, words: &str) -> RunSpec {
+pub fn with_model(run: &RunSpec, asked: ModelRole, words: &str) -> RunSpec {
     let mut run = run.clone();
     let words = words.trim();
     let (model, profile) = match words.split_once(" profile ") {
@@ -17,8 +17,8 @@ pub fn with_model(run: &RunSpec, asked: Asked, words: &str) -> RunSpec {
         None => (words, None),
     };
     let (own, other) = match asked {
-        Asked::Actor => ("actor", "mentor"),
-        Asked::Mentor => ("mentor", "actor"),
+        ModelRole::Actor => ("actor", "mentor"),
+        ModelRole::Mentor => ("mentor", "actor"),
     };
     let had = run.settings.0.contains_key(&format!("{own}.base_url"));
     for part in NOTED {
@@ -34,7 +34,7 @@ pub fn with_model(run: &RunSpec, asked: Asked, words: &str) -> RunSpec {
         }
     }
     if profile.is_some() || !model.starts_with("openai:") {
-        for knob in &KNOBS {
+        for knob in &SAMPLING_PARAMS {
             run.settings.0.remove(&knob.setting(asked));
         }
     }
@@ -42,8 +42,8 @@ pub fn with_model(run: &RunSpec, asked: Asked, words: &str) -> RunSpec {
         run.settings.set(&format!("{own}.profile"), profile, SettingOrigin::Person);
     }
     match asked {
-        Asked::Actor => model.clone_into(&mut run.actor),
-        Asked::Mentor => model.clone_into(&mut run.mentor),
+        ModelRole::Actor => model.clone_into(&mut run.actor),
+        ModelRole::Mentor => model.clone_into(&mut run.mentor),
     }
     run
 }
@@ -77,9 +77,9 @@ mod tests {
         ] {
             run.settings.set(name, value, SettingOrigin::Flag);
         }
-        let cases: [(Asked, &str, &[&str]); 5] = [
+        let cases: [(ModelRole, &str, &[&str]); 5] = [
             (
-                Asked::Actor,
+                ModelRole::Actor,
                 "openai:big",
                 &[
                     "actor.base_url=http://h/v1",
@@ -90,14 +90,14 @@ mod tests {
                 ],
             ),
             (
-                Asked::Actor,
+                ModelRole::Actor,
                 " openai:big profile far ",
                 &["actor.profile=far", "mentor.top_p=0.5", "r_freq=5"],
             ),
-            (Asked::Actor, "rules", &["mentor.top_p=0.5", "r_freq=5"]),
-            (Asked::Actor, "recorded:s1", &["mentor.top_p=0.5", "r_freq=5"]),
+            (ModelRole::Actor, "rules", &["mentor.top_p=0.5", "r_freq=5"]),
+            (ModelRole::Actor, "recorded:s1", &["mentor.top_p=0.5", "r_freq=5"]),
             (
-                Asked::Mentor,
+                ModelRole::Mentor,
                 "openai:big",
                 &[
                     "actor.base_url=http://h/v1",
@@ -116,7 +116,7 @@ mod tests {
             let other = with_model(&run, asked, words);
             assert_eq!(noted(&other), want, "{words}");
             let model = words.trim().split(" profile ").next().unwrap_or_default();
-            assert_eq!(if asked == Asked::Actor { &other.actor } else { &other.mentor }, model);
+            assert_eq!(if asked == ModelRole::Actor { &other.actor } else { &other.mentor }, model);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Prompts that wait: a draft that was not sent yet, and those whose calls have failed and may be made again.
 
 use super::{Effect, State};
-use crate::domain::{Asked, CallId, PromptRecord, Question, Stage};
+use crate::domain::{CallId, ModelRole, PromptRecord, Question, Stage};
 use std::sync::Arc;
 
 impl State {
@@ -19,12 +19,16 @@ impl State {
     /// Calls that were broken off and may be made again as they were, or with other words: none while a proposal waits, for
     /// going on is about that first.
     pub fn may_be_made_again(&self) -> impl Iterator<Item = &Effect> {
-        let free = self.awaiting().is_none() && self.trouble.is_none() && self.calls.is_empty();
+        let free = self.awaiting().is_none() && self.failed_call.is_none() && self.calls.is_empty();
         self.broken_off.iter().map(|(effect, _)| effect).filter(move |_| free)
     }
 
     /// What was broken off at this place, where it stands with a person's words: it is asked with these.
-    pub(super) fn reworded(&self, asked: Asked, question: Option<Question>) -> Option<&Arc<PromptRecord>> {
+    pub(super) fn reworded(
+        &self,
+        asked: ModelRole,
+        question: Option<Question>,
+    ) -> Option<&Arc<PromptRecord>> {
         self.broken_off.iter().find_map(|(effect, _)| match effect {
             Effect::Ask { prompt, .. } if (prompt.asked, prompt.question) == (asked, question) => {
                 Some(prompt).filter(|prompt| prompt.edited)
@@ -47,25 +51,25 @@ impl State {
 
     /// The open turn has no proposal, and nothing is on its way or waits for it: its call was broken off or given up.
     pub fn unasked(&self) -> bool {
-        let idle = self.draft.is_none() && self.trouble.is_none() && self.calls.is_empty();
+        let idle = self.draft.is_none() && self.failed_call.is_none() && self.calls.is_empty();
         idle && self.open_episode().and_then(|e| e.last()).is_some_and(|s| s.stage == Stage::Prompt)
     }
 
     /// The turn's own call was broken off, and nobody has said yet how it goes on.
     pub fn turn_broken_off(&self) -> bool {
-        self.broken_off.iter().any(|(effect, _)| effect.asks(Asked::Actor))
+        self.broken_off.iter().any(|(effect, _)| effect.asks(ModelRole::Actor))
     }
 
     /// A call to this model has failed or was broken off, and waits for a decision.
-    pub fn undecided(&self, who: Asked) -> bool {
+    pub fn undecided(&self, who: ModelRole) -> bool {
         self.troubled(who) || self.may_be_made_again().any(|effect| effect.asks(who))
     }
 
     /// A question to the mentor is under way, drafted, or has failed or was broken off and is not decided: what its episode
     /// teaches is not settled.
     pub fn question_open(&self) -> bool {
-        let drafted = self.draft.as_ref().is_some_and(|draft| draft.asked == Asked::Mentor);
-        drafted || self.asking(Asked::Mentor) || self.undecided(Asked::Mentor)
+        let drafted = self.draft.as_ref().is_some_and(|draft| draft.asked == ModelRole::Mentor);
+        drafted || self.asking(ModelRole::Mentor) || self.undecided(ModelRole::Mentor)
     }
 
     /// The prompt of a call that was broken off, to be asked under a number of its own: an answer to the old one may still be

@@ -5,16 +5,16 @@
 //! `index/BRANCH/SEQ.jsonl` is an older state, without what only grows by appending: that is a beginning of the newest
 //! state's. `docs/JOURNAL.md` has the format and what binds a checkpoint to its branch file.
 
-mod bind;
+mod file_binding;
+mod fingerprint;
 mod page;
-mod print;
 
 use super::EventFile;
 use crate::domain::Seq;
 use crate::engine::State;
 use crate::files;
-use crate::timeline::Stored;
-use bind::Bound;
+use crate::timeline::CheckpointIndex;
+use file_binding::Bound;
 use page::{Older, Page};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -200,14 +200,14 @@ impl Checkpoints {
     }
 
     /// The older states for a timeline whose head is, or comes after, this one.
-    pub fn stored(&self, head: &Arc<State>) -> Stored {
+    pub fn stored(&self, head: &Arc<State>) -> CheckpointIndex {
         let (dir, older, head) = (self.dir.clone(), self.older.clone(), head.clone());
         let at = older.iter().map(|o| o.seq).collect();
         let recall = move |seq| {
             let dir = dir.as_deref()?;
             older.iter().rev().filter(|o| o.seq <= seq).find_map(|o| page::read_older(dir, o, &head))
         };
-        Stored { at, recall: Arc::new(recall) }
+        CheckpointIndex { at, recall: Arc::new(recall) }
     }
 }
 

@@ -8,7 +8,7 @@ use super::stream::{Lines, open_regular};
 use super::{BranchHeader, Checkpoints, EventFile, JournalError, Torn};
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
-use crate::timeline::{Stored, Timeline, fetch_then};
+use crate::timeline::{CheckpointIndex, Timeline, fetch_then};
 use line::{Base, base_of, header_of};
 pub(super) use line::{MOST_PARENTS, is_name};
 use std::fs::{File, TryLockError};
@@ -72,16 +72,16 @@ fn open_checkpoints(path: &Path) -> Option<(Checkpoints, Option<Found>)> {
 
 /// Every state that is kept beside a branch file and believed, the newest too: for whoever folds all events anyway and
 /// can say whether they are right.
-pub fn kept_states(branch: &Path) -> Stored {
+pub fn kept_states(branch: &Path) -> CheckpointIndex {
     let opened = open_checkpoints(branch);
     let (checkpoints, newest) = opened.unwrap_or_default();
     let Some(newest) = newest.map(|found| Arc::new(found.state)) else {
-        return Stored { at: Vec::new(), recall: Arc::new(|_| None) };
+        return CheckpointIndex { at: Vec::new(), recall: Arc::new(|_| None) };
     };
-    let Stored { mut at, recall } = checkpoints.stored(&newest);
+    let CheckpointIndex { mut at, recall } = checkpoints.stored(&newest);
     at.push(newest.head);
     let recall = move |seq| if seq >= newest.head { Some(State::clone(&newest)) } else { recall(seq) };
-    Stored { at, recall: Arc::new(recall) }
+    CheckpointIndex { at, recall: Arc::new(recall) }
 }
 
 /// A branch file on its way to being open.
@@ -153,7 +153,7 @@ impl<'p> Opening<'p> {
             }
             match &self.base {
                 Some(base) => {
-                    let stored = base.stored.clone().then(begins, Stored::none());
+                    let stored = base.stored.clone().then(begins, CheckpointIndex::none());
                     (State::clone(&base.state), Timeline::going_on(base.state.clone(), fetch, stored))
                 }
                 None => (State::default(), Timeline::fetching(fetch)),
@@ -204,7 +204,7 @@ impl<'p> Opening<'p> {
     }
 
     /// All states that are kept for a timeline with this head: those of the parents, and its own.
-    fn stored(&self, head: &Arc<State>) -> Stored {
+    fn stored(&self, head: &Arc<State>) -> CheckpointIndex {
         let own = self.checkpoints.stored(head);
         match &self.base {
             Some(base) => base.stored.clone().then(self.header.at_seq, own),

@@ -1,7 +1,7 @@
 //! Which episode comes next.
 
 use crate::domain::{EpisodeRole, Task};
-use crate::engine::{State, Want, only_trial};
+use crate::engine::{Intent, State, only_trial};
 use std::collections::HashMap;
 
 /// An entry of the run's list of tasks, and how it stands.
@@ -16,7 +16,7 @@ struct Entry<'a> {
 }
 
 /// The next trial of the first task of the run that is due one, or the end of the run: task by task.
-pub(super) fn next(state: &State) -> Vec<Want> {
+pub(super) fn next(state: &State) -> Vec<Intent> {
     if let Some(calibration) = calibration(state) {
         return vec![calibration];
     }
@@ -25,7 +25,7 @@ pub(super) fn next(state: &State) -> Vec<Want> {
 
 /// The next task of the trial that is under way, or the end of the run: trial by trial over the tasks that are not won, as
 /// Reflexion and FCRF do.
-pub(super) fn next_by_trial(state: &State) -> Vec<Want> {
+pub(super) fn next_by_trial(state: &State) -> Vec<Intent> {
     if let Some(calibration) = calibration(state) {
         return vec![calibration];
     }
@@ -35,7 +35,7 @@ pub(super) fn next_by_trial(state: &State) -> Vec<Want> {
 
 /// The next episode to learn from, which all come before the first test: each once, first those with a goal, then those
 /// without.
-fn calibration(state: &State) -> Option<Want> {
+fn calibration(state: &State) -> Option<Intent> {
     let run = state.run.as_deref()?;
     let (learnt, explored) = (run.calibration().len(), run.exploration().len());
     if learnt + explored == 0 {
@@ -45,13 +45,13 @@ fn calibration(state: &State) -> Option<Want> {
     let role = if played < learnt { EpisodeRole::Calibrate } else { EpisodeRole::Explore };
     let task = run.calibration().iter().chain(run.exploration()).nth(played)?;
     let task = Box::new(Task { goal: String::new(), ..task.clone() });
-    Some(Want::StartEpisode { task, trial: 1, role })
+    Some(Intent::StartEpisode { task, trial: 1, role })
 }
 
-fn wants(entry: Option<&Entry<'_>>) -> Vec<Want> {
-    let Some(Entry { task, trial, .. }) = entry else { return vec![Want::EndRun] };
+fn wants(entry: Option<&Entry<'_>>) -> Vec<Intent> {
+    let Some(Entry { task, trial, .. }) = entry else { return vec![Intent::EndRun] };
     let task = Box::new(Task { goal: String::new(), ..(*task).clone() });
-    vec![Want::StartEpisode { task, trial: *trial, role: EpisodeRole::Test }]
+    vec![Intent::StartEpisode { task, trial: *trial, role: EpisodeRole::Test }]
 }
 
 /// A task has up to `RunSpec::trials` trials, the next only when the last was not won; one that the list names twice is

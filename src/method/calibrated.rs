@@ -3,7 +3,7 @@
 
 use super::omnireflect::OmniReflect;
 use crate::domain::Kind;
-use crate::engine::{Heard, Method, State, Want};
+use crate::engine::{Intent, MentorReply, Method, State};
 use std::sync::Arc;
 
 /// A method whose run begins with episodes to learn from.
@@ -22,15 +22,15 @@ impl Method for Calibrated {
         self.0.name()
     }
 
-    fn next(&self, state: &State) -> Vec<Want> {
+    fn next(&self, state: &State) -> Vec<Intent> {
         self.of(state).next(state)
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
         self.of(state).reflect_now(state, kind)
     }
 
-    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
-        self.of(state).heard(state, heard)
+    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
+        self.of(state).on_mentor_reply(state, heard)
     }
 }

@@ -1,15 +1,15 @@
 //! A list of lessons made shorter by the mentor: what was shown gives way to what came back.
 
 use crate::domain::{LessonId, LessonOrigin, LessonStatus, LessonText};
-use crate::engine::{Heard, LessonWish, State, Want};
+use crate::engine::{Intent, LessonCommand, MentorReply, State};
 
 /// The lessons that the summary was shown give way to its items. What a person wrote, changed, pinned or switched off, and
 /// what is newer than the question, stays; so does everything where the answer could not be used.
-pub(super) fn summarised(state: &State, heard: &Heard<'_>) -> Vec<Want> {
+pub(super) fn summarised(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
     let mut reflection = heard.reflection();
     if heard.items.is_empty() {
         reflection.complaints.push("nothing of this summary could be used: the old list stays".to_owned());
-        return vec![Want::Reflect(Box::new(reflection))];
+        return vec![Intent::Reflect(Box::new(reflection))];
     }
     // A lesson that is said again word for word is that lesson still, with its number and its uses; an equal one beside it
     // gives way.
@@ -38,18 +38,18 @@ pub(super) fn summarised(state: &State, heard: &Heard<'_>) -> Vec<Want> {
     let kept = |text: &LessonText| {
         state.pool.of(heard.question.kind).any(|l| l.text() == text && !replaced.contains(&l.id))
     };
-    let mut wants = vec![Want::Reflect(Box::new(reflection))];
+    let mut wants = vec![Intent::Reflect(Box::new(reflection))];
     wants.extend(replaced.iter().map(retire));
     for item in heard.items.iter().filter(|item| !kept(&item.text)) {
         let mut wish = heard.lesson(item);
-        if let LessonWish::Add { parents, .. } = &mut wish {
+        if let LessonCommand::Add { parents, .. } = &mut wish {
             parents.clone_from(&replaced);
         }
-        wants.push(Want::Lesson(wish));
+        wants.push(Intent::Lesson(wish));
     }
     wants
 }
 
-pub(super) fn retire(id: &LessonId) -> Want {
-    Want::Lesson(LessonWish::Status { id: id.clone(), status: LessonStatus::Retired })
+pub(super) fn retire(id: &LessonId) -> Intent {
+    Intent::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Retired })
 }

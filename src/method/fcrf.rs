@@ -8,7 +8,7 @@ pub use difficulty::Difficulty;
 
 use super::{agenda, mentor, reflexion};
 use crate::domain::{Kind, LessonText, Purpose, Question, Scope};
-use crate::engine::{Heard, LessonWish, Method, State, Want, keep};
+use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep};
 
 /// What was worth keeping of the attempt.
 const EXPERIENCE: Question = Question { kind: Kind::Experience, purpose: Purpose::Reflect };
@@ -31,16 +31,16 @@ impl Method for Fcrf {
         "fcrf"
     }
 
-    fn next(&self, state: &State) -> Vec<Want> {
+    fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
             Some(open) if open.reset.is_none() => Vec::new(),
-            Some(_) => vec![Want::AskActor],
+            Some(_) => vec![Intent::AskActor],
             None => {
                 let due = rounds(state).into_iter().find_map(|round| {
                     let open: Vec<Question> = round.into_iter().filter(|q| !state.heard(*q)).collect();
                     (!open.is_empty()).then_some(open)
                 });
-                let mut wants: Vec<Want> =
+                let mut wants: Vec<Intent> =
                     due.into_iter().flatten().flat_map(|q| mentor::ask(self, state, q)).collect();
                 wants.extend(agenda::next_by_trial(state));
                 wants
@@ -48,11 +48,11 @@ impl Method for Fcrf {
         }
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
         mentor::ask(self, state, Question::reflect(kind))
     }
 
-    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
         match heard.question {
             TIP => chosen(state, heard),
             SUMMARY => super::constitution::summarised(state, heard),
@@ -103,14 +103,14 @@ fn pool(state: &State) -> Vec<&crate::domain::Lesson> {
 fn ends_trial(state: &State) -> bool {
     let Some(ended) = state.past.last() else { return false };
     match agenda::next_by_trial(state).first() {
-        Some(Want::StartEpisode { trial, .. }) => *trial > ended.trial,
+        Some(Intent::StartEpisode { trial, .. }) => *trial > ended.trial,
         _ => true,
     }
 }
 
 /// The tip stays with its task. The mentor names the lesson of the pool that it was taken from by its number in the list it
 /// was shown; that lesson is the tip's parent. Where it names none, that is said and the tip has no parent.
-fn chosen(state: &State, heard: &Heard<'_>) -> Vec<Want> {
+fn chosen(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
     let mut reflection = heard.reflection();
     // One tip that fits best is asked for; what else was said is in the reflection.
     let tip = heard.items.first().map(|item| {
@@ -138,14 +138,14 @@ fn chosen(state: &State, heard: &Heard<'_>) -> Vec<Want> {
     {
         first.text.clone_from(&item.text);
     }
-    let mut wants = vec![Want::Reflect(Box::new(reflection))];
+    let mut wants = vec![Intent::Reflect(Box::new(reflection))];
     let Some((item, source)) = tip else { return wants };
     let mut wish = heard.lesson(&item);
-    if let LessonWish::Add { scope, parents, .. } = &mut wish {
+    if let LessonCommand::Add { scope, parents, .. } = &mut wish {
         *scope = Scope::Task;
         parents.extend(source);
     }
-    wants.push(Want::Lesson(wish));
+    wants.push(Intent::Lesson(wish));
     wants
 }
 

@@ -1,7 +1,9 @@
 //! A house of a few places and a driver that folds by hand, for the tests of `prompt`, `symbolic` and `method`.
 
-use crate::domain::{Asked, Autonomy, CallId, Limits, RunSpec, Seq, Settings, Task, Truncation, Turn, Usage};
-use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonWish, Reply, State};
+use crate::domain::{
+    Autonomy, CallId, Limits, ModelRole, RunSpec, Seq, Settings, StepResult, Task, Truncation, Usage,
+};
+use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonCommand, Reply, State};
 use crate::method::{PaperOrCode, defaults, policy};
 use crate::prompt::Templates;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,21 +49,21 @@ impl House {
         Self { old: false, goal: goal.to_owned(), at: None, holds: None, places, treated }
     }
 
-    pub(crate) fn reset(&self) -> Turn {
+    pub(crate) fn reset(&self) -> StepResult {
         let names: Vec<&str> = self.places.keys().rev().map(String::as_str).collect();
         let observation = format!(
             "-= Welcome to TextWorld, ALFRED! =-\n\nYou are in the middle of a room. Looking quickly around you, you see {}.\n\nYour task is to: {}.",
             listed(&names),
             self.goal
         );
-        Turn { observation, valid: true, ..Turn::default() }
+        StepResult { observation, valid: true, ..StepResult::default() }
     }
 
-    pub(crate) fn step(&mut self, action: &str) -> Turn {
+    pub(crate) fn step(&mut self, action: &str) -> StepResult {
         let said = self.answer(action.trim());
         let valid = said.is_some();
         let observation = said.unwrap_or_else(|| "Nothing happens.".to_owned());
-        Turn { observation, valid, ..Turn::default() }
+        StepResult { observation, valid, ..StepResult::default() }
     }
 
     fn here(&mut self, place: &str) -> Option<&mut Place> {
@@ -209,7 +211,7 @@ impl Play {
     }
 
     /// A run that begins with lessons.
-    pub(crate) fn with_pool(spec: RunSpec, pool: Vec<(String, LessonWish)>) -> Self {
+    pub(crate) fn with_pool(spec: RunSpec, pool: Vec<(String, LessonCommand)>) -> Self {
         let policy = policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
         let mut play = Self {
             engine: Engine::new(policy),
@@ -252,7 +254,7 @@ impl Play {
     /// Answers one effect in flight; false when there is none and nothing advances.
     pub(crate) fn turn(
         &mut self,
-        world_of: &mut dyn FnMut(Option<&str>) -> Turn,
+        world_of: &mut dyn FnMut(Option<&str>) -> StepResult,
         actor: &mut dyn FnMut(&State) -> Option<String>,
     ) -> bool {
         let events = self.engine.advance();
@@ -270,7 +272,7 @@ impl Play {
                     world(call, world_of(Some(&action)))
                 }
             }
-            Effect::Ask { call, prompt } if prompt.asked == Asked::Mentor => {
+            Effect::Ask { call, prompt } if prompt.asked == ModelRole::Mentor => {
                 let text = (self.mentor)(&prompt);
                 model(call, text)
             }
@@ -295,7 +297,11 @@ impl Play {
     }
 
     /// As [`Play::script`], in a world of answers: `None` asks for the reset.
-    pub(crate) fn script_in(&mut self, world_of: &mut dyn FnMut(Option<&str>) -> Turn, replies: &[&str]) {
+    pub(crate) fn script_in(
+        &mut self,
+        world_of: &mut dyn FnMut(Option<&str>) -> StepResult,
+        replies: &[&str],
+    ) {
         self.command(Command::Run);
         let mut left = replies.iter();
         let mut actor = |_: &State| left.next().map(|r| (*r).to_owned());
@@ -319,6 +325,6 @@ fn model(call: CallId, text: String) -> Reply {
     Reply::Model { call, text, reasoning: String::new(), usage: Usage::default(), truncated }
 }
 
-fn world(call: CallId, turn: Turn) -> Reply {
+fn world(call: CallId, turn: StepResult) -> Reply {
     Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
 }

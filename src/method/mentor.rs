@@ -1,24 +1,24 @@
 //! Asking whoever is the mentor: a model, or the symbolic rules in its place. And what a run's settings have to do with it:
 //! which of them follow from who the mentor is, and which leave a mentor unasked.
 
-use crate::domain::{Asked, Author, PromptRecord, Question, RunSpec, SettingOrigin, Settings};
-use crate::engine::{Heard, Method, State, Want, with_model};
+use crate::domain::{Author, ModelRole, PromptRecord, Question, RunSpec, SettingOrigin, Settings};
+use crate::engine::{Intent, MentorReply, Method, State, with_model};
 
 /// The wants that put a question to the run's mentor. The symbolic rules answer at once, and the method hears them as it
 /// hears a model; without a mentor nothing is asked.
-pub(super) fn ask(method: &dyn Method, state: &State, question: Question) -> Vec<Want> {
+pub(super) fn ask(method: &dyn Method, state: &State, question: Question) -> Vec<Intent> {
     match state.run.as_ref().map_or("none", |r| r.mentor.as_str()) {
         "none" => Vec::new(),
         "symbolic" => {
             let prompt = PromptRecord {
-                asked: Asked::Mentor,
+                asked: ModelRole::Mentor,
                 question: Some(question),
                 episode: state.episode.as_ref().map_or(0, |e| e.number),
                 step: state.episode.as_ref().map_or(0, |e| e.answered()),
                 ..PromptRecord::default()
             };
             let items = crate::symbolic::answer(state, question);
-            let heard = Heard {
+            let heard = MentorReply {
                 prompt: &prompt,
                 question,
                 author: Author::Symbolic,
@@ -27,9 +27,9 @@ pub(super) fn ask(method: &dyn Method, state: &State, question: Question) -> Vec
                 dropped: Vec::new(),
                 truncated: None,
             };
-            method.heard(state, &heard)
+            method.on_mentor_reply(state, &heard)
         }
-        _ => vec![Want::AskMentor(question)],
+        _ => vec![Intent::AskMentor(question)],
     }
 }
 
@@ -64,7 +64,7 @@ pub fn follow(mentor: &str, settings: &mut Settings) {
 }
 
 /// The same run with another model for a role, and what follows from that: see [`with_model`] for the words.
-pub fn switched(run: &RunSpec, asked: Asked, words: &str) -> RunSpec {
+pub fn switched(run: &RunSpec, asked: ModelRole, words: &str) -> RunSpec {
     let mut run = with_model(run, asked, words);
     follow(&run.mentor, &mut run.settings);
     run

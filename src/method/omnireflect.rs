@@ -6,7 +6,7 @@ mod neural;
 
 use super::agenda;
 use crate::domain::{EpisodeRole, Kind};
-use crate::engine::{Heard, Method, State, Want};
+use crate::engine::{Intent, MentorReply, Method, State};
 use crate::symbolic::{self, Since};
 
 /// The method `omnireflect`.
@@ -17,7 +17,7 @@ impl Method for OmniReflect {
         "omnireflect"
     }
 
-    fn next(&self, state: &State) -> Vec<Want> {
+    fn next(&self, state: &State) -> Vec<Intent> {
         let mut wants = match state.open_episode() {
             Some(open) if open.reset.is_none() => return Vec::new(),
             Some(_) if !due(state) => Vec::new(),
@@ -27,21 +27,21 @@ impl Method for OmniReflect {
             None => Vec::new(),
         };
         if state.open_episode().is_some() {
-            wants.push(Want::AskActor);
+            wants.push(Intent::AskActor);
         } else {
             wants.extend(agenda::next(state));
         }
         wants
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
         if by_mentor(state) {
             return neural::asked_by_person(state, kind);
         }
         symbolic::reflect(state, Since::Begin, &[kind])
     }
 
-    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
         neural::heard(state, heard)
     }
 }

@@ -8,7 +8,7 @@ use super::{UnknownMethod, agenda, mentor};
 use crate::domain::{
     Author, EndReason, Kind, LessonId, LessonStatus, LessonText, Purpose, Question, RunSpec, Scope,
 };
-use crate::engine::{Episode, Heard, LessonWish, Method, State, Want};
+use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 use crate::prompt;
 use crate::symbolic::PLANNED;
 
@@ -23,7 +23,7 @@ impl Method for Planning {
         "planning"
     }
 
-    fn next(&self, state: &State) -> Vec<Want> {
+    fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
             Some(open) if open.reset.is_none() => Vec::new(),
             Some(open) => self.turn(state, open),
@@ -31,12 +31,12 @@ impl Method for Planning {
         }
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
         let question = if kind == Kind::Plan { PLAN } else { Question::reflect(kind) };
         mentor::ask(self, state, question)
     }
 
-    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
         if heard.question != PLAN {
             return crate::engine::keep(state, heard);
         }
@@ -53,16 +53,16 @@ impl Method for Planning {
             item
         });
         reflection.items = item.iter().cloned().collect();
-        let mut wants = vec![Want::Reflect(Box::new(reflection))];
+        let mut wants = vec![Intent::Reflect(Box::new(reflection))];
         let Some(item) = item else { return wants };
         wants.extend(state.episode.as_deref().and_then(|open| plan(state, open)).map(|(id, _)| {
-            Want::Lesson(LessonWish::Status { id: id.clone(), status: LessonStatus::Retired })
+            Intent::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Retired })
         }));
         let mut wish = heard.lesson(&item);
-        if let LessonWish::Add { scope, .. } = &mut wish {
+        if let LessonCommand::Add { scope, .. } = &mut wish {
             *scope = Scope::Episode;
         }
-        wants.push(Want::Lesson(wish));
+        wants.push(Intent::Lesson(wish));
         wants
     }
 }
@@ -86,16 +86,16 @@ impl Planning {
     }
 
     /// The plan's next action; a plan where none is in force; the end of the attempt where there is nothing more to take.
-    fn turn(&self, state: &State, open: &Episode) -> Vec<Want> {
+    fn turn(&self, state: &State, open: &Episode) -> Vec<Intent> {
         let Some((_, text)) = plan(state, open) else {
             let mut wants = if state.heard(PLAN) { Vec::new() } else { mentor::ask(self, state, PLAN) };
-            wants.push(Want::EndEpisode(EndReason::PlanEnd));
+            wants.push(Intent::EndEpisode(EndReason::PlanEnd));
             return wants;
         };
         let taken = open.answered().saturating_sub(written_after(state, open));
         match actions(text).0.into_iter().nth(taken as usize) {
-            Some(action) => vec![Want::Propose(action)],
-            None => vec![Want::EndEpisode(EndReason::PlanEnd)],
+            Some(action) => vec![Intent::Propose(action)],
+            None => vec![Intent::EndEpisode(EndReason::PlanEnd)],
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::agenda;
 use crate::domain::Kind;
-use crate::engine::{Method, State, Want};
+use crate::engine::{Intent, Method, State};
 use crate::symbolic::Since;
 
 /// The method `react`.
@@ -13,15 +13,15 @@ impl Method for ReAct {
         "react"
     }
 
-    fn next(&self, state: &State) -> Vec<Want> {
+    fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
             Some(open) if open.reset.is_none() => Vec::new(),
-            Some(_) => vec![Want::AskActor],
+            Some(_) => vec![Intent::AskActor],
             None => agenda::next(state),
         }
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
         // ReAct never reflects of itself; a person may still ask the symbolic rules what they see.
         crate::symbolic::reflect(state, Since::Begin, &[kind])
     }

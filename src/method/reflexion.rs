@@ -3,7 +3,7 @@
 
 use super::{agenda, mentor};
 use crate::domain::{EpisodeSummary, Kind, Lesson, LessonStatus, Question};
-use crate::engine::{Heard, LessonWish, Method, State, Want, keep};
+use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep};
 
 /// The method `reflexion`.
 pub struct Reflexion;
@@ -13,10 +13,10 @@ impl Method for Reflexion {
         "reflexion"
     }
 
-    fn next(&self, state: &State) -> Vec<Want> {
+    fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
             Some(open) if open.reset.is_none() => Vec::new(),
-            Some(_) => vec![Want::AskActor],
+            Some(_) => vec![Intent::AskActor],
             None => {
                 let plan = Question::reflect(Kind::Plan);
                 let due = plans(state) && failed(state).is_some() && !state.heard(plan);
@@ -27,11 +27,11 @@ impl Method for Reflexion {
         }
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
         mentor::ask(self, state, Question::reflect(kind))
     }
 
-    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
         let mut wants = keep(state, heard);
         // With the last attempt in the prompt there is one plan: the new one replaces those before it (methods.md 2.2).
         if strategy(state) == "both" && !heard.items.is_empty() {
@@ -42,7 +42,7 @@ impl Method for Reflexion {
             };
             let old = state.pool.in_force(Kind::Plan).filter(|l| !l.by_person && of_task(l));
             wants.extend(old.map(|l| {
-                Want::Lesson(LessonWish::Status { id: l.id.clone(), status: LessonStatus::Retired })
+                Intent::Lesson(LessonCommand::Status { id: l.id.clone(), status: LessonStatus::Retired })
             }));
         }
         wants

@@ -4,7 +4,7 @@
 
 use super::{agenda, mentor};
 use crate::domain::{Kind, LessonStatus, Moment, Question, Scope};
-use crate::engine::{Episode, Heard, LessonWish, Method, State, Want};
+use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 
 const POSITIVE: Question = Question { kind: Kind::Positive, purpose: crate::domain::Purpose::Reflect };
 const NEGATIVE: Question = Question { kind: Kind::Negative, purpose: crate::domain::Purpose::Reflect };
@@ -17,13 +17,13 @@ impl Method for SweetSour {
         "sweet_sour"
     }
 
-    fn next(&self, state: &State) -> Vec<Want> {
+    fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
             Some(open) if open.reset.is_none() => Vec::new(),
             Some(open) => {
                 let due = state.switch("positive", true) && subgoal(state, open) && !state.heard(POSITIVE);
                 let mut wants = if due { mentor::ask(self, state, POSITIVE) } else { Vec::new() };
-                wants.push(Want::AskActor);
+                wants.push(Intent::AskActor);
                 wants
             }
             None => {
@@ -34,11 +34,11 @@ impl Method for SweetSour {
         }
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Want> {
+    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
         mentor::ask(self, state, Question::reflect(kind))
     }
 
-    fn heard(&self, state: &State, heard: &Heard<'_>) -> Vec<Want> {
+    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
         let mut reflection = heard.reflection();
         let moment = state.episode.as_deref().and_then(last_moment);
         for item in &mut reflection.items {
@@ -47,13 +47,13 @@ impl Method for SweetSour {
         // What is learnt within an attempt is short-term memory first.
         let short = heard.question == POSITIVE && state.switch("managed", true);
         let reach = if short { Scope::Episode } else { long_term(state) };
-        let mut wants = vec![Want::Reflect(Box::new(reflection.clone()))];
+        let mut wants = vec![Intent::Reflect(Box::new(reflection.clone()))];
         for item in &reflection.items {
             let mut wish = heard.lesson(item);
-            if let LessonWish::Add { scope, .. } = &mut wish {
+            if let LessonCommand::Add { scope, .. } = &mut wish {
                 *scope = reach;
             }
-            wants.push(Want::Lesson(wish));
+            wants.push(Intent::Lesson(wish));
         }
         wants
     }
@@ -61,18 +61,18 @@ impl Method for SweetSour {
 
 impl SweetSour {
     /// What follows an attempt: short-term memory becomes long-term where it may, and a failure is reflected on.
-    fn after(&self, state: &State) -> Vec<Want> {
+    fn after(&self, state: &State) -> Vec<Intent> {
         let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else {
             return Vec::new();
         };
         let always = state.run.as_ref().is_some_and(|r| r.settings.word("transfer", "success") == "always");
-        let mut wants: Vec<Want> = carried(state).map(Want::Remember).into_iter().collect();
+        let mut wants: Vec<Intent> = carried(state).map(Intent::SetMemory).into_iter().collect();
         if ended.won || always {
             let short = state.pool.of(Kind::Positive).filter(|l| l.scope == Scope::Episode);
             let kept = short.filter(|l| l.status != LessonStatus::Off);
-            wants.extend(
-                kept.map(|l| Want::Lesson(LessonWish::Rescope { id: l.id.clone(), scope: long_term(state) })),
-            );
+            wants.extend(kept.map(|l| {
+                Intent::Lesson(LessonCommand::Rescope { id: l.id.clone(), scope: long_term(state) })
+            }));
         }
         if !ended.won && state.switch("negative", true) && !state.heard(NEGATIVE) {
             wants.extend(mentor::ask(self, state, NEGATIVE));

@@ -16,7 +16,7 @@ mod truncated;
 use super::fixture::{House, Play, spec};
 use super::*;
 use crate::domain::{EndReason, SettingOrigin};
-use crate::engine::Want;
+use crate::engine::Intent;
 
 const HEAT: &str = "pick_heat_then_place_in_recep";
 
@@ -80,7 +80,7 @@ fn defaults_carry_their_origin_and_every_setting_is_listed_once() {
 fn a_run_without_an_open_episode_wants_one_thing() {
     let play = Play::new(spec("react", &[("a", "")]));
     let wants = ReAct.next(play.state());
-    assert!(matches!(&wants[..], [Want::StartEpisode { trial: 1, .. }]));
+    assert!(matches!(&wants[..], [Intent::StartEpisode { trial: 1, .. }]));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn trials_are_honoured_until_one_is_won() {
         state.past.push_back_mut(Arc::new(summary));
     }
     state.episode = None;
-    let Some(Want::StartEpisode { task, trial: 1, .. }) = ReAct.next(&state).pop() else { panic!() };
+    let Some(Intent::StartEpisode { task, trial: 1, .. }) = ReAct.next(&state).pop() else { panic!() };
     assert_eq!(task.id, "b");
 }
 

@@ -1,11 +1,11 @@
 //! Puts the record of a prompt together: which segments, in which order, within the budget.
 
-use super::kept::Kept;
+use super::cache::PromptCache;
 use super::render::{body_hash, dropped_steps, expand};
 use super::templates::{Choice, Content, Fact, Part, StoredText, Wording};
 use super::{Templates, forms};
 use crate::domain::{
-    Asked, Dropped, Kind, Label, Lesson, Origin, PromptRecord, Scope, SegmentRecord, Speaker,
+    Dropped, Kind, Label, Lesson, ModelRole, Origin, PromptRecord, Scope, SegmentRecord, Speaker,
 };
 use crate::engine::{Ask, Draft, Episode, State};
 
@@ -15,7 +15,7 @@ pub(crate) const CONTEXT_TOKENS: u64 = 8192;
 pub(crate) const EXAMPLES: u64 = 2;
 
 /// Drafts the prompt of a question with what is kept at a desk, and leaves the prompt there for its sender.
-pub(super) fn draft(state: &State, ask: &Ask, templates: &Templates, kept: &mut Kept) -> Draft {
+pub(super) fn draft(state: &State, ask: &Ask, templates: &Templates, kept: &mut PromptCache) -> Draft {
     let (Some(run), Some(episode)) = (state.run.as_deref(), state.episode.as_deref()) else {
         return Draft::default();
     };
@@ -42,7 +42,7 @@ pub(super) fn draft(state: &State, ask: &Ask, templates: &Templates, kept: &mut 
 struct Assembly<'a> {
     state: &'a State,
     episode: &'a Episode,
-    kept: &'a mut Kept,
+    kept: &'a mut PromptCache,
     record: PromptRecord,
     texts: Vec<StoredText>,
     /// Where the steps stand among the segments, and who speaks them.
@@ -269,7 +269,7 @@ impl Assembly<'_> {
         let newest = self.episode.answered();
         let last = self.state.prompts.0.as_deref().filter(|p| p.episode == self.episode.number);
         let before =
-            last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.asked == Asked::Actor);
+            last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.asked == ModelRole::Actor);
         match before {
             Some((1, was, tokens)) if was <= to => {
                 tokens.saturating_add((was + 1..=to).map(|n| self.cost(n, newest)).sum::<u32>())

@@ -1,6 +1,6 @@
 //! A drafted prompt with other words in one place: what a person changes before it is sent.
 
-use super::kept::Kept;
+use super::cache::PromptCache;
 use super::render::{body_hash, expand};
 use super::{forms, render, text_hash};
 use crate::domain::{Origin, PromptRecord, Segment, SegmentRecord};
@@ -70,7 +70,7 @@ pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> O
     record.tokens = record.segments.iter().map(|s| s.tokens).sum();
     let counted = u64::from(record.counted).saturating_mul(u64::from(record.tokens)) / was;
     record.counted = u32::try_from(counted).unwrap_or(u32::MAX);
-    let prompt = expand(state, &record, &mut Kept::up_to(1), |hash| {
+    let prompt = expand(state, &record, &mut PromptCache::up_to(1), |hash| {
         let new = texts.iter().find(|(name, _)| name == hash).map(|(_, text)| text.clone());
         new.or_else(|| state.texts.get(hash).cloned())
     });

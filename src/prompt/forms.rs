@@ -1,7 +1,7 @@
 //! The fixed forms of lines in a prompt. They are part of the journal's format: a body is rebuilt from them and checked
 //! against its hash, so a form that was released is never changed.
 
-use crate::domain::{By, Fate, Label, LessonText, Moment, ShownAs, Step};
+use crate::domain::{By, Label, LessonText, Moment, ShownAs, Step, ThoughtDisposition};
 use crate::engine::Episode;
 
 /// Estimated tokens of a text: a quarter of its characters, rounded up. A stand-in for the tokenizer nobody has here.
@@ -82,9 +82,9 @@ pub fn step_lines(step: &Step) -> Vec<(Label, String)> {
         step.executed.as_ref().is_some_and(|e| e.by == By::Actor) && thought_of(a).is_some()
     };
     let thought = match step.executed.as_ref().map(|e| &e.fate) {
-        Some(Fate::Dropped) => None,
-        Some(Fate::Rewritten(words)) => Some(words.as_str()),
-        Some(Fate::Kept) | None => step.thought.as_deref(),
+        Some(ThoughtDisposition::Dropped) => None,
+        Some(ThoughtDisposition::Rewritten(words)) => Some(words.as_str()),
+        Some(ThoughtDisposition::Kept) | None => step.thought.as_deref(),
     };
     if let Some(thought) = thought
         && !action.is_some_and(repeats_thought)

@@ -2,7 +2,7 @@
 //! The journal keeps the world's own text; what is changed here is kept beside it, with the name of the rule.
 
 use super::forms::thought_of;
-use crate::domain::{EpisodeRole, Step, Turn};
+use crate::domain::{EpisodeRole, Step, StepResult};
 use crate::engine::{Outgoing, State};
 
 /// Which view a run has.
@@ -105,7 +105,7 @@ fn sent(state: &State, action: &str) -> Outgoing {
 
 /// How prompts show an answer, where that differs from the world's text. While the episode is being reset the answer is
 /// its first observation; `admissible` is filled where the list was asked for.
-pub fn incoming(state: &State, action: &str, turn: &Turn, admissible: &[String]) -> Option<String> {
+pub fn incoming(state: &State, action: &str, turn: &StepResult, admissible: &[String]) -> Option<String> {
     let seen = viewed(state, action, turn, admissible);
     match state.open_episode() {
         Some(open) if open.reset.is_none() && open.role == EpisodeRole::Explore => {
@@ -121,7 +121,7 @@ fn without_goal(observation: &str) -> String {
     observation.lines().filter(goal).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
-fn viewed(state: &State, action: &str, turn: &Turn, admissible: &[String]) -> Option<String> {
+fn viewed(state: &State, action: &str, turn: &StepResult, admissible: &[String]) -> Option<String> {
     let view = view(state);
     let raw = turn.observation.as_str();
     let resets = state.open_episode().is_some_and(|e| e.reset.is_none());
@@ -165,7 +165,7 @@ fn viewed(state: &State, action: &str, turn: &Turn, admissible: &[String]) -> Op
 
 /// The goal of a world's first answer: what it shows as its goal, else the sentence of its observation, without introduction
 /// and final dot; empty where none is stated.
-pub fn goal(first: &Turn) -> String {
+pub fn goal(first: &StepResult) -> String {
     if let Some(goal) = first.shown.get("goal").and_then(serde_json::Value::as_str) {
         return goal.to_owned();
     }

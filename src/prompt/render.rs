@@ -1,8 +1,8 @@
 //! From the record of a prompt back to its words. Any state that has folded the record's event and still holds its
 //! episode gives the same body: settled steps, lesson versions and stored texts never change.
 
+use super::cache::{Line, PromptCache};
 use super::forms;
-use super::kept::{Kept, Line};
 use crate::domain::{Dropped, Label, Origin, Prompt, PromptRecord, Segment, Speaker, hex};
 use crate::engine::State;
 use sha2::{Digest, Sha256};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The prompt of a record. Parts of several steps become one segment a line; words that the state does not hold (a
 /// record of an episode that is no longer open) are empty, which the hash tells.
 pub fn render(state: &State, record: &PromptRecord) -> Prompt {
-    expand(state, record, &mut Kept::up_to(1), |hash| state.texts.get(hash).cloned())
+    expand(state, record, &mut PromptCache::up_to(1), |hash| state.texts.get(hash).cloned())
 }
 
 /// SHA-256 of a prompt's body in hexadecimal digits, as the record holds it.
@@ -33,7 +33,7 @@ pub fn text_hash(text: &str) -> String {
 pub(super) fn expand(
     state: &State,
     record: &PromptRecord,
-    kept: &mut Kept,
+    kept: &mut PromptCache,
     stored: impl Fn(&str) -> Option<Arc<str>>,
 ) -> Prompt {
     let mut segments = Vec::with_capacity(record.segments.len() + window(record));

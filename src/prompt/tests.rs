@@ -1,8 +1,10 @@
 //! Drafting and rendering over whole episodes, the interfaces, and the reader.
 
 use super::*;
-use crate::domain::{Fate, Kind, Label, LessonText, Origin, PromptRecord, Scope, ShownAs, Speaker, Turn};
-use crate::engine::{Command, LessonWish, Outgoing, State};
+use crate::domain::{
+    Kind, Label, LessonText, Origin, PromptRecord, Scope, ShownAs, Speaker, StepResult, ThoughtDisposition,
+};
+use crate::engine::{Command, LessonCommand, Outgoing, State};
 use crate::method::fixture::{House, Play, spec};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -25,13 +27,13 @@ fn labels(state: &State, record: &PromptRecord) -> Vec<Label> {
 }
 
 fn lesson(kind: Kind, text: LessonText) -> Command {
-    Command::Lesson(LessonWish::add(kind, Scope::Environment, text, String::new()))
+    Command::Lesson(LessonCommand::add(kind, Scope::Environment, text, String::new()))
 }
 
 /// Every prompt of a play gives its hash, from the state it was sent in and from the last one, and one desk that has seen
 /// them all writes each of them as an empty one does.
 fn all_hashes_hold(play: &Play) -> Result<(), TestCaseError> {
-    let desk = Desk::new(Arc::new(Templates::builtin()));
+    let desk = PromptBuilder::new(Arc::new(Templates::builtin()));
     for (state, record) in &play.prompts {
         prop_assert_eq!(desk.render(state, record), render(state, record));
         prop_assert_eq!(body_hash(&render(state, record)), record.sha256.clone());
@@ -96,12 +98,16 @@ fn a_lesson_of_a_person_enters_the_very_next_prompt_of_react() {
 #[test]
 fn an_override_is_shown_as_asked() {
     for (shown_as, fate, want) in [
-        (ShownAs::Own, Fate::Kept, "> think: hot stove\n> go to microwave 1\nYou arrive"),
-        (ShownAs::Own, Fate::Dropped, "garbagecan.\n> go to microwave 1\nYou arrive"),
-        (ShownAs::HumanEdit, Fate::Dropped, "garbagecan.\n[human edit]: go to microwave 1\nYou arrive"),
+        (ShownAs::Own, ThoughtDisposition::Kept, "> think: hot stove\n> go to microwave 1\nYou arrive"),
+        (ShownAs::Own, ThoughtDisposition::Dropped, "garbagecan.\n> go to microwave 1\nYou arrive"),
         (
             ShownAs::HumanEdit,
-            Fate::Rewritten("A microwave heats.".to_owned()),
+            ThoughtDisposition::Dropped,
+            "garbagecan.\n[human edit]: go to microwave 1\nYou arrive",
+        ),
+        (
+            ShownAs::HumanEdit,
+            ThoughtDisposition::Rewritten("A microwave heats.".to_owned()),
             "> think: A microwave heats.\n[human edit]: go to microwave 1\nYou arrive",
         ),
     ] {
@@ -187,8 +193,9 @@ fn examples_speak_the_words_of_the_house_once_it_has_shown_them() {
 
 #[test]
 fn a_desk_is_not_taken_in_by_steps_and_lessons_of_the_same_number() {
-    let desk = Desk::new(Arc::new(Templates::builtin()));
-    let ask = crate::engine::Ask { asked: crate::domain::Asked::Actor, question: None, step: 3, retry: 0 };
+    let desk = PromptBuilder::new(Arc::new(Templates::builtin()));
+    let ask =
+        crate::engine::Ask { asked: crate::domain::ModelRole::Actor, question: None, step: 3, retry: 0 };
     let mut bodies = Vec::new();
     for (words, places) in [("Be quick.", ["1", "2"]), ("Be slow.", ["2", "1"]), ("Be slow.", ["2", "2"])] {
         let mut play = Play::new(spec("react", &[TASK]));
@@ -199,7 +206,7 @@ fn a_desk_is_not_taken_in_by_steps_and_lessons_of_the_same_number() {
             &places.map(|n| format!("go to countertop {n}")).each_ref().map(String::as_str),
         );
         let draft = desk.draft(play.state(), &ask);
-        let empty = Desk::new(Arc::new(Templates::builtin())).draft(play.state(), &ask);
+        let empty = PromptBuilder::new(Arc::new(Templates::builtin())).draft(play.state(), &ask);
         assert_eq!(draft.record, empty.record, "the other branches leave nothing");
         let handed_out = desk.render(play.state(), &draft.record);
         let mut with_texts = play.state().clone();

@@ -1,7 +1,7 @@
 //! Answers as they were given before: the same question gets the same answer, and no question gets a made-up one.
 
 use super::{Delta, Phase, Provider, ProviderError, Request};
-use crate::domain::{Asked, CallId, Prompt, PromptRecord, Seq, Usage};
+use crate::domain::{CallId, ModelRole, Prompt, PromptRecord, Seq, Usage};
 use crate::engine::{Event, State};
 use crate::timeline::Timeline;
 use futures_util::StreamExt as _;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 type Render = fn(&State, &PromptRecord) -> Prompt;
 
 /// The role that was asked, and the SHA-256 of its prompt's body.
-type Question = (Asked, [u8; 32]);
+type Question = (ModelRole, [u8; 32]);
 
 /// One question with its answer, by the events that hold them.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ struct Exchange {
 
 /// A question as it went out last under its call's number.
 struct Open {
-    key: (Asked, Option<[u8; 32]>),
+    key: (ModelRole, Option<[u8; 32]>),
     seed: u64,
     sent: Seq,
     /// The place of its exchange, once it was answered.
@@ -261,7 +261,7 @@ mod tests {
     fn ask(recorded: &Recorded, words: &[&str], seed: u64) -> Result<String, String> {
         let request = Request {
             call: CallId(1),
-            asked: Asked::Actor,
+            asked: ModelRole::Actor,
             prompt: Arc::new(prompt(words)),
             seed,
             ..Request::default()

@@ -9,18 +9,18 @@
 //! lessons, `mind` decides with `deeds`, `search` and `voice`; `knowledge` and `dice` are what it is born with.
 
 mod belief;
-mod deeds;
 mod dice;
 mod forms;
 mod grid;
 mod habits;
 mod knowledge;
-mod mind;
+mod narration;
 mod planning;
+mod plans;
 mod read;
+mod rule_context;
 mod search;
 mod text;
-mod voice;
 
 #[cfg(test)]
 mod tests;
@@ -68,7 +68,9 @@ pub fn answer(prompt: &Prompt, seed: u64) -> String {
     }
     let belief = belief::Belief::of(&reading);
     let lessons = forms::forms().lessons(prompt, knowledge);
-    let line = mind::Mind { knowledge, reading: &reading, belief, lessons, dice, careful: false }.answer();
+    let line =
+        rule_context::RuleContext { knowledge, reading: &reading, belief, lessons, dice, careful: false }
+            .answer();
     // A name that a prompt breaks over lines is said in one.
     if line.contains(['\n', '\r']) { line.split_whitespace().collect::<Vec<_>>().join(" ") } else { line }
 }

@@ -6,7 +6,9 @@
 use super::record::{made_from, times, word};
 use super::transcript::{PROMPT_EDITED, author, broken_off, source_words};
 use super::{At, EpisodeRecord, Record, carry};
-use crate::domain::{By, Fate, Kind, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ShownAs, Step};
+use crate::domain::{
+    By, Kind, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ShownAs, Step, ThoughtDisposition,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -182,8 +184,10 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     if let Some(thought) = &step.thought {
         let (note, rewritten) = match step.executed.as_ref().map(|e| &e.fate) {
             _ if step.thought_edited => (" <span class=\"soft\">(edited by a person)</span>", None),
-            Some(Fate::Dropped) => (" <span class=\"soft\">(dropped from later prompts)</span>", None),
-            Some(Fate::Rewritten(words)) => {
+            Some(ThoughtDisposition::Dropped) => {
+                (" <span class=\"soft\">(dropped from later prompts)</span>", None)
+            }
+            Some(ThoughtDisposition::Rewritten(words)) => {
                 (" <span class=\"soft\">(later prompts have the next line)</span>", Some(words))
             }
             _ if step.dropped_by.is_some() => {

@@ -3,7 +3,7 @@
 use super::Record;
 use super::record::{EpisodeRecord, FailedCall};
 use crate::domain::{
-    Came, EpisodeSummary, Executed, Lesson, Note, Reflection, RunSpec, Seen, Seq, Step, Usage,
+    EpisodeSummary, Executed, Lesson, Note, PartialReply, Reflection, RunSpec, Seen, Seq, Step, Usage,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -67,8 +67,8 @@ struct StepJson<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     thought_edited: bool,
     proposed: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "<[Came]>::is_empty")]
-    broken_off: &'a [Came],
+    #[serde(skip_serializing_if = "<[PartialReply]>::is_empty")]
+    broken_off: &'a [PartialReply],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     prompt_edited: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

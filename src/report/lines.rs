@@ -4,7 +4,7 @@
 use super::Tally;
 use crate::domain::{
     Author, By, CallId, Counted, EndReason, EpisodeRole, EpisodeSummary, FailureKind, Item, Kind, LessonText,
-    Purpose, RunSpec, Seq, Task, Truncation, Turn,
+    Purpose, RunSpec, Seq, StepResult, Task, Truncation,
 };
 use crate::engine::{Envelope, Event, State};
 use serde::Serialize;
@@ -43,7 +43,7 @@ pub struct Aside {
 pub fn turn_line<'a>(
     step: u32,
     action: Option<&'a str>,
-    turn: &'a Turn,
+    turn: &'a StepResult,
     aside: &'a Aside,
     start: Option<(&'a str, &'a str)>,
 ) -> TurnLine<'a> {

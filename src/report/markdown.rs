@@ -3,7 +3,7 @@
 use super::record::{times, word};
 use super::transcript::{PROMPT_EDITED, author, broken_off, source_words};
 use super::{EpisodeRecord, Record};
-use crate::domain::{By, Fate, Lesson, NoteKind, ShownAs, Step};
+use crate::domain::{By, Lesson, NoteKind, ShownAs, Step, ThoughtDisposition};
 use crate::text::{markdown as inert, markdown_block, markdown_code as code};
 use std::fmt::Write as _;
 
@@ -107,13 +107,13 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         let fate = step.executed.as_ref().map(|e| &e.fate);
         let note = match fate {
             _ if step.thought_edited => " (edited by a person)",
-            Some(Fate::Dropped) => " (dropped from later prompts)",
-            Some(Fate::Rewritten(_)) => " (rewritten in later prompts)",
+            Some(ThoughtDisposition::Dropped) => " (dropped from later prompts)",
+            Some(ThoughtDisposition::Rewritten(_)) => " (rewritten in later prompts)",
             _ if step.dropped_by.is_some() => " (dropped from later prompts)",
             _ => "",
         };
         let _ = writeln!(out, "- thought{note}: {}", code(thought));
-        if let Some(Fate::Rewritten(words)) = fate {
+        if let Some(ThoughtDisposition::Rewritten(words)) = fate {
             let _ = writeln!(out, "- thought as later prompts have it: {}", code(words));
         }
     }

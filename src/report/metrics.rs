@@ -26,7 +26,7 @@ pub use reflections::{Reflected, Revision};
 pub use tell::{Form, tell};
 
 use crate::domain::{Counted, EpisodeRole, RunSpec, SettingOrigin, Settings};
-use crate::engine::{AheadTally, only_trial};
+use crate::engine::{PrefetchStats, only_trial};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -65,8 +65,8 @@ pub struct Metrics {
     /// Tokens of all episodes by who counted them, and what the calls cost.
     pub counted: Counted,
     /// What was asked ahead; what of it was for nothing stands in no other count.
-    #[serde(skip_serializing_if = "AheadTally::is_empty")]
-    pub ahead: AheadTally,
+    #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
+    pub ahead: PrefetchStats,
     /// How the sessions were run.
     #[serde(skip)]
     pub spec: Option<Arc<RunSpec>>,
@@ -135,7 +135,7 @@ impl Metrics {
                 .iter()
                 .flat_map(|s| &s.episodes)
                 .fold(Counted::default(), |sum, e| sum.with(e.hindsight.counted)),
-            ahead: sessions.iter().fold(AheadTally::default(), |sum, s| sum.with(s.ahead)),
+            ahead: sessions.iter().fold(PrefetchStats::default(), |sum, s| sum.with(s.ahead)),
             pool_given: sessions.iter().any(|s| s.pool_given),
             spec,
             attempts: counted,

@@ -1,7 +1,7 @@
 //! A session as the run directory of Reflexion's public code (methods.md 2.2): `env_results_trial_N.json`, `trial_N.log`,
 //! `world.log`. Trials and environments are counted from 0 there.
 
-use crate::domain::{Asked, EpisodeRole, Kind, Label, Lesson, LessonStatus, Origin, ShownAs, Task};
+use crate::domain::{EpisodeRole, Kind, Label, Lesson, LessonStatus, ModelRole, Origin, ShownAs, Task};
 use crate::engine::{Envelope, Episode, Event, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub fn reflexion(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
     for envelope in events {
         state.apply(envelope);
         match &envelope.event {
-            Event::PromptSent { prompt } if prompt.asked == Asked::Actor => {
+            Event::PromptSent { prompt } if prompt.asked == ModelRole::Actor => {
                 first.entry(prompt.episode).or_insert_with(|| {
                     let texts = prompt.segments.iter().filter_map(|s| match (&s.origin, s.label) {
                         (Origin::Text(hash), Label::Instruction | Label::Example) => state.texts.get(&**hash),

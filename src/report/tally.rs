@@ -3,7 +3,7 @@
 use super::ByTask;
 use super::lines::counted;
 use crate::domain::{Counted, EpisodeRole, EpisodeSummary};
-use crate::engine::{AheadTally, State};
+use crate::engine::{PrefetchStats, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -43,8 +43,8 @@ pub struct Tally {
     #[serde(skip_serializing_if = "Counted::is_empty")]
     pub spent: Counted,
     /// What was asked ahead (`--prefetch`); what of it was for nothing stands in none of the counts above.
-    #[serde(skip_serializing_if = "AheadTally::is_empty")]
-    pub ahead: AheadTally,
+    #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
+    pub ahead: PrefetchStats,
     /// Lessons in force at the end.
     pub lessons: u32,
     /// Tasks that no person had a hand in.

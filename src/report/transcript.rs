@@ -2,7 +2,8 @@
 
 use super::lines::counted;
 use crate::domain::{
-    Asked, Author, By, Came, EpisodeRole, LessonOp, LessonText, NoteKind, Reflection, setting_words,
+    Author, By, EpisodeRole, LessonOp, LessonText, ModelRole, NoteKind, PartialReply, Reflection,
+    setting_words,
 };
 use crate::engine::{Envelope, Event, PauseReason, State};
 use crate::text::clean;
@@ -103,8 +104,8 @@ impl Transcript {
             }
             Event::SettingsUnsent { asked, what, .. } => {
                 let who = match asked {
-                    Asked::Actor => "actor",
-                    Asked::Mentor => "mentor",
+                    ModelRole::Actor => "actor",
+                    ModelRole::Mentor => "mentor",
                 };
                 line(out, "      ", &format!("request to the {who}'s server changed: {}", what.join("; ")));
             }
@@ -334,7 +335,7 @@ pub fn source_words(from: &str) -> String {
 pub(super) const PROMPT_EDITED: &str = "a person had changed the words of its prompt";
 
 /// What there is of an answer that a person broke off; `quote` makes its words fit to be shown.
-pub(super) fn broken_off(came: &Came, quote: impl Fn(&str) -> String) -> String {
+pub(super) fn broken_off(came: &PartialReply, quote: impl Fn(&str) -> String) -> String {
     let cost = came.cost().map_or_else(String::new, |cost| format!(" ({cost})"));
     let mut told = format!("broken off by a person{cost}");
     for (name, words) in [("reasoning", &came.reasoning), ("answer", &came.text)] {

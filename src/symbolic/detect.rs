@@ -7,7 +7,7 @@ use super::goal::{Goal, Rung};
 use super::planning;
 use super::situation::Situation;
 use super::thresholds::{CIRCLE_VISITS, CIRCLE_WINDOW, REPEAT_AFTER};
-use super::words::{Act, Door, NOTHING, Said, act, kind, said};
+use super::words::{Door, NOTHING, ParsedAction, ParsedObservation, act, kind, said};
 use crate::domain::{Note, NoteKind, Step};
 use crate::engine::{Episode, State};
 use std::collections::BTreeMap;
@@ -57,8 +57,8 @@ struct Look<'a> {
     step: &'a Step,
     action: &'a str,
     text: &'a str,
-    act: Act,
-    said: Said,
+    act: ParsedAction,
+    said: ParsedObservation,
     goal: Option<Goal>,
     before: Situation,
     notes: Vec<Note>,
@@ -157,7 +157,7 @@ impl Look<'_> {
             let parts = [("how", how.verb()), ("object", kind(object)), ("place", kind(place))];
             self.mistake("placed_untreated", &parts);
         }
-        if let (Act::Examine(what), Some(_)) = (&self.act, goal.lamp())
+        if let (ParsedAction::Examine(what), Some(_)) = (&self.act, goal.lamp())
             && kind(what) == goal.object()
             && !now.examines(goal)
         {
@@ -185,7 +185,7 @@ impl Look<'_> {
             let door = if now.door == Door::Open { "open" } else { "" };
             self.note("found", NoteKind::Fact, &[("object", &object), ("place", &place), ("door", door)]);
         }
-        let Act::GoTo(place) = self.act.clone() else { return };
+        let ParsedAction::GoTo(place) = self.act.clone() else { return };
         if before.at.is_empty() {
             return;
         }
@@ -234,7 +234,7 @@ impl Look<'_> {
             && fresh
             && u64::from(count) >= visits
             && u64::from(since) >= window
-            && !matches!(self.act, Act::Plain)
+            && !matches!(self.act, ParsedAction::Plain)
         {
             self.mistake("circling", &[("action", self.action), ("times", &times)]);
         }

@@ -2,14 +2,14 @@
 
 use super::goal::Treatment;
 use super::situation::Situation;
-use super::words::{Act, Door, kind, listed, numbered, said};
+use super::words::{Door, ParsedAction, kind, listed, numbered, said};
 use crate::engine::Episode;
 use std::collections::BTreeMap;
 
 /// The reason, by the stable name of its detector, with the parts that sentences are built from.
 pub(super) fn why(
     episode: &Episode,
-    act: &Act,
+    act: &ParsedAction,
     known: &Situation,
 ) -> (&'static str, BTreeMap<String, String>) {
     let mut parts = BTreeMap::new();
@@ -17,25 +17,31 @@ pub(super) fn why(
         parts.insert(name.to_owned(), value.to_owned());
     };
     let names: Vec<&str> = match act {
-        Act::GoTo(a) | Act::Open(a) | Act::Close(a) | Act::Use(a) | Act::Examine(a) => vec![a],
-        Act::Take { object, place } | Act::Put { object, place, .. } | Act::Treat { object, place, .. } => {
+        ParsedAction::GoTo(a)
+        | ParsedAction::Open(a)
+        | ParsedAction::Close(a)
+        | ParsedAction::Use(a)
+        | ParsedAction::Examine(a) => vec![a],
+        ParsedAction::Take { object, place }
+        | ParsedAction::Put { object, place, .. }
+        | ParsedAction::Treat { object, place, .. } => {
             vec![object, place]
         }
-        Act::Slice { object, knife } => vec![object, knife],
-        Act::Plain | Act::Other => Vec::new(),
+        ParsedAction::Slice { object, knife } => vec![object, knife],
+        ParsedAction::Plain | ParsedAction::Other => Vec::new(),
     };
     if let Some(bare) = names.iter().find(|n| !numbered(n)) {
         part("name", bare);
         return ("number_missing", parts);
     }
     let detector = match act {
-        Act::Other => "unknown_action",
-        Act::Plain => "unclear",
-        Act::Slice { object, knife } => {
+        ParsedAction::Other => "unknown_action",
+        ParsedAction::Plain => "unclear",
+        ParsedAction::Slice { object, knife } => {
             part("object", kind(object));
             if known.hand == *knife { "object_not_here" } else { "not_holding" }
         }
-        Act::GoTo(place) => {
+        ParsedAction::GoTo(place) => {
             part("place", kind(place));
             if *place == known.at {
                 "already_there"
@@ -46,17 +52,17 @@ pub(super) fn why(
                 "unknown_place"
             }
         }
-        Act::Open(place) | Act::Close(place) => {
+        ParsedAction::Open(place) | ParsedAction::Close(place) => {
             part("place", kind(place));
             match (act, known.door) {
                 _ if *place != known.at => "not_at_place",
                 (_, Door::None) => "no_door",
-                (Act::Open(_), Door::Open) => "already_open",
-                (Act::Close(_), Door::Closed) => "already_closed",
+                (ParsedAction::Open(_), Door::Open) => "already_open",
+                (ParsedAction::Close(_), Door::Closed) => "already_closed",
                 _ => "unclear",
             }
         }
-        Act::Take { object, place } => {
+        ParsedAction::Take { object, place } => {
             part("object", kind(object));
             part("place", kind(place));
             if !known.hand.is_empty() {
@@ -72,7 +78,7 @@ pub(super) fn why(
                 "object_not_here"
             }
         }
-        Act::Put { object, place, old } => {
+        ParsedAction::Put { object, place, old } => {
             part("object", kind(object));
             part("place", kind(place));
             if known.hand != *object {
@@ -88,13 +94,13 @@ pub(super) fn why(
                 "does_not_fit"
             }
         }
-        Act::Treat { how, object, place } => {
+        ParsedAction::Treat { how, object, place } => {
             part("object", kind(object));
             part("place", kind(place));
             part("how", how.verb());
             treat_fails(*how, object, place, known)
         }
-        Act::Use(lamp) => {
+        ParsedAction::Use(lamp) => {
             part("object", kind(lamp));
             if known.lamp.as_ref().is_some_and(|(l, place)| l == lamp && *place != known.at) {
                 "not_at_place"
@@ -102,7 +108,7 @@ pub(super) fn why(
                 "object_not_here"
             }
         }
-        Act::Examine(what) => {
+        ParsedAction::Examine(what) => {
             part("object", kind(what));
             if is_listed(episode, what) && *what != known.at { "not_at_place" } else { "not_holding" }
         }

@@ -15,7 +15,7 @@ use super::planning;
 use crate::domain::{
     Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Purpose, Reflection, Scope,
 };
-use crate::engine::{Episode, LessonWish, State, Want};
+use crate::engine::{Episode, Intent, LessonCommand, State};
 
 /// The rule behind a Progress lesson.
 const PROGRESS: &str = "progress";
@@ -41,7 +41,7 @@ struct Drawn {
 
 /// The reflections of the symbolic rules after the last step, for these kinds, with the changes of the pool that keep
 /// them. A kind that was reflected on after this step already is left out, so that granting the wants settles it.
-pub fn reflect(state: &State, since: Since, kinds: &[Kind]) -> Vec<Want> {
+pub fn reflect(state: &State, since: Since, kinds: &[Kind]) -> Vec<Intent> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     let notes = notes(episode, since);
     let mut wants = Vec::new();
@@ -142,11 +142,11 @@ fn keep(
     drawn: Vec<Drawn>,
     since: Since,
     again: &[String],
-) -> Vec<Want> {
+) -> Vec<Intent> {
     let (mut items, mut wishes) = (Vec::new(), Vec::new());
     for lesson in drawn {
         let Some(wish) = wish(state, kind, &lesson) else { continue };
-        let recurs = matches!(wish, LessonWish::Recur { .. });
+        let recurs = matches!(wish, LessonCommand::Recur { .. });
         if recurs && (since == Since::Begin || again.contains(&lesson.rule)) {
             continue;
         }
@@ -156,7 +156,7 @@ fn keep(
             evidence: lesson.evidence,
             moment: None,
         });
-        wishes.push(Want::Lesson(wish));
+        wishes.push(Intent::Lesson(wish));
     }
     if items.is_empty() {
         return Vec::new();
@@ -176,15 +176,15 @@ fn keep(
         prompt_edited: false,
         seq: crate::domain::Seq::default(),
     };
-    std::iter::once(Want::Reflect(Box::new(reflection))).chain(wishes).collect()
+    std::iter::once(Intent::Reflect(Box::new(reflection))).chain(wishes).collect()
 }
 
 /// The change of the pool for a drawn lesson: a new lesson, a recurrence, or new words for Progress.
-fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonWish> {
+fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonCommand> {
     for lesson in state.pool.of_rule(kind, &drawn.rule) {
         let ended = lesson.status == LessonStatus::Retired;
         if drawn.scope != Scope::Episode {
-            return (!ended).then(|| LessonWish::Recur { id: lesson.id.clone() });
+            return (!ended).then(|| LessonCommand::Recur { id: lesson.id.clone() });
         }
         if ended || lesson.learnt_at.0 != state.episode.as_ref().map_or(0, |e| e.number) {
             continue;
@@ -194,13 +194,13 @@ fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonWish> {
             return None;
         }
         if lesson.status != LessonStatus::Pinned && drawn.rule == PROGRESS {
-            return Some(LessonWish::Edit { id: lesson.id.clone(), text: drawn.text.clone() });
+            return Some(LessonCommand::Edit { id: lesson.id.clone(), text: drawn.text.clone() });
         }
     }
     if let Some(id) = same_words(state, kind, &drawn.text) {
-        return (drawn.scope != Scope::Episode).then_some(LessonWish::Recur { id });
+        return (drawn.scope != Scope::Episode).then_some(LessonCommand::Recur { id });
     }
-    Some(LessonWish::Add {
+    Some(LessonCommand::Add {
         kind,
         scope: drawn.scope,
         text: drawn.text.clone(),

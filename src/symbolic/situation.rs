@@ -3,7 +3,7 @@
 //! from the tally.
 
 use super::goal::Goal;
-use super::words::{Act, Door, Said, kind};
+use super::words::{Door, ParsedAction, ParsedObservation, kind};
 use crate::domain::{Note, NoteKind};
 use crate::engine::Episode;
 use std::collections::BTreeMap;
@@ -43,9 +43,15 @@ impl Situation {
     }
 
     /// What is known after one more answer.
-    pub(super) fn after(&self, act: &Act, said: &Said, goal: Option<&Goal>, step: u32) -> Self {
+    pub(super) fn after(
+        &self,
+        act: &ParsedAction,
+        said: &ParsedObservation,
+        goal: Option<&Goal>,
+        step: u32,
+    ) -> Self {
         let mut now = self.clone();
-        if let (Some(old), Act::GoTo(place)) = (said.arrived, act) {
+        if let (Some(old), ParsedAction::GoTo(place)) = (said.arrived, act) {
             now.old_words = Some(old);
             now.at.clone_from(place);
             now.door = Door::None;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::{Kind, LessonStatus, NoteKind, SettingOrigin};
-use crate::engine::{Command, LessonWish, State};
+use crate::engine::{Command, LessonCommand, State};
 use crate::method::fixture::{House, Play, spec};
 use proptest::prelude::*;
 
@@ -220,7 +220,7 @@ fn equal_lessons_recur_and_a_deleted_one_stays_away() {
         (Some("Go to a place before you act on it."), 1)
     );
     assert_eq!(run.state().pool.len(), 1);
-    run.command(Command::Lesson(LessonWish::Status { id: lesson.id, status: LessonStatus::Retired }));
+    run.command(Command::Lesson(LessonCommand::Status { id: lesson.id, status: LessonStatus::Retired }));
     run.script(&mut house, &["look", "open microwave 1"]);
     assert_eq!(run.state().pool.of(Kind::Error).count(), 0);
 }
@@ -229,7 +229,7 @@ fn equal_lessons_recur_and_a_deleted_one_stays_away() {
 fn a_sentence_that_a_person_typed_is_not_said_twice() {
     let mut house = House::kitchen(HEAT);
     let mut run = Play::new(spec("omnireflect", &[("kitchen-1", "")]));
-    run.command(Command::Lesson(LessonWish::add(
+    run.command(Command::Lesson(LessonCommand::add(
         Kind::Error,
         crate::domain::Scope::Environment,
         crate::domain::LessonText::plain("go to a place before you act on it"),

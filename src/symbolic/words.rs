@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// An action as it was meant. Names may lack their number, or name what is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum ParsedAction {
     GoTo(String),
     Open(String),
     Close(String),
@@ -40,7 +40,7 @@ pub(super) enum Act {
 
 /// An answer as far as it changes what is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ParsedObservation {
     /// `You arrive at ...`; holds whether the words were those of 2.1.1 (a location, not the place).
     pub(super) arrived: Option<bool>,
     /// A place whose contents or closed door were described, and how.
@@ -114,41 +114,41 @@ impl Forms {
 }
 
 /// Reads an action.
-pub(super) fn act(action: &str) -> Act {
+pub(super) fn act(action: &str) -> ParsedAction {
     let action = action.trim();
     if matches!(action, "look" | "inventory" | "help" | "check valid actions") {
-        return Act::Plain;
+        return ParsedAction::Plain;
     }
-    let Some(forms) = FORMS.as_ref() else { return Act::Other };
+    let Some(forms) = FORMS.as_ref() else { return ParsedAction::Other };
     let owned = |m: Option<regex::Match<'_>>| m.map(|m| m.as_str().to_owned()).unwrap_or_default();
     for (verb, make) in [
-        ("go to ", Act::GoTo as fn(String) -> Act),
-        ("open ", Act::Open),
-        ("close ", Act::Close),
-        ("use ", Act::Use),
-        ("examine ", Act::Examine),
+        ("go to ", ParsedAction::GoTo as fn(String) -> ParsedAction),
+        ("open ", ParsedAction::Open),
+        ("close ", ParsedAction::Close),
+        ("use ", ParsedAction::Use),
+        ("examine ", ParsedAction::Examine),
     ] {
         if let Some(name) = action.strip_prefix(verb) {
-            return if one_name(name) { make(name.trim().to_owned()) } else { Act::Other };
+            return if one_name(name) { make(name.trim().to_owned()) } else { ParsedAction::Other };
         }
     }
     if let Some(c) = forms.take.captures(action) {
-        return Act::Take { object: owned(c.get(1)), place: owned(c.get(2)) };
+        return ParsedAction::Take { object: owned(c.get(1)), place: owned(c.get(2)) };
     }
     if let Some(c) = forms.put.captures(action) {
         let old = c.get(1).is_some();
         let (object, place) = if old { (c.get(2), c.get(3)) } else { (c.get(4), c.get(5)) };
-        return Act::Put { object: owned(object), place: owned(place), old };
+        return ParsedAction::Put { object: owned(object), place: owned(place), old };
     }
     if let Some(c) = forms.slice.captures(action) {
-        return Act::Slice { object: owned(c.get(1)), knife: owned(c.get(2)) };
+        return ParsedAction::Slice { object: owned(c.get(1)), knife: owned(c.get(2)) };
     }
     if let Some(c) = forms.treat.captures(action)
         && let Some(how) = Treatment::of(c.get(1).map_or("", |m| m.as_str()))
     {
-        return Act::Treat { how, object: owned(c.get(2)), place: owned(c.get(3)) };
+        return ParsedAction::Treat { how, object: owned(c.get(2)), place: owned(c.get(3)) };
     }
-    Act::Other
+    ParsedAction::Other
 }
 
 /// Whether this is one name and nothing beside it. `examine mug 1 with desklamp 1` is no action in any generation, though
@@ -159,8 +159,8 @@ fn one_name(text: &str) -> bool {
 }
 
 /// Reads an answer.
-pub(super) fn said(text: &str) -> Said {
-    let mut said = Said::default();
+pub(super) fn said(text: &str) -> ParsedObservation {
+    let mut said = ParsedObservation::default();
     let Some(forms) = FORMS.as_ref() else { return said };
     let pair = |c: &regex::Captures<'_>, a: usize, b: usize| {
         Some((c.get(a)?.as_str().to_owned(), c.get(b)?.as_str().to_owned()))

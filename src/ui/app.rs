@@ -2,12 +2,12 @@
 
 mod beside;
 
+use super::context::{Context, FrameInput};
 use super::glyphs::{self, Glyphs};
+use super::host_services::HostServices;
 use super::keymap::Keymap;
-use super::look::{Look, Moment};
 use super::model::{Cursor, Hint, Model, Tone};
 use super::msg::{Msg, Request};
-use super::outside::Outside;
 use super::overlay::Answer;
 use super::signals::Signals;
 use super::terminal::Screen;
@@ -55,7 +55,7 @@ pub struct Options {
     /// What is shown opens at this moment.
     pub at: Cursor,
     /// Editor, files, reports; none: these keys say that there is none.
-    pub outside: Option<Outside>,
+    pub outside: Option<HostServices>,
     /// The command that takes the session up again; none where nothing can be taken up.
     pub resume: Option<String>,
     /// The templates that the next prompt would be made of; none where they are not known.
@@ -99,7 +99,7 @@ struct App {
     handle: Handle,
     options: Options,
     model: Model,
-    moment: Moment,
+    moment: FrameInput,
     scratch: Scratch,
     screen: Screen,
     /// The number of the search that is wanted; an older one stops.
@@ -124,7 +124,7 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     };
     model.hint = if options.hints { Hint::Step } else { Hint::None };
     model.size = crossterm::terminal::size().unwrap_or((80, 24));
-    let (moment, scratch) = (Moment::default(), Scratch::default());
+    let (moment, scratch) = (FrameInput::default(), Scratch::default());
     let search = Arc::default();
     match (App { handle, options, model, moment, scratch, screen, search }).run().await {
         // What is written to a terminal that has gone fails before anything else says so.
@@ -142,7 +142,7 @@ pub(super) fn is_gone(error: &io::Error) -> bool {
 impl App {
     async fn run(mut self) -> io::Result<Exit> {
         let mut events = EventStream::new();
-        let mut news = self.handle.store.news();
+        let mut news = self.handle.store.changes();
         let mut signals = Signals::new()?;
         let (tell, mut told) = mpsc::channel::<Answer>(4);
         self.moment.refresh(&self.handle.store, self.model.cursor);
@@ -381,8 +381,8 @@ impl App {
     }
 }
 
-fn look<'a>(handle: &'a Handle, options: &'a Options, moment: &'a Moment) -> Look<'a> {
-    Look {
+fn look<'a>(handle: &'a Handle, options: &'a Options, moment: &'a FrameInput) -> Context<'a> {
+    Context {
         store: &handle.store,
         moment,
         now: Instant::now().into_std(),

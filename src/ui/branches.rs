@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 /// One branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Twig {
+pub struct BranchInfo {
     /// Which.
     pub id: BranchId,
     /// The one it left; none: the session's first.
@@ -36,7 +36,7 @@ pub struct Twig {
 
 /// A change of what people call a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Relabel {
+pub enum BranchEdit {
     /// Another name.
     Name(String),
     /// Another note.
@@ -47,9 +47,9 @@ pub enum Relabel {
 
 /// A branch in its place in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limb<'t> {
+pub struct TreeRow<'t> {
     /// The branch.
-    pub twig: &'t Twig,
+    pub twig: &'t BranchInfo,
     /// For each level from the root on, whether the line beside it goes on below; the last one is the branch's own.
     pub lines: u32,
     /// How many levels below the root it hangs.
@@ -58,23 +58,23 @@ pub struct Limb<'t> {
 
 /// A row of the tree that is kept: a branch by its place in the list it was made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hung {
+pub struct TreeIndex {
     /// The branch's place.
     pub twig: usize,
-    /// As [`Limb::lines`].
+    /// As [`TreeRow::lines`].
     pub lines: u32,
-    /// As [`Limb::depth`].
+    /// As [`TreeRow::depth`].
     pub depth: u8,
 }
 
-impl Twig {
+impl BranchInfo {
     /// What it is called: its name, else its id.
     pub fn called(&self) -> &str {
         if self.name.is_empty() { &self.id.0 } else { &self.name }
     }
 }
 
-impl Limb<'_> {
+impl TreeRow<'_> {
     /// Whether the line at a level goes on below this row.
     pub fn goes_on(&self, level: u8) -> bool {
         self.lines >> level.min(31) & 1 == 1
@@ -84,9 +84,10 @@ impl Limb<'_> {
 /// The branches in the order of the tree: each below its parent, those of one parent in the order in which they left it.
 /// Archived ones are left out unless they are wanted, or others that are shown hang on them. Total: branches that hang on
 /// nothing stand at the end.
-pub fn hung(twigs: &[Twig], archived: bool) -> Vec<Hung> {
+pub fn hung(twigs: &[BranchInfo], archived: bool) -> Vec<TreeIndex> {
     let place: HashMap<&BranchId, usize> = twigs.iter().enumerate().map(|(at, t)| (&t.id, at)).collect();
-    let parent = |t: &Twig| t.parent.as_ref().filter(|p| **p != t.id).and_then(|p| place.get(p)).copied();
+    let parent =
+        |t: &BranchInfo| t.parent.as_ref().filter(|p| **p != t.id).and_then(|p| place.get(p)).copied();
     let mut roots = Vec::new();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); twigs.len()];
     for (at, twig) in twigs.iter().enumerate() {
@@ -109,14 +110,14 @@ pub fn hung(twigs: &[Twig], archived: bool) -> Vec<Hung> {
 }
 
 /// Hangs each branch below its parent. What hangs on itself, by a detour, is reached from no root and left out.
-fn hang(children: &[Vec<usize>], roots: &[usize]) -> Vec<Hung> {
+fn hang(children: &[Vec<usize>], roots: &[usize]) -> Vec<TreeIndex> {
     /// Deeper ones are drawn at this level; a session of a person hardly gets there.
     const DEEPEST: u8 = 24;
     let mut limbs = Vec::new();
     // The last one is the next: those of one parent are pushed from the last to the first.
     let mut due: Vec<(usize, u8, u32)> = roots.iter().rev().map(|at| (*at, 0, 0)).collect();
     while let Some((at, depth, lines)) = due.pop() {
-        limbs.push(Hung { twig: at, lines, depth });
+        limbs.push(TreeIndex { twig: at, lines, depth });
         let depth = (depth + 1).min(DEEPEST);
         for (nth, child) in children[at].iter().rev().enumerate() {
             let lines = if nth > 0 { lines | 1 << depth } else { lines & !(1 << depth) };
@@ -130,13 +131,13 @@ fn hang(children: &[Vec<usize>], roots: &[usize]) -> Vec<Hung> {
 mod tests {
     use super::*;
 
-    fn tree(twigs: &[Twig], archived: bool) -> Vec<Limb<'_>> {
+    fn tree(twigs: &[BranchInfo], archived: bool) -> Vec<TreeRow<'_>> {
         let rows = hung(twigs, archived).into_iter();
-        rows.map(|Hung { twig, lines, depth }| Limb { twig: &twigs[twig], lines, depth }).collect()
+        rows.map(|TreeIndex { twig, lines, depth }| TreeRow { twig: &twigs[twig], lines, depth }).collect()
     }
 
-    fn twig(id: &str, parent: Option<&str>, at: u64, archived: bool) -> Twig {
-        Twig {
+    fn twig(id: &str, parent: Option<&str>, at: u64, archived: bool) -> BranchInfo {
+        BranchInfo {
             id: BranchId(id.to_owned()),
             parent: parent.map(|p| BranchId(p.to_owned())),
             at: Seq(at),
@@ -153,7 +154,7 @@ mod tests {
         }
     }
 
-    fn told(twigs: &[Twig], archived: bool) -> Vec<String> {
+    fn told(twigs: &[BranchInfo], archived: bool) -> Vec<String> {
         tree(twigs, archived).iter().map(|l| format!("{}{}", " ".repeat(l.depth.into()), l.twig.id)).collect()
     }
 
@@ -194,7 +195,7 @@ mod tests {
         // A line of half of them, and as many on one: neither the stack nor the time may grow with what was known before.
         let name = |n: usize| format!("b{n}");
         let of = |n: usize| if n < 20_000 { name(n - 1) } else { name(0) };
-        let all: Vec<Twig> = (0..40_000)
+        let all: Vec<BranchInfo> = (0..40_000)
             .map(|n| twig(&name(n), (n > 0).then(|| of(n)).as_deref(), n as u64, n % 3 == 1))
             .collect();
         let begun = std::time::Instant::now();

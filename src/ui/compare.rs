@@ -1,6 +1,6 @@
 //! What is compared, and the work of it, which is done on a thread of its own: states are brought back for it.
 
-use super::Outside;
+use super::HostServices;
 use crate::driver::Store;
 use crate::prompt::render;
 use crate::timeline::compare::{Before, Comparison, Side, counterpart};
@@ -55,7 +55,7 @@ impl<T> fmt::Debug for Shared<T> {
 /// In words, where one of them cannot be had.
 pub fn compare(
     here: &Arc<Store>,
-    outside: Option<&Outside>,
+    outside: Option<&HostServices>,
     a: &Place,
     b: &Place,
 ) -> Result<Shared<Comparison>, String> {
@@ -80,7 +80,7 @@ pub fn before(of: &Comparison, row: usize) -> Result<Shared<Before>, String> {
     of.before(row, render).map(|b| Shared(Arc::new(b)))
 }
 
-fn store(here: &Arc<Store>, outside: Option<&Outside>, place: &Place) -> Result<Arc<Store>, String> {
+fn store(here: &Arc<Store>, outside: Option<&HostServices>, place: &Place) -> Result<Arc<Store>, String> {
     if place.session.is_none() && place.branch.as_ref().is_none_or(|b| *b == here.branch().0) {
         return Ok(here.clone());
     }

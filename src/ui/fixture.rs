@@ -1,17 +1,17 @@
 //! A plausible session for tests and benchmarks: real events, folded into a real store. No method and no world is
 //! behind it; the words are what such an episode could say.
 
-mod kitchen;
 mod learnt;
+mod sample_session;
 
-pub use kitchen::kitchen;
-use kitchen::{INTRO, PLACES, at, task};
 pub use learnt::{fcrf, planned, reflexion, summary, sweet_sour};
+pub use sample_session::sample_session;
+use sample_session::{INTRO, PLACES, at, task};
 
 use crate::domain::{
-    Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Fate, Item, Kind,
-    LessonId, LessonOp, LessonOrigin, LessonText, Limits, Note, NoteKind, Origin, PromptRecord, Reflection,
-    RunSpec, Scope, SegmentRecord, Seq, ShownAs, Speaker, Turn, Usage,
+    Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Item, Kind, LessonId,
+    LessonOp, LessonOrigin, LessonText, Limits, Note, NoteKind, Origin, PromptRecord, Reflection, RunSpec,
+    Scope, SegmentRecord, Seq, ShownAs, Speaker, StepResult, ThoughtDisposition, Usage,
 };
 use crate::driver::Store;
 use crate::engine::{Cause, Envelope, Event, PauseReason, State};
@@ -99,7 +99,7 @@ impl Fixture {
         };
         self.write(Cause::Policy, event);
         let shown = json!({"receptacles": PLACES});
-        let turn = Turn { observation: INTRO.to_owned(), valid: true, shown, ..Turn::default() };
+        let turn = StepResult { observation: INTRO.to_owned(), valid: true, shown, ..StepResult::default() };
         let goal = "put a hot apple in the fridge".to_owned();
         self.write(Cause::World, Event::WorldReset { call, turn: Box::new(turn), seen: None, goal });
         self
@@ -176,19 +176,19 @@ impl Fixture {
             rule: None,
             by,
             shown_as: ShownAs::Own,
-            fate: Fate::Kept,
+            fate: ThoughtDisposition::Kept,
         };
         let call = self.call();
         let event = Event::ActionTaken { step: self.step, call: Some(call), executed, list: false };
         self.write(if by == By::Person { Cause::Person } else { Cause::Policy }, event);
         let gained = progress > self.progress;
         self.progress = progress;
-        let turn = Turn {
+        let turn = StepResult {
             observation: observation.to_owned(),
             progress,
             valid: observation != "Nothing happens.",
             shown,
-            ..Turn::default()
+            ..StepResult::default()
         };
         let step = self.step;
         self.write(
@@ -318,7 +318,7 @@ fn note(detector: &str, kind: NoteKind, evidence: &str) -> Note {
 
 /// A session of at least this many events: one long episode after a short one.
 pub fn long(events: u64) -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     f.end(false, EndReason::StepLimit);
     f.begin();
     let mut turn = 0_u32;

@@ -1,6 +1,6 @@
 //! What the screen itself knows. All else it reads from the state.
 
-use super::branches::Twig;
+use super::branches::BranchInfo;
 use super::lane::Lane;
 use super::layout::{Arrangement, Pane};
 use super::mark::Marks;
@@ -145,15 +145,15 @@ pub struct Model {
     /// The branch that was followed before.
     pub left: Option<BranchId>,
     /// The session's branches, as they were read last.
-    pub twigs: Arc<[Twig]>,
+    pub twigs: Arc<[BranchInfo]>,
     /// Episode and step of the difference that was shown.
     pub differed: Option<(u32, u32)>,
     /// The last event when a step was asked for; none: no step was, or it was refused.
     pub asked: Option<Seq>,
     /// Steps that were asked for while one was under way.
-    pub owed: u8,
+    pub queued_steps: u8,
     /// Episode and answered steps for which the line of a person who plays was opened.
-    pub lined: Option<(u32, u32)>,
+    pub prompted_step: Option<(u32, u32)>,
     /// The summary that was shown of itself when it began to wait, by its event.
     pub summed: Option<Seq>,
     /// The person was asked whether the episode is to end.
@@ -203,7 +203,7 @@ impl Model {
     /// What the branch that is followed is called, where the session has more than one.
     pub fn called(&self) -> Option<&str> {
         let id = self.branch.as_ref().filter(|id| self.twigs.len() > 1 || **id != BranchId::trunk())?;
-        Some(self.twigs.iter().find(|t| t.id == *id).map_or(id.0.as_str(), Twig::called))
+        Some(self.twigs.iter().find(|t| t.id == *id).map_or(id.0.as_str(), BranchInfo::called))
     }
 
     /// The cursor stands in the past.

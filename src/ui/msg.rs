@@ -1,11 +1,11 @@
 //! What reaches the update, and what the update wants from the outside.
 
-use super::branches::Relabel;
+use super::branches::BranchEdit;
 use super::compare::{Place, Shared};
 use super::mark::Marks;
 use super::model::Cursor;
 use super::overlay::{Answer, Draft};
-use crate::domain::{Asked, BranchId, LessonId, Seq};
+use crate::domain::{BranchId, LessonId, ModelRole, Seq};
 use crate::driver::Fork;
 use crate::engine::Command;
 use crate::timeline::compare::Comparison;
@@ -58,7 +58,7 @@ pub enum Request {
     /// List the sessions there are; the answer goes to the topmost overlay.
     Sessions,
     /// Ask the server of a role for its models; the answer goes to the topmost overlay.
-    Models(Asked),
+    Models(ModelRole),
     /// Ask what can be compared beside the session's own episodes; the answer goes to the topmost overlay.
     Others,
     /// Bring two episodes and put them side by side; the answer goes to the topmost overlay.
@@ -108,7 +108,7 @@ pub enum Request {
     /// Read the branches anew; the answer goes to the screen and to the topmost overlay.
     Branches,
     /// Call a branch otherwise.
-    Relabel(BranchId, Relabel),
+    Relabel(BranchId, BranchEdit),
     /// Stop at these marks from now on.
     Marks(Marks),
     /// Do an action of the main screen by its name, as the palette does.

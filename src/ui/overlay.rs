@@ -1,7 +1,7 @@
 //! What lies over the panes: help, palette, boxes. The topmost takes the keys; `q` and Esc close it.
 //!
-//! An overlay holds its own state, reads everything else from [`Look`], and answers with a [`Reaction`]. It sends
-//! nothing itself: what it wants goes into [`Reaction::requests`], so that every wish passes through one place.
+//! An overlay holds its own state, reads everything else from [`Context`], and answers with a [`Response`]. It sends
+//! nothing itself: what it wants goes into [`Response::requests`], so that every wish passes through one place.
 
 mod action_box;
 mod action_line;
@@ -18,13 +18,13 @@ mod fork;
 pub(crate) mod fuzzy;
 mod help;
 mod line_box;
-mod made;
 mod marks;
 mod model_box;
 mod named;
 mod palette;
 mod preview;
 mod prompt;
+mod row_cache;
 mod runs;
 mod search;
 mod step;
@@ -56,17 +56,17 @@ pub use summary::Summary;
 
 pub(crate) use super::update::{after, place};
 
-use super::branches::Twig;
+use super::branches::BranchInfo;
 use super::canvas::Canvas;
 use super::compare::{Place, Shared};
+use super::context::Context;
 use super::find::{Hit, Progress};
+use super::host_services::ModelList;
 use super::keymap::{Action, Mode};
-use super::look::Look;
 use super::model::{Focus, Model};
 use super::msg::{Request, ThenAt};
-use super::outside::ModelList;
 use super::update::{chosen_lesson, kind_to_type};
-use crate::domain::{Asked, Autonomy, Kind, LessonId};
+use crate::domain::{Autonomy, Kind, LessonId, ModelRole};
 use crate::driver::{Accepted, Fork};
 use crate::text::truncate;
 use crate::timeline::compare::{Before, Comparison};
@@ -93,14 +93,14 @@ pub enum Answer {
     /// The models of a role's server, or why they cannot be had.
     Models {
         /// The role.
-        asked: Asked,
+        asked: ModelRole,
         /// The models.
         listed: Result<ModelList, String>,
     },
     /// The text as the editor left it; none when nothing was saved.
     Edited(Option<String>),
     /// The session's branches, or why they cannot be read or called otherwise.
-    Branches(Result<Arc<[Twig]>, String>),
+    Branches(Result<Arc<[BranchInfo]>, String>),
     /// Places that were found in other episodes.
     Found {
         /// The words they were looked for with.
@@ -134,7 +134,7 @@ pub enum Answer {
 
 /// What an overlay makes of a key.
 #[derive(Debug, Default, PartialEq)]
-pub struct Reaction {
+pub struct Response {
     /// What it wants from the outside, in order.
     pub requests: Vec<Request>,
     /// It is done and goes away. Requests are carried out after it has gone.
@@ -150,50 +150,50 @@ pub trait Overlay: Send {
     fn mode(&self) -> Mode;
 
     /// A key to which the keymap gives a meaning in this mode. `Action::Close` is answered by going away.
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction;
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response;
 
     /// A key to which the keymap gives none: typing.
-    fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
         let _ = (key, look);
-        Reaction::default()
+        Response::default()
     }
 
     /// Text was pasted. A paste never saves or runs anything.
-    fn paste(&mut self, text: &str, look: &Look<'_>) -> Reaction {
+    fn paste(&mut self, text: &str, look: &Context<'_>) -> Response {
         let _ = (text, look);
-        Reaction::default()
+        Response::default()
     }
 
     /// The mouse did something.
-    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
         let _ = (event, look);
-        Reaction::default()
+        Response::default()
     }
 
     /// What it asked for is here.
-    fn answer(&mut self, answer: Answer, look: &Look<'_>) -> Reaction {
+    fn answer(&mut self, answer: Answer, look: &Context<'_>) -> Response {
         let _ = (answer, look);
-        Reaction::default()
+        Response::default()
     }
 
     /// What it was about is no longer there, so that it would draw nothing; it goes away unasked.
-    fn stale(&self, look: &Look<'_>) -> bool {
+    fn stale(&self, look: &Context<'_>) -> bool {
         let _ = look;
         false
     }
 
     /// Rows at the lower edge of the screen, the footer's among them, that it lies on while the panes above are read; 0: it
     /// lies in the middle. The panes of steps end above them.
-    fn covers(&self, look: &Look<'_>, screen: Rect) -> u16 {
+    fn covers(&self, look: &Context<'_>, screen: Rect) -> u16 {
         let _ = (look, screen);
         0
     }
 
     /// Draws it over the panes; it chooses its own place in the screen it is given.
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>);
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>);
 }
 
-impl Reaction {
+impl Response {
     /// It goes away and wants nothing.
     pub fn close() -> Self {
         Self { requests: Vec::new(), close: true }
@@ -230,21 +230,21 @@ pub(crate) fn stepped(at: usize, by: isize, all: usize) -> usize {
 }
 
 /// Keys that move in rows and close; the rest is nothing.
-pub(crate) fn scrolled(scroll: &window::Scroll, action: Action) -> Reaction {
+pub(crate) fn scrolled(scroll: &window::Scroll, action: Action) -> Response {
     match action {
-        Action::Close => return Reaction::close(),
+        Action::Close => return Response::close(),
         // What was not drawn yet has an end, too.
         Action::Live => scroll.to(usize::MAX),
         other => scroll.by(moved(other, scroll.page()).unwrap_or(0)),
     }
-    Reaction::default()
+    Response::default()
 }
 
 /// The overlay an action of the main screen opens, or in words why there is nothing to open.
 ///
 /// # Errors
 /// A sentence for the person.
-pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Overlay>, String> {
+pub fn open(action: Action, model: &Model, look: &Context<'_>) -> Result<Box<dyn Overlay>, String> {
     let head = &look.moment.head;
     let key = |a: Action| look.keymap.label(a).unwrap_or_else(|| a.name().to_owned());
     // Where nothing can be added, nobody is told how.
@@ -275,7 +275,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         Action::Override => {
             let plays = head.autonomy == Autonomy::Human;
             let step = head.awaiting();
-            if head.troubled(Asked::Actor) {
+            if head.troubled(ModelRole::Actor) {
                 return Ok(Box::new(ActionBox::new(head, None, true).after_failure()));
             }
             if head.unasked() {
@@ -303,7 +303,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
         }
         Action::Model => Box::new(ModelBox::model(model.models.clone(), look)),
         Action::Recorded => {
-            if !head.undecided(Asked::Actor) && !head.undecided(Asked::Mentor) {
+            if !head.undecided(ModelRole::Actor) && !head.undecided(ModelRole::Mentor) {
                 return Err(
                     "no call to a model has failed or was broken off; a recorded reply takes the place of one that did"
                         .to_owned(),
@@ -346,7 +346,7 @@ pub fn open(action: Action, model: &Model, look: &Look<'_>) -> Result<Box<dyn Ov
 /// The editor over the lesson with which a branch begins: a new one, or one of the moment shown.
 pub(super) fn teach(
     model: &Model,
-    look: &Look<'_>,
+    look: &Context<'_>,
     fork: Fork,
     of: Option<&LessonId>,
 ) -> Option<Box<dyn Overlay>> {
@@ -359,7 +359,7 @@ pub(super) fn teach(
 }
 
 /// The editor over a lesson, with what was typed before and not saved.
-fn editor(model: &Model, look: &Look<'_>, before: Draft, number: u32) -> Editor {
+fn editor(model: &Model, look: &Context<'_>, before: Draft, number: u32) -> Editor {
     let kept = model.drafts.iter().find(|d| d.of == before.of).cloned();
     Editor::new(&kept.unwrap_or_else(|| before.clone()), before, &look.kinds(), number)
 }

@@ -1,9 +1,9 @@
 //! The screen on a plausible session: pictures, hostile text, every size.
 
-use super::fixture::{Fixture, kitchen};
+use super::context::{Context, FrameInput};
+use super::fixture::{Fixture, sample_session};
 use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
-use super::look::{Look, Moment};
 use super::model::Model;
 use super::msg::{Msg, Request};
 use super::theme::Theme;
@@ -42,8 +42,8 @@ impl Stage {
     }
 
     /// The states the screen shows.
-    pub(super) fn moment(&self) -> Moment {
-        Moment::of(&self.fixture.store, &self.model)
+    pub(super) fn moment(&self) -> FrameInput {
+        FrameInput::of(&self.fixture.store, &self.model)
     }
 
     /// Presses a key by its name, and says what the outside is asked for.
@@ -53,7 +53,7 @@ impl Stage {
 
     pub(super) fn tell(&mut self, msg: Msg) -> Vec<Request> {
         let moment = self.moment();
-        let look = Look {
+        let look = Context {
             store: &self.fixture.store,
             moment: &moment,
             now: self.now,
@@ -68,7 +68,7 @@ impl Stage {
         let (width, height) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
         let moment = self.moment();
-        let look = Look {
+        let look = Context {
             store: &self.fixture.store,
             moment: &moment,
             now: self.now,
@@ -202,7 +202,7 @@ fn pictures() {
     std::fs::create_dir_all(&folder).unwrap();
     for theme in ["default", "light", "dark"] {
         for (w, h) in SIZES {
-            let mut stage = Stage::new(kitchen(), w, h);
+            let mut stage = Stage::new(sample_session(), w, h);
             stage.theme = Theme::parse(theme, Theme::shipped(theme).unwrap(), &|_| None).0;
             std::fs::write(folder.join(format!("{theme}-{w}x{h}.ans")), escapes(&stage.draw())).unwrap();
         }

@@ -18,16 +18,16 @@ pub(crate) use lesson::{advice_kind, chosen as chosen_lesson, kind_to_type};
 pub(crate) use news::ended;
 pub use undo::Labels;
 
-use self::news::{hear, obey};
+use self::news::{dismiss_hint, hear};
 use self::refusal::{acts_on_the_present, only_read, wants_a_driver};
+use super::context::Context;
 use super::keymap::Action;
-use super::look::Look;
 use super::model::{Cursor, Focus, Model, Tone};
 use super::msg::{Msg, Request};
-use super::overlay::{self, Reaction};
+use super::overlay::{self, Response};
 use super::view::Scratch;
 use crate::domain::{Autonomy, EndReason, Kind};
-use crate::engine::{Command, LessonWish, Pace};
+use crate::engine::{Command, LessonCommand, Pace};
 use crossterm::event::KeyEventKind;
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ use std::time::Duration;
 const TWICE: Duration = Duration::from_secs(2);
 
 /// Handles a message. What the outside must do is returned, in order.
-pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -> Vec<Request> {
+pub fn update(model: &mut Model, look: &Context<'_>, scratch: &Scratch, msg: Msg) -> Vec<Request> {
     model.expire(look.now);
     // What has nothing left to show takes no key either.
     let there = model.overlays.len();
@@ -79,7 +79,7 @@ pub fn update(model: &mut Model, look: &Look<'_>, scratch: &Scratch, msg: Msg) -
 }
 
 /// Carries out what concerns the screen itself and keeps the rest.
-fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<Request>) -> Vec<Request> {
+fn settle(model: &mut Model, look: &Context<'_>, scratch: &Scratch, requests: Vec<Request>) -> Vec<Request> {
     let mut rest = Vec::new();
     for request in requests {
         if let Some(kind) = added_kind(&request).filter(|_| !look.reading()) {
@@ -158,9 +158,9 @@ fn settle(model: &mut Model, look: &Look<'_>, scratch: &Scratch, requests: Vec<R
 }
 
 /// Lets the topmost overlay react, and takes it away when it is done.
-fn over(model: &mut Model, react: impl FnOnce(&mut Box<dyn overlay::Overlay>) -> Reaction) -> Vec<Request> {
+fn over(model: &mut Model, react: impl FnOnce(&mut Box<dyn overlay::Overlay>) -> Response) -> Vec<Request> {
     let Some(top) = model.overlays.last_mut() else { return Vec::new() };
-    let Reaction { requests, close } = react(top);
+    let Response { requests, close } = react(top);
     if close {
         let gone = model.overlays.pop();
         if requests.iter().any(|r| matches!(r, Request::Fork(_))) {
@@ -171,7 +171,7 @@ fn over(model: &mut Model, react: impl FnOnce(&mut Box<dyn overlay::Overlay>) ->
 }
 
 /// An action of the main screen.
-fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) -> Vec<Request> {
+fn act(model: &mut Model, look: &Context<'_>, scratch: &Scratch, action: Action) -> Vec<Request> {
     let state = &look.moment.head;
     if look.reading() && wants_a_driver(action) {
         only_read(model, look);
@@ -181,7 +181,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
     if model.past() && (acts_on_the_present(action) || action == Action::AddLesson || story) {
         return fork::offer(model, look, action);
     }
-    obey(model, action);
+    dismiss_hint(model, action);
     let send = |command| vec![Request::Send(command)];
     match action {
         _ if turn::summary_is_due(model, look, action) => opened(model, look, Action::Summary),
@@ -227,7 +227,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
         Action::MoveUp => lesson::shift(model, look, -1),
         Action::MoveDown => lesson::shift(model, look, 1),
         Action::AskAgain | Action::Retry if look.halted().is_some() => vec![Request::RetryWrite],
-        Action::AskAgain if state.trouble.is_some() || state.divergence.is_some() => send(Command::Retry),
+        Action::AskAgain if state.failed_call.is_some() || state.divergence.is_some() => send(Command::Retry),
         Action::AskAgain if ended(look).is_some() => again(model, look),
         Action::AskAgain => send(Command::AskAgain),
         Action::Retry => send(Command::Retry),
@@ -318,7 +318,7 @@ fn act(model: &mut Model, look: &Look<'_>, scratch: &Scratch, action: Action) ->
 }
 
 /// Opens the overlay of an action.
-fn opened(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
+fn opened(model: &mut Model, look: &Context<'_>, action: Action) -> Vec<Request> {
     if action == Action::Breaks && look.reading() && look.moment.head.stops.all.is_empty() {
         only_read(model, look);
         return Vec::new();
@@ -358,7 +358,7 @@ fn close(model: &mut Model) -> Vec<Request> {
 }
 
 /// Ctrl-C: breaks the calls off and pauses; twice within two seconds it quits.
-fn cancel(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+fn cancel(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     let again = model.interrupted.is_some_and(|at| look.now.saturating_duration_since(at) <= TWICE);
     if again {
         return vec![Request::Quit];
@@ -377,7 +377,7 @@ fn cancel(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
 }
 
 /// Plays the task of the listed episode once more.
-fn again(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+fn again(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     let Some(episode) = look.episode() else {
         model.say("there is no task to play again", Tone::Refused, look.now);
         return Vec::new();
@@ -399,12 +399,12 @@ fn added_kind(request: &Request) -> Option<Kind> {
         _ => return None,
     };
     commands.iter().find_map(|command| match command {
-        Command::Lesson(LessonWish::Add { kind, .. } | LessonWish::Accept { kind, .. }) => Some(*kind),
+        Command::Lesson(LessonCommand::Add { kind, .. } | LessonCommand::Accept { kind, .. }) => Some(*kind),
         _ => None,
     })
 }
 
 /// Words of the mentor that a person accepts are a lesson from now on, also where they were found in the past.
 fn accepts(command: &Command) -> bool {
-    matches!(command, Command::Lesson(LessonWish::Accept { .. }))
+    matches!(command, Command::Lesson(LessonCommand::Accept { .. }))
 }

@@ -14,9 +14,9 @@ pub use live::BEAT_MILLIS;
 pub(super) use status::behind;
 
 use super::canvas::Canvas;
+use super::context::Context;
 use super::glyphs::Glyphs;
 use super::layout::{Block, Pane, Plan, plan};
-use super::look::Look;
 use super::model::{Focus, Model};
 use super::theme::Role;
 use crate::domain::{Autonomy, Step};
@@ -74,7 +74,7 @@ impl Scratch {
 }
 
 /// Draws one frame into the buffer.
-pub fn draw(model: &Model, look: &Look<'_>, scratch: &mut Scratch, buffer: &mut Buffer) {
+pub fn draw(model: &Model, look: &Context<'_>, scratch: &mut Scratch, buffer: &mut Buffer) {
     let screen = buffer.area;
     let mut canvas = Canvas { buffer, theme: look.theme, glyphs: look.glyphs };
     canvas.clear(screen);
@@ -111,7 +111,7 @@ fn above(block: Block, end: u16) -> Block {
     Block { body: Rect { height, ..block.body }, ..block }
 }
 
-fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {
+fn pane(model: &Model, look: &Context<'_>, block: &Block, scratch: &mut Scratch, canvas: &mut Canvas<'_>) {
     let simple = |words: &str, focus: Focus, canvas: &mut Canvas<'_>| {
         let role = if model.focus == focus { Role::Focus } else { Role::Title };
         if let Some(area) = block.title {
@@ -158,13 +158,13 @@ fn pane(model: &Model, look: &Look<'_>, block: &Block, scratch: &mut Scratch, ca
 }
 
 /// The title of a pane of steps, with the episode where it is not the only one.
-fn titled(name: &str, look: &Look<'_>) -> String {
+fn titled(name: &str, look: &Context<'_>) -> String {
     let number = look.episode().map_or(0, |e| e.number);
     if number > 1 { format!("{name} {} episode {number}", look.glyphs.dot) } else { name.to_owned() }
 }
 
 /// Who acts and by which method; the built-in actor is named as what it is. Where a plan is followed, who writes it.
-fn players(look: &Look<'_>) -> String {
+fn players(look: &Context<'_>) -> String {
     let Some(run) = &look.moment.head.run else { return String::new() };
     let plans = run.method == "planning" && look.moment.head.autonomy != Autonomy::Human;
     let who = if plans { &run.mentor } else { &run.actor };

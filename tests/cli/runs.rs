@@ -317,7 +317,7 @@ fn the_bounds_of_an_episode_are_settings() {
 
 #[test]
 fn every_actor_is_outfitted_in_one_place() {
-    use retrospect::driver::{Launch, OpenWorld};
+    use retrospect::driver::{OpenWorld, RunConfig};
     use retrospect::env::EnvError;
     let home = Home::new();
     home.run(&["run", "--task", "easy/put/1", "--quiet", "--max-steps", "2"]).ok();
@@ -340,7 +340,7 @@ fn every_actor_is_outfitted_in_one_place() {
         let open: OpenWorld =
             std::sync::Arc::new(|_| Err(EnvError::Refused { what: "not needed".to_owned() }));
         let templates = std::sync::Arc::new(retrospect::prompt::Templates::builtin());
-        let said = Launch::of(&spec, templates, open, std::time::Duration::ZERO).err();
+        let said = RunConfig::of(&spec, templates, open, std::time::Duration::ZERO).err();
         let said = said.map(|e| e.to_string()).unwrap_or_default();
         assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{actor} {mentor}: {said}");
     }

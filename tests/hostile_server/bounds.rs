@@ -4,7 +4,7 @@ use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::cut::CUT;
 use crate::run;
 use crate::server::{Act, Server, ends, good, plain, reasons, says, stream};
-use retrospect::domain::{Asked, Earlier, Truncation};
+use retrospect::domain::{Earlier, ModelRole, Truncation};
 use retrospect::provider::openai::{Bound, OpenAi};
 use retrospect::provider::{Cut, FailureKind, Provider as _, Request};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn actors() -> Request {
 }
 
 fn mentors() -> Request {
-    Request { asked: Asked::Mentor, stop: Vec::new(), ..request() }
+    Request { asked: ModelRole::Mentor, stop: Vec::new(), ..request() }
 }
 
 /// Of each request whether it had a stop, and its bound.

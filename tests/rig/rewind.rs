@@ -6,7 +6,7 @@
 use super::run;
 use retrospect::domain::{Autonomy, BranchId, Limits, RunSpec};
 use retrospect::driver::worlds::{self, WorldOptions};
-use retrospect::driver::{Driver, Fork, Handle, Launch, OpenWorld};
+use retrospect::driver::{Driver, Fork, Handle, OpenWorld, RunConfig};
 use retrospect::engine::Command;
 use retrospect::journal::Session;
 use retrospect::prompt::Templates;
@@ -43,8 +43,8 @@ fn opening() -> OpenWorld {
     Arc::new(|task| worlds::open(task, &WorldOptions::default()))
 }
 
-fn outfit(spec: &RunSpec, open: OpenWorld) -> Launch {
-    Launch::of(spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap()
+fn outfit(spec: &RunSpec, open: OpenWorld) -> RunConfig {
+    RunConfig::of(spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap()
 }
 
 fn wait<T>(future: impl Future<Output = T>) -> T {

@@ -72,7 +72,7 @@ pub(crate) fn trunk() -> BranchHeader {
 pub(crate) fn until(handle: &Handle, mut ready: impl FnMut(&State) -> bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let waited = runtime.block_on(async {
-        let mut news = handle.store.news();
+        let mut news = handle.store.changes();
         tokio::time::timeout(Duration::from_secs(120), async {
             while !ready(&handle.store.head()) {
                 news.changed().await.unwrap();

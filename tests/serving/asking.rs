@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "every target takes what it needs")]
 
 use futures_util::StreamExt as _;
-use retrospect::domain::{Asked, Label, Origin, Prompt, Segment, Speaker, Truncation, Usage};
+use retrospect::domain::{Label, ModelRole, Origin, Prompt, Segment, Speaker, Truncation, Usage};
 use retrospect::provider::openai::{Endpoint, Key, Memory, OpenAi, Retry, Times};
 use retrospect::provider::{Delta, Phase, Provider, ProviderError, Request};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub(crate) fn request() -> Request {
         segment(Speaker::User, "\n>"),
     ];
     Request {
-        asked: Asked::Actor,
+        asked: ModelRole::Actor,
         prompt: Arc::new(Prompt { segments }),
         seed: 7,
         stop: vec!["\n".to_owned()],

@@ -49,7 +49,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// A server whose connection number n follows script n, and the last script from then on. A script without
-    /// [`Act::Read`] begins with one.
+    /// [`ParsedAction::Read`] begins with one.
     pub(crate) async fn start(scripts: Vec<Vec<Act>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());

@@ -8,7 +8,9 @@ mod run;
 
 use retrospect::domain::{RunSpec, Seq, Task, Usage};
 use retrospect::driver::Store;
-use retrospect::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Refusal, Reply, State};
+use retrospect::engine::{
+    Cause, Command, CommandError, Effect, Engine, Envelope, Event, Input, Reply, State,
+};
 use retrospect::env::household::{self, TaskId};
 use retrospect::env::{EnvError, Environment};
 use retrospect::prompt::Templates;
@@ -58,7 +60,7 @@ impl Rig {
     }
 
     /// Carries a command out; nobody answers the calls it makes.
-    pub(crate) fn wish(&mut self, command: &Command) -> Result<(), Refusal> {
+    pub(crate) fn wish(&mut self, command: &Command) -> Result<(), CommandError> {
         let events = self.engine.decide(&Input::Command(command.clone()))?;
         self.commit(events);
         self.advance();

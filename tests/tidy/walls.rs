@@ -15,11 +15,11 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("prompt", &["engine", "domain"]),
     ("grid", &[]),
     ("symbolic", &["grid", "engine", "domain"]),
-    ("stop", &["engine", "domain"]),
+    ("breakpoint", &["engine", "domain"]),
     ("pddl", &[]),
     ("env", &["pddl", "domain"]),
     ("report", &["engine", "domain", "text"]),
-    ("method", &["prompt", "symbolic", "stop", "engine", "domain"]),
+    ("method", &["prompt", "symbolic", "breakpoint", "engine", "domain"]),
     ("journal", &["files", "timeline", "engine", "domain"]),
     ("provider", &["files", "timeline", "engine", "domain", "text"]),
     ("provider/rules", &["grid", "env", "pddl", "domain", "text"]),
@@ -30,15 +30,39 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     (
         "ui",
         &[
-            "driver", "report", "provider", "method", "timeline", "prompt", "symbolic", "stop", "env",
-            "engine", "domain", "signals", "text",
+            "driver",
+            "report",
+            "provider",
+            "method",
+            "timeline",
+            "prompt",
+            "symbolic",
+            "breakpoint",
+            "env",
+            "engine",
+            "domain",
+            "signals",
+            "text",
         ],
     ),
     (
         "cli",
         &[
-            "ui", "driver", "provider", "journal", "files", "report", "timeline", "method", "prompt", "stop",
-            "env", "engine", "domain", "signals", "text",
+            "ui",
+            "driver",
+            "provider",
+            "journal",
+            "files",
+            "report",
+            "timeline",
+            "method",
+            "prompt",
+            "breakpoint",
+            "env",
+            "engine",
+            "domain",
+            "signals",
+            "text",
         ],
     ),
 ];
@@ -151,7 +175,7 @@ const CLOCKS: &[(&str, &[&str])] = &[
 ];
 
 /// Files outside of `engine/apply` that may hold a state to change it: they fold events onto one, or put its long lists apart.
-const FOLDS: &[&str] = &["timeline/way.rs", "journal/checkpoints/page.rs"];
+const FOLDS: &[&str] = &["timeline/fold_plan.rs", "journal/checkpoints/page.rs"];
 
 /// Rooms that write what an agent is shown.
 const BLIND: &[&str] = &["symbolic", "prompt", "method", "provider/rules"];

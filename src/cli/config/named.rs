@@ -1,18 +1,18 @@
 //! What the configuration file names or lists: profiles of model servers, presets of settings, and texts.
 
-use super::{Config, Fault, Profile};
+use super::{CliError, Config, Profile};
 use serde_json::Value;
 
 impl Config {
     /// A profile by name: one of the file, else a shipped one.
     ///
     /// # Errors
-    /// A usage [`Fault`] when there is none of this name.
-    pub fn profile(&self, name: &str) -> Result<Profile, Fault> {
+    /// A usage [`CliError`] when there is none of this name.
+    pub fn profile(&self, name: &str) -> Result<Profile, CliError> {
         let found = self.models.get(name).cloned().or_else(|| Profile::shipped(name));
         found.ok_or_else(|| {
             let known = self.models.keys().cloned().chain(Profile::shipped_names()).collect::<Vec<_>>();
-            Fault::usage(
+            CliError::usage(
                 format!("there is no profile {name:?}; there are {}", known.join(", ")),
                 format!("write one as a table [models.{name}] of {}", self.file.display()),
             )
@@ -43,12 +43,12 @@ impl Config {
     /// The settings of a preset.
     ///
     /// # Errors
-    /// A usage [`Fault`] when the file has no such preset.
-    pub fn preset(&self, name: &str) -> Result<&[(String, Value)], Fault> {
+    /// A usage [`CliError`] when the file has no such preset.
+    pub fn preset(&self, name: &str) -> Result<&[(String, Value)], CliError> {
         self.presets.get(name).map(Vec::as_slice).ok_or_else(|| {
             let own: Vec<&str> = self.preset_names().collect();
             let own = if own.is_empty() { String::new() } else { format!("; your own: {}", own.join(", ")) };
-            Fault::usage(
+            CliError::usage(
                 format!("--preset {name:?}: there is no such preset"),
                 format!(
                     "those that come with the program: {}{own}; another one is a table [preset.{name}] of settings in {}",

@@ -1,7 +1,7 @@
 //! Presets that come with the program: rows of the papers' tables, as far as settings go.
 
 use super::{Config, From};
-use crate::cli::fault::Fault;
+use crate::cli::error::CliError;
 use crate::report::metrics::{Row, rows};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -33,11 +33,11 @@ impl Config {
     /// Takes method and trials of a row where no flag says otherwise.
     ///
     /// # Errors
-    /// A usage [`Fault`] when a flag names another method.
-    pub(in crate::cli) fn take_row(&mut self, row: &'static Row) -> Result<(), Fault> {
+    /// A usage [`CliError`] when a flag names another method.
+    pub(in crate::cli) fn take_row(&mut self, row: &'static Row) -> Result<(), CliError> {
         let flag = |config: &Self, name: &str| matches!(config.from(name), From::Flag(_));
         if flag(self, "run.method") && self.text("run.method") != row.method {
-            return Err(Fault::usage(
+            return Err(CliError::usage(
                 format!("--preset {} is of {}, not of {}", row.preset, row.method, self.text("run.method")),
                 "leave --method away, or take another preset",
             ));

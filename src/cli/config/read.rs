@@ -1,8 +1,8 @@
 //! Reads the file and single values. Every complaint names file, line and key, and what is allowed.
 
 use super::{Config, ENTRIES, Entry, From, Sort};
-use crate::cli::fault::{Fault, FaultKind};
-use crate::domain::{Asked, KNOBS, knob_of};
+use crate::cli::error::{CliError, CliErrorKind};
+use crate::domain::{ModelRole, SAMPLING_PARAMS, sampling_param};
 use crate::method::SETTINGS;
 use crate::provider::openai::Profile;
 use serde_json::{Value, json};
@@ -48,17 +48,17 @@ fn condition(text: &str) -> Result<Value, String> {
 }
 
 /// Fills a configuration from the text of its file.
-pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), Fault> {
+pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), CliError> {
     let line_of = |at: usize| text.get(..at).map_or(0, |t| t.matches('\n').count()) + 1;
-    let fault = |at: usize, why: String| {
-        Fault::new(
-            FaultKind::Config,
+    let error = |at: usize, why: String| {
+        CliError::new(
+            CliErrorKind::Config,
             format!("{}:{}: {why}", path.display(), line_of(at)),
             "`retrospect config show` lists every key; docs/CONFIG.md describes them",
         )
     };
     let table = DeTable::parse(text).map_err(|e| {
-        fault(e.span().map_or(0, |s| s.start), format!("not TOML: {}", e.message().replace('\n', " ")))
+        error(e.span().map_or(0, |s| s.start), format!("not TOML: {}", e.message().replace('\n', " ")))
     })?;
     for (key, value) in table.get_ref() {
         let name = key.get_ref().as_ref();
@@ -66,7 +66,7 @@ pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), F
             DeValue::Table(inner) if name == "preset" => {
                 for (preset, settings) in inner {
                     let DeValue::Table(settings) = settings.get_ref() else {
-                        return Err(fault(
+                        return Err(error(
                             preset.span().start,
                             format!("preset.{} is not a table", preset.get_ref()),
                         ));
@@ -80,13 +80,13 @@ pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), F
                                 for (part, value) in inner {
                                     let name = format!("{name}.{}", part.get_ref());
                                     read.push(
-                                        setting_of(name, value).map_err(|w| fault(part.span().start, w))?,
+                                        setting_of(name, value).map_err(|w| error(part.span().start, w))?,
                                     );
                                 }
                             }
                             _ => read.push(
                                 setting_of(name.to_owned(), value)
-                                    .map_err(|w| fault(setting.span().start, w))?,
+                                    .map_err(|w| error(setting.span().start, w))?,
                             ),
                         }
                     }
@@ -96,7 +96,7 @@ pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), F
             DeValue::Table(inner) if name == "models" => {
                 for (model, table) in inner {
                     let named =
-                        |why: String| fault(model.span().start, format!("models.{}: {why}", model.get_ref()));
+                        |why: String| error(model.span().start, format!("models.{}: {why}", model.get_ref()));
                     let table =
                         json_of(table.get_ref()).ok_or_else(|| named("it holds a date".to_owned()))?;
                     let profile =
@@ -112,12 +112,12 @@ pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), F
                         &format!("{name}.{}", sub.get_ref()),
                         sub.span().start,
                         value,
-                        &fault,
+                        &error,
                         line_of,
                     )?;
                 }
             }
-            _ => put(config, path, name, key.span().start, value, &fault, line_of)?,
+            _ => put(config, path, name, key.span().start, value, &error, line_of)?,
         }
     }
     Ok(())
@@ -129,11 +129,11 @@ fn put(
     name: &str,
     at: usize,
     value: &Spanned<DeValue<'_>>,
-    fault: &impl Fn(usize, String) -> Fault,
+    error: &impl Fn(usize, String) -> CliError,
     line_of: impl Fn(usize) -> usize,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     let Some(entry) = ENTRIES.iter().find(|e| e.name == name) else {
-        return Err(fault(at, unknown(name)));
+        return Err(error(at, unknown(name)));
     };
     if let (Sort::Conditions, DeValue::Array(all)) = (entry.sort, value.get_ref()) {
         let mut read = Vec::new();
@@ -144,7 +144,7 @@ fn put(
             };
             match said {
                 Ok(one) => read.push(one),
-                Err(why) => config.skipped.push(fault(one.span().start, format!("{name}: {why}"))),
+                Err(why) => config.skipped.push(error(one.span().start, format!("{name}: {why}"))),
             }
         }
         config.values.insert(entry.name, (Value::Array(read), From::File(path.to_owned(), line_of(at))));
@@ -157,7 +157,7 @@ fn put(
         _ => None,
     });
     let read =
-        read.ok_or_else(|| fault(value.span().start, format!("{name}: expected {}", entry.sort.words())))?;
+        read.ok_or_else(|| error(value.span().start, format!("{name}: expected {}", entry.sort.words())))?;
     config.values.insert(entry.name, (read, From::File(path.to_owned(), line_of(at))));
     Ok(())
 }
@@ -172,7 +172,7 @@ fn plain(value: &Spanned<DeValue<'_>>) -> Option<Value> {
 /// # Errors
 /// What is wrong with its name or its value, in words.
 fn setting_of(name: String, value: &Spanned<DeValue<'_>>) -> Result<(String, Value), String> {
-    if let Some((_, knob)) = knob_of(&name) {
+    if let Some((_, knob)) = sampling_param(&name) {
         let checked = match json_of(value.get_ref()) {
             Some(Value::String(text)) => knob.read(&text),
             Some(value) => knob.check(&value).map(|()| value),
@@ -212,7 +212,8 @@ fn unknown(name: &str) -> String {
 
 /// What to say of a setting that no method knows.
 pub(crate) fn unknown_setting(name: &str) -> String {
-    let sampling = [Asked::Actor, Asked::Mentor].map(|asked| KNOBS.iter().map(move |k| k.setting(asked)));
+    let sampling = [ModelRole::Actor, ModelRole::Mentor]
+        .map(|asked| SAMPLING_PARAMS.iter().map(move |k| k.setting(asked)));
     let sampling: Vec<String> = sampling.into_iter().flatten().collect();
     let names = SETTINGS.iter().map(|s| s.name).chain(sampling.iter().map(String::as_str));
     let names: Vec<&str> = names.collect();

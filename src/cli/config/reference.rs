@@ -1,7 +1,7 @@
 //! The reference and the sample file, from the table.
 
 use super::{ENTRIES, Entry, Sort};
-use crate::domain::KNOBS;
+use crate::domain::SAMPLING_PARAMS;
 #[cfg(test)]
 use crate::method::SETTINGS;
 use crate::provider::openai::{KEYS, Profile};
@@ -81,7 +81,7 @@ fn settings(out: &mut String) {
          run\n\nSet in the same way, for the model of one role: `--set actor.NAME=VALUE` or `--set mentor.NAME=VALUE`, such as \
          `--set actor.max_tokens=4096`. What is set here is sent in place of the profile's value. A reply that `max_tokens` cuts off is asked for again with more (`REPLIES.md`).\n\n| name | meaning | value |\n|---|---|---|\n",
     );
-    for knob in &KNOBS {
+    for knob in &SAMPLING_PARAMS {
         let _ = writeln!(out, "| `{}` | {} | {} |", knob.name, knob.meaning, knob.allowed);
     }
 }

@@ -2,17 +2,17 @@
 
 use super::{Config, ENTRIES, From, sample};
 use crate::cli::args::{self, ConfigVerb};
-use crate::cli::fault::{Fault, FaultKind};
+use crate::cli::error::{CliError, CliErrorKind};
 use crate::cli::models::without_values;
 use crate::cli::out::Out;
-use crate::domain::KNOBS;
+use crate::domain::SAMPLING_PARAMS;
 use crate::files;
 use crate::provider::openai::Profile;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// `config init|show`.
-pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), Fault> {
+pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), CliError> {
     match &args.verb {
         ConfigVerb::Init { force } => init(config, *force, out),
         ConfigVerb::Show { json: true } => {
@@ -76,7 +76,7 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), F
             out.line(
                 "sampling parameters of a model that is asked (run --set actor.NAME=VALUE or mentor.NAME=VALUE); a profile's where none is set:",
             )?;
-            for knob in &KNOBS {
+            for knob in &SAMPLING_PARAMS {
                 out.line(&format!("  {:<18} {}; {}", knob.name, knob.meaning, knob.allowed))?;
             }
             out.line("")?;
@@ -105,17 +105,17 @@ fn shown<'a>(config: &'a Config, name: &str) -> Option<(Cow<'a, Value>, &'a From
 }
 
 /// Writes the sample file.
-pub fn init(config: &Config, force: bool, out: &mut Out) -> Result<(), Fault> {
+pub fn init(config: &Config, force: bool, out: &mut Out) -> Result<(), CliError> {
     if config.file.exists() && !force {
-        return Err(Fault::new(
-            FaultKind::Config,
+        return Err(CliError::new(
+            CliErrorKind::Config,
             format!("{}: the file is there already", config.file.display()),
             "edit it, or replace it with --force",
         ));
     }
     std::fs::create_dir_all(config.folder.join("themes"))
-        .map_err(|e| Fault::file(&config.folder, "could not be made", &e))?;
+        .map_err(|e| CliError::file(&config.folder, "could not be made", &e))?;
     files::replace(&config.file, sample().as_bytes())
-        .map_err(|e| Fault::file(&config.file, "could not be written", &e))?;
+        .map_err(|e| CliError::file(&config.file, "could not be written", &e))?;
     out.line(&format!("wrote {}", config.file.display()))
 }

@@ -3,7 +3,7 @@
 use super::*;
 use std::fs;
 
-fn load(text: &str, variables: &[(&str, &str)]) -> Result<Config, Fault> {
+fn load(text: &str, variables: &[(&str, &str)]) -> Result<Config, CliError> {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("config.toml");
     fs::write(&file, text).unwrap();
@@ -51,24 +51,24 @@ fn complaints_name_file_line_and_what_is_allowed() {
         ("[preset]\na = 1\n", "config.toml:2: preset.a is not a table"),
     ];
     for (text, words) in cases {
-        let fault = load(text, &[]).unwrap_err();
-        assert!(fault.message.contains(words), "{}", fault.message);
-        assert!(!fault.hint.is_empty());
+        let error = load(text, &[]).unwrap_err();
+        assert!(error.message.contains(words), "{}", error.message);
+        assert!(!error.hint.is_empty());
     }
-    let fault = load("", &[("RETROSPECT_TRIALS", "many")]).unwrap_err();
+    let error = load("", &[("RETROSPECT_TRIALS", "many")]).unwrap_err();
     assert!(
-        fault.message.starts_with("RETROSPECT_TRIALS=\"many\": expected a whole number"),
+        error.message.starts_with("RETROSPECT_TRIALS=\"many\": expected a whole number"),
         "{}",
-        fault.message
+        error.message
     );
-    assert_eq!(fault.code(), 1);
-    let fault = load("", &[]).unwrap().flag("run.interface", Some("3d")).unwrap_err();
+    assert_eq!(error.code(), 1);
+    let error = load("", &[]).unwrap().flag("run.interface", Some("3d")).unwrap_err();
     assert!(
-        fault.message.contains("--interface \"3d\": expected raw, react, agentboard"),
+        error.message.contains("--interface \"3d\": expected raw, react, agentboard"),
         "{}",
-        fault.message
+        error.message
     );
-    assert_eq!(fault.code(), 2);
+    assert_eq!(error.code(), 2);
 }
 
 #[test]

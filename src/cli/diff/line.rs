@@ -1,8 +1,8 @@
 //! The sides of a comparison: which are meant, and opening them.
 
 use crate::cli::config::Config;
-use crate::cli::fault::{Fault, FaultKind};
-use crate::cli::place::{self, Opened};
+use crate::cli::error::{CliError, CliErrorKind};
+use crate::cli::locate::{self, Opened};
 use crate::domain::BranchId;
 use crate::engine::State;
 use crate::journal::{self, Session, Use};
@@ -35,7 +35,7 @@ pub(in crate::cli) struct Line {
 
 impl Place {
     /// Reads a place; what is there under the whole name is taken as that.
-    pub(in crate::cli) fn parse(text: &str) -> Result<Self, Fault> {
+    pub(in crate::cli) fn parse(text: &str) -> Result<Self, CliError> {
         let mut place = Self { path: text.to_owned(), branch: None, episode: None };
         let there = |text: &str| Path::new(text).exists();
         if !there(&place.path)
@@ -43,14 +43,14 @@ impl Place {
         {
             let episode = number.parse().ok().filter(|n| *n > 0);
             let bad = || {
-                Fault::usage(
+                CliError::usage(
                     format!("{text:?}: {number:?} is no episode; a comparison takes whole episodes"),
                     "name it by its number, such as sessions/NAME#2",
                 )
             };
             (place.path, place.episode) = (path.to_owned(), Some(episode.ok_or_else(bad)?));
         }
-        let (path, branch) = place::split_branch(&place.path);
+        let (path, branch) = locate::split_branch(&place.path);
         let (path, branch) = (path.to_owned(), branch.map(str::to_owned));
         Ok(Self { path, branch, ..place })
     }
@@ -58,7 +58,7 @@ impl Place {
 
 impl Line {
     /// Opens what is meant.
-    pub(in crate::cli) fn open(config: &Config, place: &Place) -> Result<Self, Fault> {
+    pub(in crate::cli) fn open(config: &Config, place: &Place) -> Result<Self, CliError> {
         let (opened, branch) = open_branch(config, place)?;
         let session = opened.meta.session.clone();
         let name = if branch == BranchId::trunk() { session.clone() } else { format!("{session}@{branch}") };
@@ -78,7 +78,7 @@ impl Line {
     }
 
     /// One of its episodes.
-    pub(super) fn side(&self, number: u32) -> Result<Side, Fault> {
+    pub(super) fn side(&self, number: u32) -> Result<Side, CliError> {
         let (timeline, head) = (self.timeline.clone(), self.head());
         let last = head.episode.as_ref().map_or(0, |e| e.number);
         if number != last && !head.past.iter().any(|e| e.number == number) {
@@ -86,7 +86,7 @@ impl Line {
                 0 => "it has no episode yet".to_owned(),
                 all => format!("there is no episode {number}; it has {all}"),
             };
-            return Err(Fault::usage(
+            return Err(CliError::usage(
                 format!("{}#{number}: {what}", self.name),
                 "choose one that is there, or leave the # away",
             ));
@@ -94,26 +94,30 @@ impl Line {
         let states = Arc::new(move |seq| timeline.state_at(seq));
         let name = format!("{}#{number}", self.name);
         Side::of(&name, &head, Some(number), states).map_err(|why| {
-            Fault::new(FaultKind::Session, why, "`retrospect export PATH --format text` tells what there is")
+            CliError::new(
+                CliErrorKind::Session,
+                why,
+                "`retrospect export PATH --format text` tells what there is",
+            )
         })
     }
 }
 
 /// Opens the branch that is meant, to be looked at: the one that is named, else the one that was written last.
-pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<(Opened, BranchId), Fault> {
+pub(in crate::cli) fn open_branch(config: &Config, place: &Place) -> Result<(Opened, BranchId), CliError> {
     let path = (!place.path.is_empty()).then_some(place.path.as_str());
     let report =
         path.map(Path::new).is_some_and(|p| p.is_file() && p.file_name().is_some_and(|n| n != "meta.toml"));
     if report {
         let branch = place.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
-        let opened = place::open(config, Some(&format!("{}{branch}", place.path)))?;
+        let opened = locate::open(config, Some(&format!("{}{branch}", place.path)))?;
         let id = opened.branch.id.clone();
         return Ok((opened, id));
     }
-    let dir = place::session_dir(config, path)?;
+    let dir = locate::session_dir(config, path)?;
     let session = Session::open(&dir)?;
     let branch = match &place.branch {
-        Some(word) => place::branch_of(&session, word)?,
+        Some(word) => locate::branch_of(&session, word)?,
         None => session.last_written(),
     };
     let opened = journal::open_branch(&session.branch_there(&branch)?, Use::Look)?;

@@ -2,7 +2,7 @@
 
 use super::line::Line;
 use super::{Told, Voice};
-use crate::cli::fault::Fault;
+use crate::cli::error::CliError;
 use crate::cli::out::{Out, Paint};
 use crate::domain::Step;
 use crate::text::{one_line, truncate, width, wrap_at_most};
@@ -18,11 +18,11 @@ const NAME: usize = 16;
 type Piece = (Paint, String);
 
 impl Voice<'_> {
-    fn line(&self, out: &mut Out, line: &[Piece]) -> Result<(), Fault> {
+    fn line(&self, out: &mut Out, line: &[Piece]) -> Result<(), CliError> {
         out.painted(line, self.colour)
     }
 
-    fn rule(&self, words: &str, out: &mut Out) -> Result<(), Fault> {
+    fn rule(&self, words: &str, out: &mut Out) -> Result<(), CliError> {
         let words = truncate(words, self.width.saturating_sub(8), "...");
         let rest = self.width.saturating_sub(width(&words) + 4);
         self.line(
@@ -36,7 +36,7 @@ impl Voice<'_> {
     }
 
     /// What both sides have to one thing: two columns, or one below the other.
-    fn saying(&self, said: &Saying, out: &mut Out) -> Result<(), Fault> {
+    fn saying(&self, said: &Saying, out: &mut Out) -> Result<(), CliError> {
         let two = self.width >= TWO;
         let room = if two { (self.width - NAME - 3) / 2 } else { self.width.saturating_sub(4) };
         let lines = |side: &Option<String>| {
@@ -86,7 +86,7 @@ fn padded(text: &str, columns: usize) -> String {
 }
 
 /// Two episodes: who they are, the rows, the first difference with what preceded it, what they came to.
-pub(super) fn comparison(voice: &Voice<'_>, found: &Comparison, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn comparison(voice: &Voice<'_>, found: &Comparison, out: &mut Out) -> Result<(), CliError> {
     let about = |name: &str, a: &str, b: &str| Saying {
         about: "sides",
         name: name.to_owned(),
@@ -136,7 +136,7 @@ pub(super) fn comparison(voice: &Voice<'_>, found: &Comparison, out: &mut Out) -
     voice.line(out, &[(Paint::Strong, words)])
 }
 
-fn passed_over(voice: &Voice<'_>, turns: usize, out: &mut Out) -> Result<(), Fault> {
+fn passed_over(voice: &Voice<'_>, turns: usize, out: &mut Out) -> Result<(), CliError> {
     if turns == 0 {
         return Ok(());
     }
@@ -148,7 +148,7 @@ fn counted(number: usize, what: &str) -> String {
 }
 
 /// The first difference, and what preceded it.
-fn first(voice: &Voice<'_>, found: &Comparison, place: usize, out: &mut Out) -> Result<(), Fault> {
+fn first(voice: &Voice<'_>, found: &Comparison, place: usize, out: &mut Out) -> Result<(), CliError> {
     voice.rule("first difference", out)?;
     for said in found.turning(place) {
         voice.saying(&said, out)?;
@@ -167,7 +167,7 @@ fn first(voice: &Voice<'_>, found: &Comparison, place: usize, out: &mut Out) -> 
 }
 
 /// What stands side by side, below what it is about.
-fn told(voice: &Voice<'_>, sayings: Vec<Saying>, out: &mut Out) -> Result<(), Fault> {
+fn told(voice: &Voice<'_>, sayings: Vec<Saying>, out: &mut Out) -> Result<(), CliError> {
     let mut about = "";
     for said in sayings {
         if std::mem::replace(&mut about, said.about) != said.about {
@@ -180,7 +180,7 @@ fn told(voice: &Voice<'_>, sayings: Vec<Saying>, out: &mut Out) -> Result<(), Fa
 }
 
 /// The lines of one row: what was done, and of what differs all.
-fn rows(voice: &Voice<'_>, found: &Comparison, row: &Row, out: &mut Out) -> Result<(), Fault> {
+fn rows(voice: &Voice<'_>, found: &Comparison, row: &Row, out: &mut Out) -> Result<(), CliError> {
     let kind = row.kind();
     let two = voice.width >= TWO;
     let room = if two { (voice.width - 3) / 2 } else { voice.width - 2 };
@@ -263,14 +263,14 @@ fn done(step: &Step) -> String {
 }
 
 /// The heads of a list of episodes.
-pub(super) fn heads(voice: &Voice<'_>, a: &Line, b: &Line, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn heads(voice: &Voice<'_>, a: &Line, b: &Line, out: &mut Out) -> Result<(), CliError> {
     voice.line(out, &[(Paint::Left, format!("A  {}", a.name))])?;
     voice.line(out, &[(Paint::Right, format!("B  {}", b.name))])?;
     voice.line(out, &[])
 }
 
 /// One pair of a list of episodes.
-pub(super) fn row(voice: &Voice<'_>, pair: &Pair, found: &Comparison, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn row(voice: &Voice<'_>, pair: &Pair, found: &Comparison, out: &mut Out) -> Result<(), CliError> {
     let alike = found.first.is_none() && found.beforehand.is_empty() && found.meanwhile.is_empty();
     if alike && voice.args.only_differences {
         return Ok(());
@@ -309,7 +309,7 @@ pub(super) fn row(voice: &Voice<'_>, pair: &Pair, found: &Comparison, out: &mut 
 }
 
 /// An episode without its counterpart.
-pub(super) fn alone(voice: &Voice<'_>, pair: &Pair, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn alone(voice: &Voice<'_>, pair: &Pair, out: &mut Out) -> Result<(), CliError> {
     let (side, paint) = if pair.a.is_some() { ("A", Paint::Left) } else { ("B", Paint::Right) };
     let number = pair.a.or(pair.b).unwrap_or(0);
     let words = format!("#{number} only in {side}: {}, trial {}", pair.task.id, pair.trial);
@@ -317,7 +317,7 @@ pub(super) fn alone(voice: &Voice<'_>, pair: &Pair, out: &mut Out) -> Result<(),
 }
 
 /// What all pairs of a list came to.
-pub(super) fn sums(voice: &Voice<'_>, told: &Told, out: &mut Out) -> Result<(), Fault> {
+pub(super) fn sums(voice: &Voice<'_>, told: &Told, out: &mut Out) -> Result<(), CliError> {
     voice.line(out, &[])?;
     let row = |name: &str, a: u64, b: u64| Saying {
         about: "outcome",

@@ -3,7 +3,7 @@
 
 use super::flagged;
 use crate::cli::config::{Config, From};
-use crate::cli::fault::{Fault, FaultKind};
+use crate::cli::error::{CliError, CliErrorKind};
 use crate::provider::openai::{Endpoint, Key, KeySource};
 
 /// The name of the variable that holds the key of the run.
@@ -18,12 +18,15 @@ pub(super) fn key_source(config: &Config) -> KeySource {
 }
 
 /// The key of the run.
-pub(super) fn key(config: &Config, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Key>, Fault> {
+pub(super) fn key(
+    config: &Config,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<Key>, CliError> {
     let (named, name) = (config.text("run.key_env"), key_variable(config));
     let found = variable(name).filter(|k| !k.trim().is_empty());
     if found.is_none() && !named.is_empty() {
-        return Err(Fault::new(
-            FaultKind::Config,
+        return Err(CliError::new(
+            CliErrorKind::Config,
             format!("the key is to be in ${name} ({}), which is not set", config.from("run.key_env")),
             format!("export {name}=..., or leave --key-env out"),
         ));
@@ -36,7 +39,7 @@ pub(super) fn headers(
     config: &Config,
     variable: &dyn Fn(&str) -> Option<String>,
     endpoint: &mut Endpoint,
-) -> Result<(), Fault> {
+) -> Result<(), CliError> {
     let from = config.from("run.headers");
     for line in config.text("run.headers").lines().map(str::trim).filter(|l| !l.is_empty()) {
         let Some((name, value)) = line.split_once(':').map(|(n, v)| (n.trim(), v.trim())) else {
@@ -54,12 +57,12 @@ pub(super) fn headers(
 }
 
 /// The authorities of the run, where the profile names none or a flag does; the file has to be there.
-pub(super) fn authorities(config: &Config, endpoint: &mut Endpoint) -> Result<(), Fault> {
+pub(super) fn authorities(config: &Config, endpoint: &mut Endpoint) -> Result<(), CliError> {
     if flagged(config, "run.ca_file") || endpoint.ca_file.is_none() {
         endpoint.ca_file = config.path("run.ca_file").or_else(|| endpoint.ca_file.take());
     }
     let Some(file) = &endpoint.ca_file else { return Ok(()) };
-    crate::files::open(file).map(drop).map_err(|e| Fault::file(file, "ca_file could not be read", &e))
+    crate::files::open(file).map(drop).map_err(|e| CliError::file(file, "ca_file could not be read", &e))
 }
 
 /// The lines of headers with their names alone, for whoever shows the configuration.
@@ -72,18 +75,21 @@ pub(in crate::cli) fn without_values(lines: &str) -> String {
     lines.lines().filter(|l| !l.trim().is_empty()).map(hidden).collect::<Vec<_>>().join(", ")
 }
 
-fn wrong(from: &From, what: &str, next: &str) -> Fault {
-    Fault::new(FaultKind::Config, format!("{from}: {what}"), next.to_owned())
+fn wrong(from: &From, what: &str, next: &str) -> CliError {
+    CliError::new(CliErrorKind::Config, format!("{from}: {what}"), next.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cli::models::endpoint_of;
-    use crate::domain::Asked;
+    use crate::domain::ModelRole;
 
     /// The header `x-team` and the key that a server gets, of these values.
-    fn sent(asked: Asked, set: &[(&'static str, &str)]) -> Result<(Option<String>, Option<String>), String> {
+    fn sent(
+        asked: ModelRole,
+        set: &[(&'static str, &str)],
+    ) -> Result<(Option<String>, Option<String>), String> {
         let file = "[models.big]\nbase_url = \"http://big/v1\"\n[models.big.headers]\nx-team = \"of the profile\"\n\
                     [models.own]\n[models.own.headers]\nX-Team = \"own\"\n";
         let dir = tempfile::tempdir().unwrap();
@@ -111,12 +117,12 @@ mod tests {
         let key = ("run.key_env", "OTHER_KEY");
         let mentor = ("run.mentor_profile", "big");
         let some = |text: &str| Some(text.to_owned());
-        let actor = |set: &[(&'static str, &str)]| sent(Asked::Actor, set);
+        let actor = |set: &[(&'static str, &str)]| sent(ModelRole::Actor, set);
         assert_eq!(actor(&[here]), Ok((None, some("sk-usual"))));
         assert_eq!(actor(&[here, header, key]), Ok((some("taken"), some("sk-other"))));
         assert_eq!(actor(&[here, header, ("run.profile", "own")]), Ok((some("taken"), some("sk-usual"))));
-        assert_eq!(sent(Asked::Mentor, &[here, header, key, mentor]), Ok((some("of the profile"), None)));
-        assert_eq!(sent(Asked::Mentor, &[here, header, key]), Ok((some("taken"), some("sk-other"))));
+        assert_eq!(sent(ModelRole::Mentor, &[here, header, key, mentor]), Ok((some("of the profile"), None)));
+        assert_eq!(sent(ModelRole::Mentor, &[here, header, key]), Ok((some("taken"), some("sk-other"))));
         for (set, words) in [
             (vec![here, ("run.key_env", "NOPE")], "the key is to be in $NOPE (--key-env), which is not set"),
             (vec![here, ("run.headers", "sk-secret")], "--header: a header without a colon"),

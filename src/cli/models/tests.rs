@@ -7,7 +7,7 @@ const KEY: &str = "sk-hosted-key-of-a-person";
 
 /// What the endpoint comes to: its address and whether it gets the person's key; else the words of the refusal.
 fn found(
-    asked: Asked,
+    asked: ModelRole,
     file: &str,
     variables: &[(&str, &str)],
     flags: &[(&'static str, &str)],
@@ -59,7 +59,7 @@ fn a_flag_counts_more_than_a_profile_and_a_profile_more_than_what_is_set_for_all
         (&[here], &[], Ok(("http://here/v1", false))),
     ];
     for (variables, flags, want) in cases {
-        let got = found(Asked::Actor, mine, variables, flags, &[]);
+        let got = found(ModelRole::Actor, mine, variables, flags, &[]);
         match (&got, want) {
             (Ok(got), Ok(want)) => assert_eq!((got.0.as_str(), got.1), *want, "{variables:?} {flags:?}"),
             (Err(got), Err(want)) => assert!(got.contains(want), "{got}"),
@@ -73,27 +73,27 @@ fn the_mentor_may_have_a_server_of_its_own() {
     let file = "[models.big]\nbase_url = \"http://big/v1\"\n[models.small]\nbase_url = \"http://small/v1\"\n";
     let both = [("run.profile", "small"), ("run.mentor_profile", "big")];
     let of = |asked, flags: &[(&'static str, &str)]| found(asked, file, &[], flags, &[]).unwrap().0;
-    assert_eq!(of(Asked::Actor, &both), "http://small/v1");
-    assert_eq!(of(Asked::Mentor, &both), "http://big/v1");
-    assert_eq!(of(Asked::Mentor, &both[..1]), "http://small/v1");
+    assert_eq!(of(ModelRole::Actor, &both), "http://small/v1");
+    assert_eq!(of(ModelRole::Mentor, &both), "http://big/v1");
+    assert_eq!(of(ModelRole::Mentor, &both[..1]), "http://small/v1");
     let local = [("run.base_url", "http://a/v1"), both[1]];
     assert_eq!(
-        (of(Asked::Actor, &local), of(Asked::Mentor, &local)),
+        (of(ModelRole::Actor, &local), of(ModelRole::Mentor, &local)),
         ("http://a/v1".into(), "http://big/v1".into())
     );
     let moved = [both[0], ("run.mentor_base_url", "http://b/v1")];
     assert_eq!(
-        (of(Asked::Actor, &moved), of(Asked::Mentor, &moved)),
+        (of(ModelRole::Actor, &moved), of(ModelRole::Mentor, &moved)),
         ("http://small/v1".into(), "http://b/v1".into())
     );
     let usual = [("run.base_url", "http://a/v1"), ("run.mentor_profile", "ollama")];
-    assert_eq!(of(Asked::Mentor, &usual), "http://127.0.0.1:11434/v1");
+    assert_eq!(of(ModelRole::Mentor, &usual), "http://127.0.0.1:11434/v1");
     let address = [("run.base_url", "http://a/v1"), ("run.mentor_base_url", "http://b/v1")];
     assert_eq!(
-        (of(Asked::Actor, &address), of(Asked::Mentor, &address)),
+        (of(ModelRole::Actor, &address), of(ModelRole::Mentor, &address)),
         ("http://a/v1".into(), "http://b/v1".into())
     );
-    assert_eq!(of(Asked::Mentor, &address[..1]), "http://a/v1");
+    assert_eq!(of(ModelRole::Mentor, &address[..1]), "http://a/v1");
 }
 
 /// A session comes from anywhere; the address in it must not get this person's key by itself.
@@ -103,7 +103,7 @@ fn a_resume_asks_only_where_this_person_asks_anyway() {
     let keyed = ("OPENAI_API_KEY", KEY);
     let evil = ("actor.base_url", "http://evil.example/v1");
     let of = |variables: &[(&str, &str)], flags: &[(&'static str, &str)], begun: (&str, &str)| {
-        found(Asked::Actor, "", variables, flags, &[begun])
+        found(ModelRole::Actor, "", variables, flags, &[begun])
     };
     assert!(of(&[keyed], &[], evil).unwrap_err().contains("was asked at http://evil.example/v1"));
     assert!(
@@ -124,7 +124,8 @@ fn a_resume_asks_only_where_this_person_asks_anyway() {
     assert_eq!(of(&[keyed], &[flag], evil), Ok(("http://other/v1".to_owned(), true)));
     let profile = [("actor.base_url", "http://evil.example/v1"), ("actor.profile", "openrouter")];
     assert!(
-        found(Asked::Actor, "", &[keyed, ("OPENROUTER_API_KEY", "sk-router-key")], &[], &profile).is_err()
+        found(ModelRole::Actor, "", &[keyed, ("OPENROUTER_API_KEY", "sk-router-key")], &[], &profile)
+            .is_err()
     );
 }
 
@@ -149,7 +150,7 @@ fn a_run_that_was_switched_says_what_its_new_profile_sends() {
     for (words, model, temperature) in
         [("openai:big profile far", "big", 0.6), ("openai:other", "other", 0.1)]
     {
-        let mut spec = crate::engine::with_model(&run, Asked::Actor, words);
+        let mut spec = crate::engine::with_model(&run, ModelRole::Actor, words);
         assert!(of(&spec, "sampling").is_none(), "{words}: what the old one sent is no more");
         for (name, setting) in noted(&spec, &config) {
             spec.settings.0.entry(name).or_insert(setting);
@@ -170,7 +171,7 @@ fn a_run_that_was_switched_says_what_its_new_profile_sends() {
             "{told}"
         );
         // It is taken up again as it is.
-        assert!(endpoint_of(&config, Asked::Actor, model, Some(&spec.settings), &|_| None).is_ok());
+        assert!(endpoint_of(&config, ModelRole::Actor, model, Some(&spec.settings), &|_| None).is_ok());
     }
 }
 
@@ -200,8 +201,8 @@ fn a_shipped_profile_that_is_chosen_on_the_way_asks_where_it_would_at_the_start(
         }))
         .unwrap();
         note_down(&config, "openai:small", "none", &mut run.settings).unwrap();
-        let spec = crate::engine::with_model(&run, Asked::Actor, &format!("openai:big profile {chosen}"));
-        let found = endpoint_of(&config, Asked::Actor, "big", Some(&spec.settings), &variable).unwrap();
+        let spec = crate::engine::with_model(&run, ModelRole::Actor, &format!("openai:big profile {chosen}"));
+        let found = endpoint_of(&config, ModelRole::Actor, "big", Some(&spec.settings), &variable).unwrap();
         assert_eq!(found.base_url, want, "{chosen}");
     }
 }
@@ -210,6 +211,6 @@ fn a_shipped_profile_that_is_chosen_on_the_way_asks_where_it_would_at_the_start(
 #[cfg(not(feature = "tls"))]
 #[test]
 fn a_build_without_https_says_so() {
-    let told = found(Asked::Actor, "", &[("OPENAI_API_KEY", KEY)], &[], &[]).unwrap_err();
+    let told = found(ModelRole::Actor, "", &[("OPENAI_API_KEY", KEY)], &[], &[]).unwrap_err();
     assert!(told.contains("built without https"), "{told}");
 }

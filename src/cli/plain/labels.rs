@@ -1,8 +1,8 @@
 //! What people call branches, line by line, and taking that back: no journal has it.
 
 use super::Talk;
-use crate::cli::fault::Fault;
-use crate::cli::place;
+use crate::cli::error::CliError;
+use crate::cli::locate;
 use crate::domain::BranchId;
 use crate::journal::LabelChange;
 
@@ -23,9 +23,9 @@ pub(super) struct Labels {
 
 impl Talk {
     /// Calls a branch otherwise, or puts it away.
-    pub(super) fn label(&mut self, branch: &str, now: LabelChange) -> Result<(), Fault> {
+    pub(super) fn label(&mut self, branch: &str, now: LabelChange) -> Result<(), CliError> {
         let session = self.session()?;
-        let labelled = place::branch_of(&session, branch).and_then(|branch| {
+        let labelled = locate::branch_of(&session, branch).and_then(|branch| {
             let label = session.labels()?.remove(&branch).unwrap_or_default();
             let was = match now {
                 LabelChange::Name(_) => LabelChange::Name(label.name),
@@ -41,12 +41,12 @@ impl Talk {
                 self.labels.done.push(labelled);
                 self.branches()
             }
-            Err(fault) => self.line(&format!("{}; {}", fault.message, fault.hint)),
+            Err(error) => self.line(&format!("{}; {}", error.message, error.hint)),
         }
     }
 
     /// Takes back the last of them, or makes it again; whether there was one.
-    pub(super) fn relabel(&mut self, back: bool) -> Result<bool, Fault> {
+    pub(super) fn relabel(&mut self, back: bool) -> Result<bool, CliError> {
         let from = if back { &mut self.labels.done } else { &mut self.labels.undone };
         let Some(last) = from.pop() else { return Ok(false) };
         let (to, verb) = if back { (&last.was, "taken back") } else { (&last.now, "made again") };

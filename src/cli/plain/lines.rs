@@ -1,19 +1,19 @@
 //! The branches of a session, line by line.
 
 use super::Talk;
-use crate::cli::fault::Fault;
-use crate::cli::place;
+use crate::cli::error::CliError;
+use crate::cli::locate;
 use crate::driver::Fork;
 use crate::engine::Command;
 use crate::journal::{Branch, Session, Standing};
 
 impl Talk {
-    pub(super) fn session(&self) -> Result<Session, Fault> {
+    pub(super) fn session(&self) -> Result<Session, CliError> {
         Ok(Session::open(std::path::Path::new(&self.teller.path))?)
     }
 
     /// Goes back to the proposal of a step and on from there.
-    pub(super) async fn fork(&mut self, step: u32, then: Vec<Command>) -> Result<(), Fault> {
+    pub(super) async fn fork(&mut self, step: u32, then: Vec<Command>) -> Result<(), CliError> {
         let Some(at) = self.handle.store.proposal_of(step) else {
             return self.line(&format!("step {step} is not in the episode that is open here"));
         };
@@ -24,10 +24,10 @@ impl Talk {
         }
     }
 
-    pub(super) async fn switch(&mut self, to: &str) -> Result<(), Fault> {
-        let branch = match place::branch_of(&self.session()?, to) {
+    pub(super) async fn switch(&mut self, to: &str) -> Result<(), CliError> {
+        let branch = match locate::branch_of(&self.session()?, to) {
             Ok(branch) => branch,
-            Err(fault) => return self.line(&format!("{}; {}", fault.message, fault.hint)),
+            Err(error) => return self.line(&format!("{}; {}", error.message, error.hint)),
         };
         match self.handle.switch(branch).await {
             Ok(()) => Ok(()),
@@ -35,7 +35,7 @@ impl Talk {
         }
     }
 
-    pub(super) fn branches(&mut self) -> Result<(), Fault> {
+    pub(super) fn branches(&mut self) -> Result<(), CliError> {
         let here = self.handle.store.branch();
         for branch in self.session()?.branches()? {
             let mark = if branch.header.id == here { "*" } else { " " };
@@ -47,8 +47,8 @@ impl Talk {
 
 /// A branch in one line.
 fn row(branch: &Branch) -> String {
-    if let Some(fault) = &branch.fault {
-        return format!("{} cannot be read: {fault}", branch.header.id);
+    if let Some(error) = &branch.fault {
+        return format!("{} cannot be read: {error}", branch.header.id);
     }
     let name = branch.label.name.as_deref().map_or(String::new(), |n| format!(" ({n})"));
     let from = branch.header.parent.as_ref().map_or(String::new(), |parent| {

@@ -3,7 +3,7 @@
 use super::Talk;
 use super::look::Look;
 use super::words::moment;
-use crate::cli::fault::Fault;
+use crate::cli::error::CliError;
 use crate::domain::Seq;
 use crate::engine::State;
 
@@ -21,7 +21,7 @@ fn to(past: Option<u32>, look: Look, state: &State) -> Option<u32> {
 
 impl Talk {
     /// Tells the moment after another step.
-    pub(super) fn look(&mut self, look: Look) -> Result<(), Fault> {
+    pub(super) fn look(&mut self, look: Look) -> Result<(), CliError> {
         let store = self.handle.store.clone();
         let head = store.head();
         let Some(step) = to(self.past.map(|(step, _)| step), look, &head) else {
@@ -53,12 +53,12 @@ impl Talk {
 #[cfg(all(test, feature = "tui"))]
 mod tests {
     use super::*;
-    use crate::ui::fixture::kitchen;
+    use crate::ui::fixture::sample_session;
 
     #[test]
     fn back_and_forward_stay_within_the_episode() {
-        let kitchen = kitchen();
-        let state = kitchen.state();
+        let session = sample_session();
+        let state = session.state();
         let cases = [
             (None, Look::Back(1), Some(23)),
             (Some(23), Look::Back(20), Some(3)),

@@ -14,9 +14,10 @@ use telling::{story, world};
 
 use crate::cli::kinds::{kind_of, scope_of};
 use crate::domain::{
-    Asked, Autonomy, EndReason, Fate, Kind, Lesson, LessonStatus, LessonText, Origin, Scope, ShownAs, knob_of,
+    Autonomy, EndReason, Kind, Lesson, LessonStatus, LessonText, ModelRole, Origin, Scope, ShownAs,
+    ThoughtDisposition, sampling_param,
 };
-use crate::engine::{Command, LessonWish, Pace, State};
+use crate::engine::{Command, LessonCommand, Pace, State};
 use crate::journal::LabelChange;
 use crate::method::switched;
 use crate::prompt::render;
@@ -88,21 +89,21 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         }
         "override-as-edit" => one(over(needs(rest, "override-as-edit ACTION")?, ShownAs::HumanEdit, state)),
         "reject" | "x" => one(Command::Reject(needs(rest, "reject REASON")?)),
-        "r" if state.trouble.is_some() || state.divergence.is_some() => one(Command::Retry),
+        "r" if state.failed_call.is_some() || state.divergence.is_some() => one(Command::Retry),
         "r" if state.episode.as_ref().is_some_and(|e| e.outcome.is_some()) => Ok(Said::Do(begin(state))),
         "r" | "ask-again" => one(Command::AskAgain),
         "cancel" => one(Command::Cancel),
         "retry" => one(Command::Retry),
         "give-up" => one(Command::GiveUp),
-        "model" => one(switch(Asked::Actor, &needs(rest, "model NAME")?, state)?),
-        "mentor" => one(switch(Asked::Mentor, &needs(rest, "mentor NAME")?, state)?),
+        "model" => one(switch(ModelRole::Actor, &needs(rest, "model NAME")?, state)?),
+        "mentor" => one(switch(ModelRole::Mentor, &needs(rest, "mentor NAME")?, state)?),
         "recorded" => {
             one(Command::RetryFrom(match needs(rest, "recorded SESSION, or recorded cache")?.as_str() {
                 kept @ "cache" => kept.to_owned(),
                 session => format!("recorded:{}", session.strip_prefix("recorded:").unwrap_or(session)),
             }))
         }
-        "act" if state.troubled(Asked::Actor) => {
+        "act" if state.troubled(ModelRole::Actor) => {
             Ok(Said::Do(vec![Command::GiveUp, Command::Act(needs(rest, "act ACTION")?)]))
         }
         "act" => one(Command::Act(needs(rest, "act ACTION")?)),
@@ -144,7 +145,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         }
         "set" => {
             let (name, value) = rest.split_once(' ').ok_or("something is missing: set NAME VALUE")?;
-            let value = match knob_of(name) {
+            let value = match sampling_param(name) {
                 Some((_, knob)) => knob.read(value).map_err(|why| format!("setting {name}: {why}"))?,
                 None => crate::cli::settings::word(value.trim()),
             };
@@ -166,8 +167,8 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
 }
 
 /// Another model for a role from now on.
-fn switch(asked: Asked, words: &str, state: &State) -> Result<Command, String> {
-    if (asked, words) == (Asked::Actor, "human") {
+fn switch(asked: ModelRole, words: &str, state: &State) -> Result<Command, String> {
+    if (asked, words) == (ModelRole::Actor, "human") {
         return Ok(Command::SetAutonomy(Autonomy::Human));
     }
     let run = state.run.as_deref().ok_or("no run has begun")?;
@@ -211,7 +212,11 @@ fn needs(rest: &str, form: &str) -> Result<String, String> {
 
 /// What becomes of the thought is a setting; rewriting it needs words, which a line has no room for, so it is kept.
 fn over(action: String, shown_as: ShownAs, state: &State) -> Command {
-    let fate = if setting(state, "override.thought") == "dropped" { Fate::Dropped } else { Fate::Kept };
+    let fate = if setting(state, "override.thought") == "dropped" {
+        ThoughtDisposition::Dropped
+    } else {
+        ThoughtDisposition::Kept
+    };
     Command::Override { action, shown_as, fate }
 }
 
@@ -226,7 +231,7 @@ fn words(text: &str) -> (Kind, LessonText) {
     }
 }
 
-fn new_lesson(text: &str) -> Result<LessonWish, String> {
+fn new_lesson(text: &str) -> Result<LessonCommand, String> {
     let named = text
         .split_once(':')
         .and_then(|(word, rest)| kind_of(word.trim()).ok().map(|kind| (kind, rest.trim())));
@@ -236,10 +241,10 @@ fn new_lesson(text: &str) -> Result<LessonWish, String> {
         None => words(text),
     };
     let scope = if kind == Kind::Progress { Scope::Episode } else { Scope::Environment };
-    Ok(LessonWish::add(kind, scope, text, String::new()))
+    Ok(LessonCommand::add(kind, scope, text, String::new()))
 }
 
-fn change(word: &str, rest: &str, state: &State) -> Result<LessonWish, String> {
+fn change(word: &str, rest: &str, state: &State) -> Result<LessonCommand, String> {
     let (number, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let rest = rest.trim();
     let lesson = number
@@ -248,13 +253,13 @@ fn change(word: &str, rest: &str, state: &State) -> Result<LessonWish, String> {
         .and_then(|n| state.pool.numbered(n))
         .ok_or_else(|| format!("there is no lesson {number:?}; `lessons` lists them"))?;
     let id = lesson.id.clone();
-    let status = |status| LessonWish::Status { id: id.clone(), status };
+    let status = |status| LessonCommand::Status { id: id.clone(), status };
     Ok(match word {
         "on" => status(LessonStatus::On),
         "off" => status(LessonStatus::Off),
         "pin" => status(LessonStatus::Pinned),
         "delete" => status(LessonStatus::Retired),
-        "scope" => LessonWish::Rescope {
+        "scope" => LessonCommand::Rescope {
             id,
             scope: scope_of(rest).map_err(|f| format!("{}; {}", f.message, f.hint))?,
         },
@@ -264,14 +269,14 @@ fn change(word: &str, rest: &str, state: &State) -> Result<LessonWish, String> {
                 .ok()
                 .filter(|p| *p > 0)
                 .ok_or("move N PLACE: the place is a number from 1 on")?;
-            LessonWish::Move { id, to: place - 1 }
+            LessonCommand::Move { id, to: place - 1 }
         }
         _ => {
             let (_, mut text) = words(&needs(rest, "edit N TEXT")?);
             if text.solution.is_none() {
                 text.solution.clone_from(&lesson.text().solution);
             }
-            LessonWish::Edit { id, text }
+            LessonCommand::Edit { id, text }
         }
     })
 }
@@ -314,10 +319,10 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
     let of = record.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
     let waits = match draft {
         Some(_) if state.draft.is_some() => ", drafted: stage sends it, prompt-edit N TEXT changes part N",
-        Some(d) if state.trouble.is_none() && state.changed_since(d) => {
+        Some(d) if state.failed_call.is_none() && state.changed_since(d) => {
             ", with your words, its call was broken off: retry sends it, undo takes them back"
         }
-        Some(_) if state.trouble.is_none() => {
+        Some(_) if state.failed_call.is_none() => {
             ", its call was broken off: retry asks again, prompt-edit N TEXT changes part N"
         }
         Some(_) => ", its call failed: retry sends it, prompt-edit N TEXT changes part N",

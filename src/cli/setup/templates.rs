@@ -2,7 +2,7 @@
 
 use crate::cli::bounded;
 use crate::cli::config::Config;
-use crate::cli::fault::{Fault, FaultKind};
+use crate::cli::error::{CliError, CliErrorKind};
 use crate::cli::learn;
 use crate::domain::{RunSpec, SettingOrigin};
 use crate::prompt::Templates;
@@ -14,7 +14,7 @@ pub(in crate::cli) fn same_templates(
     spec: &RunSpec,
     config: &Config,
     accepted: bool,
-) -> Result<Option<String>, Fault> {
+) -> Result<Option<String>, CliError> {
     // A run that does not say which templates it had cannot be compared.
     let Some(begun) = spec.settings.0.get("templates") else { return Ok(None) };
     let had = begun.value.as_str().unwrap_or_default();
@@ -35,7 +35,7 @@ pub(in crate::cli) fn same_templates(
         Some(folder) => folder.display().to_string(),
         None => "built in".to_owned(),
     };
-    Err(Fault::usage(
+    Err(CliError::usage(
         format!(
             "this run was begun with the prompt templates {} ({were}); those in force here are {} ({are})",
             short(had),
@@ -52,7 +52,7 @@ fn is_builtin(folder: &Path) -> bool {
 }
 
 /// The prompt templates in force: the built-in ones, with those of a folder over them, and with the exemplars of a pool.
-pub(in crate::cli) fn templates(config: &Config) -> Result<Templates, Fault> {
+pub(in crate::cli) fn templates(config: &Config) -> Result<Templates, CliError> {
     let templates = folder_of_templates(config.path("run.prompts").as_deref())?;
     match config.path("run.exemplars") {
         None => Ok(templates),
@@ -60,23 +60,23 @@ pub(in crate::cli) fn templates(config: &Config) -> Result<Templates, Fault> {
     }
 }
 
-fn folder_of_templates(folder: Option<&Path>) -> Result<Templates, Fault> {
+fn folder_of_templates(folder: Option<&Path>) -> Result<Templates, CliError> {
     let Some(folder) = folder.filter(|f| !is_builtin(f)) else { return Ok(Templates::builtin()) };
     let mut files = Vec::new();
-    let entries =
-        std::fs::read_dir(folder).map_err(|e| Fault::file(folder, "the templates could not be read", &e))?;
+    let entries = std::fs::read_dir(folder)
+        .map_err(|e| CliError::file(folder, "the templates could not be read", &e))?;
     for path in entries.flatten().map(|e| e.path()).filter(|p| p.is_file()) {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         if name.starts_with('.') {
             continue;
         }
-        let text = bounded::text(&path).map_err(|e| Fault::file(&path, "could not be read", &e))?;
+        let text = bounded::text(&path).map_err(|e| CliError::file(&path, "could not be read", &e))?;
         files.push((name, text));
     }
     files.sort();
     Templates::with_overrides(files).map_err(|e| {
-        Fault::new(
-            FaultKind::Method,
+        CliError::new(
+            CliErrorKind::Method,
             format!("{}/{e}", folder.display()),
             "mend the template, or take it out of the folder",
         )

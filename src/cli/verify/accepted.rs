@@ -1,6 +1,6 @@
 //! Differences of a rebuilt world that a person accepted: the answers before them belong to a world that is no more.
 
-use crate::domain::{Seq, Turn};
+use crate::domain::{Seq, StepResult};
 use crate::engine::{Envelope, Event};
 
 /// One accepted difference.
@@ -44,8 +44,8 @@ impl Differences {
         episode: u32,
         step: u32,
         seq: Seq,
-        recorded: &Turn,
-        now: &Turn,
+        recorded: &StepResult,
+        now: &StepResult,
     ) -> Option<Seq> {
         let known = |a: &&Accepted| {
             let same_words = recorded.observation == now.observation || a.now == now.observation;

@@ -4,7 +4,7 @@ use super::Found;
 use super::accepted::Differences;
 use super::differing::difference;
 use super::drawn::Drawn;
-use crate::domain::{Asked, BranchId, PromptRecord, Seq, Task, Truncation, Turn};
+use crate::domain::{BranchId, ModelRole, PromptRecord, Seq, StepResult, Task, Truncation};
 use crate::driver::worlds::{self, WorldOptions};
 use crate::engine::{Envelope, Event, State, episode_end};
 use crate::env::Environment;
@@ -129,7 +129,7 @@ impl Check {
                 }
             }
             Event::StepOpened { step } if *step != steps + 1 => here("the opening", *step, &mut wrong),
-            Event::ReplyReceived { text, truncated, .. } if self.state.asking(Asked::Actor) => {
+            Event::ReplyReceived { text, truncated, .. } if self.state.asking(ModelRole::Actor) => {
                 self.reply = Some((text.clone(), *truncated));
             }
             Event::Proposed { step, thought, action, complaints } => {
@@ -225,7 +225,7 @@ impl Check {
         if prompt.episode != episode {
             return Some(format!("a prompt of episode {} in episode {episode}", prompt.episode));
         }
-        (prompt.asked == Asked::Actor && prompt.step != due).then(|| {
+        (prompt.asked == ModelRole::Actor && prompt.step != due).then(|| {
             format!("the prompt of step {} where step {due} is due: steps are out of order", prompt.step)
         })
     }
@@ -246,8 +246,8 @@ impl Check {
 
     fn compare(
         &mut self,
-        recorded: &Turn,
-        now: Option<Result<Turn, crate::env::EnvError>>,
+        recorded: &StepResult,
+        now: Option<Result<StepResult, crate::env::EnvError>>,
         seq: Seq,
         found: &mut Found,
     ) -> Option<String> {

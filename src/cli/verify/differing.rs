@@ -1,11 +1,11 @@
 //! Two answers of a world in which something differs, told in words short enough to read.
 
-use crate::domain::Turn;
+use crate::domain::StepResult;
 use crate::text::truncate;
 
 /// The first field in which two answers differ, in words.
-pub(super) fn difference(recorded: &Turn, now: &Turn) -> String {
-    let say = |turn: &Turn| {
+pub(super) fn difference(recorded: &StepResult, now: &StepResult) -> String {
+    let say = |turn: &StepResult| {
         [
             ("observation", serde_json::json!(turn.observation)),
             ("reward", serde_json::json!(turn.reward)),
@@ -41,10 +41,11 @@ mod tests {
     /// An observation of a megabyte was printed whole, twice.
     #[test]
     fn a_difference_in_a_megabyte_is_told_in_a_few_words() {
-        let turn = |end: &str| Turn { observation: "long ".repeat(200_000) + end, ..Turn::default() };
+        let turn =
+            |end: &str| StepResult { observation: "long ".repeat(200_000) + end, ..StepResult::default() };
         let told = difference(&turn("apple"), &turn("pear"));
         assert!(told.len() < 400 && told.contains("apple") && told.contains("pear"), "{told}");
-        let told = difference(&Turn::default(), &turn("pear"));
+        let told = difference(&StepResult::default(), &turn("pear"));
         assert!(told.len() < 400, "{told}");
     }
 }

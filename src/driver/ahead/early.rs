@@ -1,6 +1,6 @@
 //! A question under way ahead of its time, and what has come of it so far.
 
-use crate::domain::{Asked, Usage};
+use crate::domain::{ModelRole, Usage};
 use crate::provider::{Delta, Provider, ProviderError, Request};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -69,7 +69,7 @@ impl Early {
         Self { number, request, pieces, heard, task }
     }
 
-    pub(super) fn asked(&self) -> Asked {
+    pub(super) fn asked(&self) -> ModelRole {
         self.request.asked
     }
 

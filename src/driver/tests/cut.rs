@@ -1,7 +1,7 @@
 //! Answers that were of no use or came only in part: what is asked anew, and what is written down of them.
 
 use super::*;
-use crate::domain::{BranchId, Came};
+use crate::domain::{BranchId, PartialReply};
 use crate::driver::Fork;
 use crate::engine::{Cause, Command};
 use crate::journal::read_branch;
@@ -25,7 +25,7 @@ fn an_answer_that_could_not_be_used_is_not_taken_from_the_cache_again() {
     });
     let cached = Cached::new(Arc::new(script), "toy".to_owned(), kept.path(), Cache::ReadWrite);
     let launch = || {
-        let mut launch = Launch { actor: Arc::new(cached.clone()), ..launch(9, false) };
+        let mut launch = RunConfig { actor: Arc::new(cached.clone()), ..launch(9, false) };
         launch.policy.read = |text| Reading {
             action: Some(text.to_owned()).filter(|text| !text.is_empty()),
             ..Reading::default()
@@ -34,10 +34,10 @@ fn an_answer_that_could_not_be_used_is_not_taken_from_the_cache_again() {
     };
     let (handle, thread, session) = start(dir.path(), 1, launch());
     wish(&handle, Command::Step);
-    until(&handle, |h| h.store.head().trouble.is_some());
+    until(&handle, |h| h.store.head().failed_call.is_some());
     for times in [2, 3] {
         wish(&handle, Command::Retry);
-        until(&handle, |h| h.store.head().trouble.is_some() || h.store.head().awaiting().is_some());
+        until(&handle, |h| h.store.head().failed_call.is_some() || h.store.head().awaiting().is_some());
         assert_eq!(asked.load(Ordering::Relaxed), times);
     }
     assert_eq!(handle.store.head().awaiting().unwrap().proposed.as_deref(), Some("count"));
@@ -79,7 +79,7 @@ impl Provider for Halfway {
 fn an_answer_under_way_is_written_down_before_the_line_is_left() {
     for fork in [false, true] {
         let dir = tempfile::tempdir().unwrap();
-        let launch = Launch { actor: Arc::new(Halfway), ..launch(9, false) };
+        let launch = RunConfig { actor: Arc::new(Halfway), ..launch(9, false) };
         let (handle, thread, session) = start(dir.path(), 1, launch);
         wish(&handle, Command::Step);
         until(&handle, |h| h.store.live().calls.iter().any(|c| !c.text.is_empty()));
@@ -94,7 +94,10 @@ fn an_answer_under_way_is_written_down_before_the_line_is_left() {
         let [.., off, closed] = read.events.as_slice() else { panic!("too few") };
         assert!(matches!(closed.event, Event::Closed));
         let Event::CallCancelled { came, .. } = &off.event else { panic!("{off:?}") };
-        assert!(matches!(&**came, Came { text, usage: Some(_), .. } if text == "count up"), "{came:?}");
+        assert!(
+            matches!(&**came, PartialReply { text, usage: Some(_), .. } if text == "count up"),
+            "{came:?}"
+        );
         assert_eq!(off.cause, Cause::Policy);
         let mut state = State::default();
         for envelope in &read.events {

@@ -1,9 +1,9 @@
 //! Forks and switches on a toy world: what is refused, what is written, what is brought back, and what is heard no more.
 
 use super::{Counter, launch, meta, spec, start, until};
-use crate::domain::{BranchId, Fate, Seq, ShownAs, Stage, Turn};
-use crate::driver::{Driver, Fork, Handle, Health, Launch};
-use crate::engine::{Command, Event, Refusal};
+use crate::domain::{BranchId, Seq, ShownAs, Stage, StepResult, ThoughtDisposition};
+use crate::driver::{Driver, Fork, Handle, Health, RunConfig};
+use crate::engine::{Command, CommandError, Event};
 use crate::env::{EnvError, Environment};
 use crate::journal::{LabelChange, Session, Standing, Use, open_branch, read_branch};
 use crate::provider::{Delta, Provider, ProviderError, Request};
@@ -39,7 +39,11 @@ fn proposal_of(handle: &Handle, number: u32) -> Seq {
 }
 
 fn instead(action: &str) -> Vec<Command> {
-    vec![Command::Override { action: action.to_owned(), shown_as: ShownAs::Own, fate: Fate::Kept }]
+    vec![Command::Override {
+        action: action.to_owned(),
+        shown_as: ShownAs::Own,
+        fate: ThoughtDisposition::Kept,
+    }]
 }
 
 fn at(seq: Seq, then: Vec<Command>) -> Fork {
@@ -68,9 +72,9 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
     step_to(&handle, 5);
     let before = std::fs::read(session.trunk()).unwrap();
     let third = proposal_of(&handle, 3);
-    let line = handle.store.line();
+    let line = handle.store.epoch();
     assert_eq!(wait(handle.fork(at(third, instead("wait")))), Ok(b(1)));
-    assert_eq!((handle.store.branch(), handle.store.line()), (b(1), line + 1));
+    assert_eq!((handle.store.branch(), handle.store.epoch()), (b(1), line + 1));
     until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 4));
     assert_eq!(observation(&handle, 2), "It is 2.");
     assert_eq!(observation(&handle, 3), "It is 2.", "the world had been taken back, and did not count");
@@ -135,7 +139,7 @@ fn what_is_refused_makes_no_file_and_leaves_the_line_at_work() {
     step_to(&handle, 3);
     let second = proposal_of(&handle, 2);
     let before = handle.store.head();
-    let refused = |fork: Fork| -> Refusal { wait(handle.fork(fork)).unwrap_err() };
+    let refused = |fork: Fork| -> CommandError { wait(handle.fork(fork)).unwrap_err() };
     assert!(refused(at(Seq(0), Vec::new())).why.contains("no run has begun"));
     assert!(refused(at(second, vec![Command::Redo])).why.contains("nothing to redo"));
     let twice = [instead("wait"), instead("wait")].concat();
@@ -145,7 +149,7 @@ fn what_is_refused_makes_no_file_and_leaves_the_line_at_work() {
     assert!(wait(handle.switch(BranchId("../x".to_owned()))).unwrap_err().why.contains("no branch"));
     assert!(wait(handle.switch(BranchId::trunk())).is_err());
     assert_eq!(handle.store.head(), before);
-    assert_eq!((session.branch_count(), handle.store.line()), (1, 0));
+    assert_eq!((session.branch_count(), handle.store.epoch()), (1, 0));
     handle.quit();
     thread.join().unwrap();
 }
@@ -200,7 +204,7 @@ fn counted(asked: &AtomicU32, times: u32) {
 fn a_reply_to_the_old_line_is_inert_though_its_call_is_in_flight_again() {
     let dir = tempfile::tempdir().unwrap();
     let asked = Arc::new(AtomicU32::new(0));
-    let launch = Launch { actor: Arc::new(Stuck(2, asked.clone())), ..launch(9, false) };
+    let launch = RunConfig { actor: Arc::new(Stuck(2, asked.clone())), ..launch(9, false) };
     let (handle, thread, session) = start(dir.path(), 1, launch);
     step_to(&handle, 2);
     handle.send(Command::Step);
@@ -234,11 +238,11 @@ impl Environment for Fickle {
         crate::domain::EnvInfo { deterministic: false, ..self.0.info() }
     }
 
-    fn reset(&mut self) -> Result<Turn, EnvError> {
+    fn reset(&mut self) -> Result<StepResult, EnvError> {
         self.0.reset()
     }
 
-    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         let mut turn = self.0.step(action)?;
         if self.0.count == 3 && self.1 > 0 {
             turn.observation.push_str(" Or so.");
@@ -316,7 +320,7 @@ fn what_is_wished_while_a_forks_world_is_brought_back_comes_after_the_forks_own_
     let third = proposal_of(&handle, 3);
     handle.send_fork(at(third, instead("wait")));
     handle.send(Command::Remark { step: 3, text: "after it".to_owned() });
-    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 4) && h.store.line() == 1);
+    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 4) && h.store.epoch() == 1);
     until(&handle, |h| {
         h.store.timeline().since(third).iter().any(|e| matches!(e.event, Event::Remarked { .. }))
     });

@@ -1,9 +1,9 @@
 //! Worlds that hang, panic or fail while others wait: nobody waits for ever, and nothing is done twice.
 
 use super::{Counter, launch, start, until};
-use crate::domain::{Enumeration, EnvInfo, EpisodeRole, Kind, Purpose, Question, Turn};
-use crate::driver::{Driver, Handle, Launch, Message};
-use crate::engine::{Command, Method, State, Want};
+use crate::domain::{Enumeration, EnvInfo, EpisodeRole, Kind, Purpose, Question, StepResult};
+use crate::driver::{Driver, Handle, Message, RunConfig};
+use crate::engine::{Command, Intent, Method, State};
 use crate::env::{EnvError, Environment};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
 use futures_util::StreamExt as _;
@@ -56,11 +56,11 @@ impl<F: FnMut(Asked) -> Result<(), EnvError> + Send> Environment for Odd<F> {
     fn info(&self) -> EnvInfo {
         EnvInfo { snapshots: false, deterministic: true, enumeration: Enumeration::Free }
     }
-    fn reset(&mut self) -> Result<Turn, EnvError> {
+    fn reset(&mut self) -> Result<StepResult, EnvError> {
         (self.before)(Asked::Reset)?;
         self.inner.reset()
     }
-    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         self.steps += 1;
         (self.before)(Asked::Step(self.steps))?;
         self.inner.step(action)
@@ -76,7 +76,7 @@ impl<F: FnMut(Asked) -> Result<(), EnvError> + Send> Environment for Odd<F> {
 fn odd(
     deadline: Duration,
     before: impl Fn(u32, Asked) -> Result<(), EnvError> + Send + Sync + 'static,
-) -> (Launch, Arc<AtomicU32>) {
+) -> (RunConfig, Arc<AtomicU32>) {
     let (before, worlds) = (Arc::new(before), Arc::new(AtomicU32::new(0)));
     let opened = worlds.clone();
     let mut launch = launch(9, false);
@@ -205,7 +205,7 @@ fn a_world_that_blocks_while_it_lists_answers_nothing_and_is_brought_back() {
     step_to(&handle, 2);
     assert_eq!(admissible(&handle), ["count"]);
     let state = handle.store.head();
-    assert!(state.trouble.is_none() && state.divergence.is_none());
+    assert!(state.failed_call.is_none() && state.divergence.is_none());
     assert_eq!(worlds.load(Ordering::SeqCst), 2);
     gate.open();
     handle.quit();
@@ -226,12 +226,12 @@ fn a_world_that_was_left_behind_is_heard_no_more() {
     });
     let (handle, thread, _session) = start(dir.path(), 1, launch);
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().trouble.is_some());
+    until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::Retry);
-    until(&handle, |h| h.store.head().trouble.is_none());
+    until(&handle, |h| h.store.head().failed_call.is_none());
     // The first world answers the call that is under way again in the second.
     gates[0].open();
-    until(&handle, |h| h.store.head().trouble.is_some());
+    until(&handle, |h| h.store.head().failed_call.is_some());
     assert_eq!(handle.store.head().open_episode().unwrap().answered(), 0);
     handle.send(Command::Retry);
     // The readers are told once of several events: it may be further already.
@@ -257,7 +257,7 @@ fn a_clock_of_an_order_that_was_answered_means_nothing() {
     });
     let (handle, thread, _session) = start(dir.path(), 1, launch);
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().trouble.is_some());
+    until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::Retry);
     // The clocks of the reset and the step, and none.
     for tick in 0..4 {
@@ -281,15 +281,15 @@ impl Method for Asks {
     fn name(&self) -> &'static str {
         "asks"
     }
-    fn next(&self, state: &State) -> Vec<Want> {
+    fn next(&self, state: &State) -> Vec<Intent> {
         if state.open_episode().is_some() {
-            return vec![Want::AskActor];
+            return vec![Intent::AskActor];
         }
         let task = state.run.as_ref().unwrap().tasks[0].clone();
-        vec![Want::StartEpisode { task: Box::new(task), trial: 1, role: EpisodeRole::Test }]
+        vec![Intent::StartEpisode { task: Box::new(task), trial: 1, role: EpisodeRole::Test }]
     }
-    fn reflect_now(&self, _: &State, kind: Kind) -> Vec<Want> {
-        vec![Want::AskMentor(Question { kind, purpose: Purpose::Reflect })]
+    fn reflect_now(&self, _: &State, kind: Kind) -> Vec<Intent> {
+        vec![Intent::AskMentor(Question { kind, purpose: Purpose::Reflect })]
     }
 }
 
@@ -329,7 +329,7 @@ fn a_mentor_at_work_is_not_asked_again_after_a_rebuild() {
     handle.send(Command::Reflect(Kind::Error));
     until(&handle, |_| asked.load(Ordering::SeqCst) == 1);
     gate.open();
-    until(&handle, |h| h.store.head().trouble.is_some());
+    until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::Retry);
     until(&handle, |h| h.store.head().open_episode().unwrap().answered() == 1);
     assert_eq!(handle.store.live().calls.len(), 1);
@@ -346,10 +346,10 @@ fn a_world_that_panics_has_died_and_nobody_waits_for_it() {
         fn info(&self) -> EnvInfo {
             EnvInfo { snapshots: false, deterministic: true, enumeration: Enumeration::Free }
         }
-        fn reset(&mut self) -> Result<Turn, EnvError> {
-            Ok(Turn::default())
+        fn reset(&mut self) -> Result<StepResult, EnvError> {
+            Ok(StepResult::default())
         }
-        fn step(&mut self, _: &str) -> Result<Turn, EnvError> {
+        fn step(&mut self, _: &str) -> Result<StepResult, EnvError> {
             panic!("a bug in a world")
         }
         fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
@@ -361,8 +361,8 @@ fn a_world_that_panics_has_died_and_nobody_waits_for_it() {
     launch.open = Arc::new(|_| Ok(Box::new(Panics)));
     let (handle, thread, _session) = start(dir.path(), 1, launch);
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().trouble.is_some());
-    assert!(handle.store.head().trouble.as_ref().unwrap().1.what.contains("panic"));
+    until(&handle, |h| h.store.head().failed_call.is_some());
+    assert!(handle.store.head().failed_call.as_ref().unwrap().1.what.contains("panic"));
     handle.quit();
     thread.join().unwrap();
 }

@@ -2,7 +2,7 @@
 
 use super::{launch, play_out, start, until};
 use crate::domain::{FailureKind, Usage};
-use crate::driver::{DriverError, Launch, StandIn};
+use crate::driver::{DriverError, ReplyOverride, RunConfig};
 use crate::engine::{Command, Event};
 use crate::journal::read_branch;
 use crate::provider::{Delta, Provider, ProviderError, Request, Scripted};
@@ -33,11 +33,11 @@ impl Provider for Brittle {
 fn a_provider_that_panics_is_a_failed_call() {
     let dir = tempfile::tempdir().unwrap();
     let actor = Arc::new(Brittle(AtomicU32::new(0)));
-    let (handle, thread, _) = start(dir.path(), 1, Launch { actor, ..launch(2, false) });
+    let (handle, thread, _) = start(dir.path(), 1, RunConfig { actor, ..launch(2, false) });
     handle.send(Command::Run);
     for _ in 0..2 {
-        until(&handle, |h| h.store.head().trouble.is_some());
-        let failure = handle.store.head().trouble.clone().unwrap().1;
+        until(&handle, |h| h.store.head().failed_call.is_some());
+        let failure = handle.store.head().failed_call.clone().unwrap().1;
         assert_eq!((failure.place.as_str(), failure.kind), ("brittle", Some(FailureKind::Broken)));
         assert!(failure.what.contains("broke (a panic)") && failure.next.contains("retry"), "{failure:?}");
         assert!(handle.store.live().calls.is_empty());
@@ -45,13 +45,13 @@ fn a_provider_that_panics_is_a_failed_call() {
         let retried = runtime.block_on(handle.ask(Command::Retry)).unwrap();
         until(&handle, |h| {
             let head = h.store.head();
-            head.head > retried && (head.trouble.is_some() || head.past.len() == 1 || head.waits())
+            head.head > retried && (head.failed_call.is_some() || head.past.len() == 1 || head.waits())
         });
     }
     play_out(&handle, thread);
 }
 
-fn recordings() -> StandIn {
+fn recordings() -> ReplyOverride {
     Arc::new(|_, source: &str| match source {
         "recorded:good" => Ok(Arc::new(Scripted::new(|_| Ok("count".to_owned()))) as Arc<dyn Provider>),
         "recorded:other" => Ok(Arc::new(Scripted::new(|_| {
@@ -69,14 +69,16 @@ fn a_recorded_reply_is_taken_once_and_named() {
     let mute = Arc::new(Scripted::new(|_| {
         Err(ProviderError::new("no one answers", "retry").of_kind(FailureKind::Unreachable))
     }));
-    let made = Launch { actor: mute, stand_in: Some(recordings()), ..launch(9, false) };
+    let made = RunConfig { actor: mute, stand_in: Some(recordings()), ..launch(9, false) };
     let (handle, thread, session) = start(dir.path(), 1, made);
     handle.send(Command::RetryFrom("recorded:good".to_owned()));
     until(&handle, |h| !h.store.live().signals.is_empty());
     assert!(format!("{:?}", handle.store.live().signals).contains("no call to a model has failed"));
     handle.send(Command::Step);
     let failed_with = |words: &'static str| {
-        until(&handle, move |h| h.store.head().trouble.as_ref().is_some_and(|t| t.1.what.contains(words)));
+        until(&handle, move |h| {
+            h.store.head().failed_call.as_ref().is_some_and(|t| t.1.what.contains(words))
+        });
     };
     failed_with("no one answers");
     handle.send(Command::RetryFrom("recorded:none".to_owned()));
@@ -128,7 +130,7 @@ impl Provider for Learner {
 fn what_a_server_refuses_on_the_way_is_journaled_once() {
     let dir = tempfile::tempdir().unwrap();
     let actor = Arc::new(Learner(Arc::default()));
-    let (handle, thread, session) = start(dir.path(), 1, Launch { actor, ..launch(4, false) });
+    let (handle, thread, session) = start(dir.path(), 1, RunConfig { actor, ..launch(4, false) });
     play_out(&handle, thread);
     let events = read_branch(&session.trunk()).unwrap().events;
     let place = |want: fn(&Event) -> bool| -> Vec<usize> {
@@ -141,7 +143,7 @@ fn what_a_server_refuses_on_the_way_is_journaled_once() {
         place(|e| matches!(e, Event::ReplyReceived { .. })),
     );
     assert_eq!(told, [replies[1] - 1], "before the answer that it belongs to, and never again");
-    assert_eq!(handle.store.head().unsent(crate::domain::Asked::Actor), ["seed: the server refused it"]);
+    assert_eq!(handle.store.head().unsent(crate::domain::ModelRole::Actor), ["seed: the server refused it"]);
 }
 
 /// Says something and then nothing more.
@@ -170,7 +172,7 @@ fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
     {
         let dir = tempfile::tempdir().unwrap();
         let (handle, thread, session) =
-            start(dir.path(), 1, Launch { actor: Arc::new(Slow(usage)), ..launch(2, false) });
+            start(dir.path(), 1, RunConfig { actor: Arc::new(Slow(usage)), ..launch(2, false) });
         handle.send(Command::Step);
         until(&handle, |h| {
             let live = h.store.live();
@@ -219,11 +221,11 @@ fn what_a_failed_call_had_paid_for_is_counted() {
     let paid = Usage::default().after(&counted);
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) =
-        start(dir.path(), 1, Launch { actor: Arc::new(Paid(paid)), ..launch(2, false) });
+        start(dir.path(), 1, RunConfig { actor: Arc::new(Paid(paid)), ..launch(2, false) });
     handle.send(Command::Step);
-    until(&handle, |h| h.store.head().trouble.is_some());
+    until(&handle, |h| h.store.head().failed_call.is_some());
     let state = handle.store.head();
-    assert_eq!(state.trouble.as_ref().unwrap().1.usage, Some(paid));
+    assert_eq!(state.failed_call.as_ref().unwrap().1.usage, Some(paid));
     assert_eq!((state.spent.actor.reported, state.spent.actor.cost_nano), (95, 7));
     assert_eq!((state.spent.actor_tokens, state.episode.as_ref().unwrap().tokens), (95, 95));
     handle.quit();
@@ -235,7 +237,7 @@ fn what_a_failed_call_had_paid_for_is_counted() {
 #[test]
 fn a_recorded_reply_takes_the_place_of_an_answer_that_was_broken_off() {
     let dir = tempfile::tempdir().unwrap();
-    let made = Launch { actor: Arc::new(Slow(None)), stand_in: Some(recordings()), ..launch(9, false) };
+    let made = RunConfig { actor: Arc::new(Slow(None)), stand_in: Some(recordings()), ..launch(9, false) };
     let (handle, thread, _) = start(dir.path(), 1, made);
     handle.send(Command::Step);
     until(&handle, |h| h.store.live().calls.first().is_some_and(|c| !c.text.is_empty()));

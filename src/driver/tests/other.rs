@@ -2,14 +2,14 @@
 
 use super::{Counter, launch, play_out, spec, start, until};
 use crate::domain::{RunSpec, Setting, SettingOrigin};
-use crate::driver::{Driver, DriverError, Launch, Outfit};
-use crate::engine::{Command, Event, Refusal};
+use crate::driver::{Driver, DriverError, RunConfig, RunFactory};
+use crate::engine::{Command, CommandError, Event};
 use crate::journal::read_branch;
 use crate::provider::{ProviderError, Scripted};
 use std::sync::Arc;
 
 /// Outfits by the actor's name: `mute` never answers, `script` counts; others are not to be had.
-fn outfit() -> Outfit {
+fn outfit() -> RunFactory {
     Arc::new(|spec: &RunSpec| {
         let actor = match spec.actor.as_str() {
             "mute" => Scripted::new(|_| Err(ProviderError::new("no one answers", "retry"))),
@@ -19,11 +19,11 @@ fn outfit() -> Outfit {
             }
         };
         let open = Arc::new(|_: &_| Ok(Box::new(Counter { count: 0, goal: 2, lies: false }) as Box<_>));
-        Ok(Launch { actor: Arc::new(actor), open, outfit: Some(outfit()), ..launch(2, false) })
+        Ok(RunConfig { actor: Arc::new(actor), open, outfit: Some(outfit()), ..launch(2, false) })
     })
 }
 
-fn asked(handle: &crate::driver::Handle, command: Command) -> Result<(), Refusal> {
+fn asked(handle: &crate::driver::Handle, command: Command) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(handle.ask(command)).map(drop)
 }
@@ -37,14 +37,14 @@ fn with_actor(actor: &str) -> RunSpec {
 fn a_changed_run_is_written_down_with_what_it_was_outfitted_with() {
     let dir = tempfile::tempdir().unwrap();
     let noted = Setting { value: serde_json::json!({"temperature": 0.6}), origin: SettingOrigin::Config };
-    let with: Outfit = Arc::new({
+    let with: RunFactory = Arc::new({
         let noted = noted.clone();
         move |spec: &RunSpec| {
             let noted = vec![("actor.sampling".to_owned(), noted.clone())];
-            outfit()(spec).map(|launch| Launch { noted, ..launch })
+            outfit()(spec).map(|launch| RunConfig { noted, ..launch })
         }
     });
-    let launch = Launch { outfit: Some(with), ..outfit()(&with_actor("script")).unwrap() };
+    let launch = RunConfig { outfit: Some(with), ..outfit()(&with_actor("script")).unwrap() };
     let (handle, thread, session) = start(dir.path(), 1, launch);
     let mut other = with_actor("mute");
     asked(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap();
@@ -62,7 +62,7 @@ fn a_failed_call_is_tried_again_with_another_model() {
     let mute = outfit()(&with_actor("mute")).unwrap();
     let (handle, thread, session) = start(dir.path(), 1, mute);
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().trouble.is_some());
+    until(&handle, |h| h.store.head().failed_call.is_some());
     let refused = asked(&handle, Command::ChangeRun(Box::new(with_actor("nobody")))).unwrap_err();
     assert_eq!((refused.why.as_str(), refused.next.as_str()), ("no actor \"nobody\"", "take script"));
     let mut other = with_actor("script");
@@ -130,7 +130,7 @@ fn third(handle: &crate::driver::Handle) -> crate::domain::Seq {
 
 fn elsewhere(at: crate::domain::Seq) -> crate::driver::Fork {
     let (action, shown_as) = ("wait".to_owned(), crate::domain::ShownAs::Own);
-    let then = vec![Command::Override { action, shown_as, fate: crate::domain::Fate::Kept }];
+    let then = vec![Command::Override { action, shown_as, fate: crate::domain::ThoughtDisposition::Kept }];
     crate::driver::Fork { at, then, ..crate::driver::Fork::default() }
 }
 
@@ -141,7 +141,7 @@ fn a_second_fork_waits_until_what_was_wished_with_the_first_is_done() {
     let at = third(&handle);
     handle.send_fork(elsewhere(at));
     handle.send_fork(elsewhere(at));
-    until(&handle, |h| h.store.line() == 2 && h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    until(&handle, |h| h.store.epoch() == 2 && h.store.head().awaiting().is_some_and(|s| s.number == 4));
     handle.quit();
     thread.join().unwrap();
     for branch in ["b1", "b2"] {
@@ -172,7 +172,7 @@ fn a_fork_whose_line_was_not_yet_reopened_is_the_one_that_is_taken_up() {
     let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
     let at = third(&handle);
     handle.send_fork(elsewhere(at));
-    until(&handle, |h| h.store.line() == 1 && h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    until(&handle, |h| h.store.epoch() == 1 && h.store.head().awaiting().is_some_and(|s| s.number == 4));
     handle.quit();
     thread.join().unwrap();
     let fork = crate::domain::BranchId("b1".to_owned());
@@ -192,7 +192,7 @@ fn a_fork_whose_line_was_not_yet_reopened_is_the_one_that_is_taken_up() {
 /// A fork that begins with another sampling: the very next question carries it, and so does one after a resume.
 #[test]
 fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
-    use crate::domain::Asked;
+    use crate::domain::ModelRole;
     use crate::provider::Request;
     use serde_json::{Value, json};
     use std::sync::Mutex;
@@ -204,7 +204,7 @@ fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
             heard.lock().unwrap().push(request.clone());
             Ok("count".to_owned())
         });
-        Ok::<_, DriverError>(Launch { actor: Arc::new(actor), ..launch(9, false) })
+        Ok::<_, DriverError>(RunConfig { actor: Arc::new(actor), ..launch(9, false) })
     };
     let dir = tempfile::tempdir().unwrap();
     let begun = with_actor("openai:script");
@@ -237,7 +237,7 @@ fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
     let wishes: Vec<Value> = heard.iter().map(|r| Value::Object(r.wish.chosen.clone())).collect();
     let chosen = json!({"temperature": 0.7, "seed": true});
     assert_eq!(wishes, [json!({}), json!({}), json!({}), chosen.clone(), chosen]);
-    assert_eq!(heard[3].seed, crate::engine::request_seed(4, 1, 4, Asked::Actor, 0));
+    assert_eq!(heard[3].seed, crate::engine::request_seed(4, 1, 4, ModelRole::Actor, 0));
     assert_ne!(heard[3].wish.identity(), heard[2].wish.identity(), "the cache keeps them apart");
 }
 

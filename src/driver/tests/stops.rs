@@ -2,13 +2,13 @@
 
 use super::{launch, start, until};
 use crate::domain::{BranchId, Stop};
-use crate::driver::{Driver, Fork, Handle, Launch};
+use crate::driver::{Driver, Fork, Handle, RunConfig};
 use crate::engine::{Cause, Command, Event, Found, StopRules};
 use crate::journal::{Use, open_branch, read_branch};
 use std::sync::Arc;
 
 /// Knows the condition `step N`, and `once` before it.
-fn watched() -> Launch {
+fn watched() -> RunConfig {
     let mut launch = launch(30, false);
     launch.policy.stops = StopRules {
         read: Arc::new(|text: &str| {
@@ -71,7 +71,7 @@ fn a_fork_takes_the_breakpoints_along_as_they_stand_on_the_line_that_is_left() {
     let left = list(&handle);
     // Back before all but the first were set, and the first was deleted.
     handle.send_fork(Fork { at: early, ..Fork::default() });
-    until(&handle, |h| h.store.line() == 1 && h.store.head().awaiting().is_some());
+    until(&handle, |h| h.store.epoch() == 1 && h.store.head().awaiting().is_some());
     assert_eq!(list(&handle), left, "the deleted one is not back, the others are here");
     assert_eq!(left.len(), 3);
     assert_eq!(run_to_a_stop(&handle), 6, "it does not run past");
@@ -90,7 +90,7 @@ fn a_fork_takes_the_breakpoints_along_as_they_stand_on_the_line_that_is_left() {
     let here = list(&handle);
     let head = handle.store.head().head;
     handle.send_fork(Fork { at: head, ..Fork::default() });
-    until(&handle, |h| h.store.line() == 2);
+    until(&handle, |h| h.store.epoch() == 2);
     assert_eq!(list(&handle), here);
     let b2 = read_branch(&session.branch_file(&BranchId("b2".to_owned()))).unwrap().events;
     assert!(!b2.iter().any(|e| e.seq > head && matches!(e.event, Event::BreakpointSet { .. })));
@@ -115,7 +115,7 @@ fn a_kill_in_the_first_batch_of_a_fork_leaves_no_half_of_its_breakpoints() {
     set(&handle, "step 6");
     set(&handle, "step 8");
     handle.send_fork(Fork { at: early, ..Fork::default() });
-    until(&handle, |h| h.store.line() == 1 && h.store.head().awaiting().is_some());
+    until(&handle, |h| h.store.epoch() == 1 && h.store.head().awaiting().is_some());
     handle.quit();
     thread.join().unwrap();
     let file = session.branch_file(&BranchId("b1".to_owned()));

@@ -1,18 +1,18 @@
 //! Any session, any rewinds, forks and changes by hand: the files fold to what was shown, and nothing of them ever changes.
 
 use super::{start, until};
-use crate::domain::{Autonomy, BranchId, Fate, Kind, LessonText, Scope, Seq, ShownAs};
-use crate::driver::{Driver, Fork, Handle, Launch};
-use crate::engine::{Command, Event, LessonWish, State};
+use crate::domain::{Autonomy, BranchId, Kind, LessonText, Scope, Seq, ShownAs, ThoughtDisposition};
+use crate::driver::{Driver, Fork, Handle, RunConfig};
+use crate::engine::{Command, Event, LessonCommand, State};
 use crate::journal::{LabelChange, Session, Use, open_branch};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// With the breakpoints that sessions have.
-fn launch(goal: u32, lies: bool) -> Launch {
+fn launch(goal: u32, lies: bool) -> RunConfig {
     let mut launch = super::launch(goal, lies);
-    launch.policy.stops = crate::stop::rules(crate::stop::parse);
+    launch.policy.stops = crate::breakpoint::rules(crate::breakpoint::parse);
     launch
 }
 
@@ -31,12 +31,12 @@ enum Move {
 }
 
 fn instead(action: &str) -> Command {
-    Command::Override { action: action.to_owned(), shown_as: ShownAs::Own, fate: Fate::Kept }
+    Command::Override { action: action.to_owned(), shown_as: ShownAs::Own, fate: ThoughtDisposition::Kept }
 }
 
 fn lesson() -> Command {
     let text = LessonText::plain("count on");
-    Command::Lesson(LessonWish::add(Kind::Error, Scope::Environment, text, String::new()))
+    Command::Lesson(LessonCommand::add(Kind::Error, Scope::Environment, text, String::new()))
 }
 
 fn wishes() -> impl Strategy<Value = Command> {
@@ -177,7 +177,7 @@ proptest! {
             }
             before = after;
             prop_assert_eq!(&handle.store.head().divergence, &None, "the world was brought back");
-            prop_assert!(handle.store.branch() == here || handle.store.line() > 0);
+            prop_assert!(handle.store.branch() == here || handle.store.epoch() > 0);
             shown.insert(handle.store.branch(), handle.store.head());
             // Any state of the line at work, by the timeline that went through the forks.
             let opened = open_branch(&session.branch_file(&handle.store.branch()), Use::Check).unwrap();

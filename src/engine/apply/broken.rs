@@ -1,15 +1,15 @@
 //! Calls to models that a person broke off: what had come of them stays, and so do the ways on from there.
 
-use crate::domain::{Asked, CallId, Came, PromptRecord, Seq, Stage};
+use crate::domain::{CallId, ModelRole, PartialReply, PromptRecord, Seq, Stage};
 use crate::engine::{Effect, State};
 use std::sync::Arc;
 
 impl State {
-    pub(super) fn break_off(&mut self, seq: Seq, call: CallId, came: &Came) {
+    pub(super) fn break_off(&mut self, seq: Seq, call: CallId, came: &PartialReply) {
         self.stand_ins.retain(|s| s.0 != call);
         let Some(effect) = self.calls.remove(&call) else { return };
         let Effect::Ask { prompt, .. } = &effect else { return };
-        let acts = prompt.asked == Asked::Actor;
+        let acts = prompt.asked == ModelRole::Actor;
         if let Some(usage) = &came.usage {
             self.count_tokens(prompt.asked, usage);
         }
@@ -33,14 +33,14 @@ impl State {
         if self.troubles().any(|(failed, _)| failed.call() == call) {
             return;
         }
-        if !effect.asks(Asked::Mentor) {
+        if !effect.asks(ModelRole::Mentor) {
             return self.broken_off.clear();
         }
         let sent = effect.question();
         let mut before = std::mem::take(&mut self.broken_off);
         before.retain(|(before, _)| match before {
             // Another question that waits with a person's words is not asked in its place.
-            Effect::Ask { prompt, .. } if prompt.asked == Asked::Mentor => {
+            Effect::Ask { prompt, .. } if prompt.asked == ModelRole::Mentor => {
                 prompt.question != sent && self.changed_since(prompt)
             }
             _ => true,

@@ -1,9 +1,9 @@
 //! Changes of a person that can be taken back: those of the pool, and those of what the agent sees and is asked.
 
 use crate::domain::{
-    Author, CallId, Executed, Fate, HandChange, LessonOp, Seq, Setting, SettingOrigin, Stop,
+    Author, CallId, Executed, LessonOp, ManualEdit, Seq, Setting, SettingOrigin, Stop, ThoughtDisposition,
 };
-use crate::engine::{Cause, Deed, Event, State, UndoEntry};
+use crate::engine::{Cause, Event, State, UndoAction, UndoEntry};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl State {
             self.pool.by_person(op.id());
         }
         if by == Author::Person && !matches!(op, LessonOp::Recur { .. }) {
-            self.done(seq, Deed::Lesson(op.clone()));
+            self.done(seq, UndoAction::Lesson(op.clone()));
         }
     }
 
@@ -35,7 +35,7 @@ impl State {
         let at = self.moment();
         self.draft = None;
         self.pool.apply(op, seq, at, Author::Person);
-        self.redone(seq, of, Deed::Lesson(op.clone()));
+        self.redone(seq, of, UndoAction::Lesson(op.clone()));
     }
 
     /// Notes what a person is about to change, with what it was. The state is the one before the event.
@@ -44,7 +44,7 @@ impl State {
             return self.forget_stop(event);
         }
         if let Some(what) = self.stays(event) {
-            return self.done(seq, Deed::Stays(what.to_owned()));
+            return self.done(seq, UndoAction::Irreversible(what.to_owned()));
         }
         let deed = match event {
             Event::RunChanged { spec } => {
@@ -52,16 +52,16 @@ impl State {
                 // The run before it, chosen again, takes the change back.
                 let unused = |of: Seq| self.pool_used <= of;
                 let back = |last: &UndoEntry| {
-                    unused(last.of) && matches!(&last.what, Deed::Run(before) if **before == **spec)
+                    unused(last.of) && matches!(&last.what, UndoAction::Run(before) if **before == **spec)
                 };
                 if self.undo.last().is_some_and(back) {
                     self.undo.pop();
                     return;
                 }
-                Deed::Run(was)
+                UndoAction::Run(was)
             }
             // What has run, or was refused to the agent's face, is taken back by going back alone.
-            Event::ActionOverridden { .. } | Event::ProposalRejected { .. } => Deed::Ran,
+            Event::ActionOverridden { .. } | Event::ProposalRejected { .. } => UndoAction::Executed,
             Event::BreakpointSet { breakpoint, stop } => {
                 self.stop_deed(*breakpoint, Some(stop.clone()), true)
             }
@@ -72,31 +72,47 @@ impl State {
             Event::BreakpointRemoved { breakpoint } => self.stop_deed(*breakpoint, None, false),
             Event::SettingChanged { name, value } => {
                 let setting = Some(Setting { value: value.clone(), origin: SettingOrigin::Person });
-                Deed::Hand(HandChange::Setting { name: name.clone(), was: self.setting(name), setting })
+                UndoAction::ManualEdit(ManualEdit::Setting {
+                    name: name.clone(),
+                    was: self.setting(name),
+                    setting,
+                })
             }
             Event::AutonomySet { autonomy } => {
-                Deed::Hand(HandChange::Autonomy { was: self.autonomy, autonomy: *autonomy })
+                UndoAction::ManualEdit(ManualEdit::Autonomy { was: self.autonomy, autonomy: *autonomy })
             }
             Event::Remarked { step, text } => {
                 let episode = self.episode.as_ref().map_or(0, |e| e.number);
                 let (step, text) = (*step, text.clone());
-                Deed::Hand(HandChange::Remark { episode, step, text, gone: false })
+                UndoAction::ManualEdit(ManualEdit::Remark { episode, step, text, gone: false })
             }
             Event::PromptDrafted { prompt } if prompt.edited => {
                 let waits = self.waits_for(prompt.call).cloned();
                 let Some(was) = waits.or_else(|| self.broken_off_as(prompt)) else { return };
-                Deed::Hand(HandChange::Prompt { was, prompt: prompt.clone() })
+                UndoAction::ManualEdit(ManualEdit::Prompt { was, prompt: prompt.clone() })
             }
             Event::ThoughtEdited { step, was, text } => {
                 let was_edited = self.step(*step).is_some_and(|s| s.thought_edited);
                 let (was, text) = (was.clone(), text.clone());
-                Deed::Hand(HandChange::Thought { step: *step, was, was_edited, text, edited: true })
+                UndoAction::ManualEdit(ManualEdit::Thought {
+                    step: *step,
+                    was,
+                    was_edited,
+                    text,
+                    edited: true,
+                })
             }
             Event::ObservationEdited { step, was, text } => {
                 let answer = self.step(*step).and_then(|s| s.answer.as_ref());
                 let was_edited = answer.is_some_and(|a| a.edited);
                 let (was, text) = (was.clone(), Some(text.clone()));
-                Deed::Hand(HandChange::Observation { step: *step, was, was_edited, text, edited: true })
+                UndoAction::ManualEdit(ManualEdit::Observation {
+                    step: *step,
+                    was,
+                    was_edited,
+                    text,
+                    edited: true,
+                })
             }
             _ => return,
         };
@@ -104,10 +120,10 @@ impl State {
     }
 
     /// A change of a breakpoint, with what it was.
-    fn stop_deed(&self, number: u32, stop: Option<Stop>, on: bool) -> Deed {
+    fn stop_deed(&self, number: u32, stop: Option<Stop>, on: bool) -> UndoAction {
         let was = self.stops.get(number);
         let (was, was_on) = (was.map(|b| b.stop.clone()), was.is_some_and(|b| b.on));
-        Deed::Hand(HandChange::Breakpoint { number, was, was_on, stop, on })
+        UndoAction::ManualEdit(ManualEdit::Breakpoint { number, was, was_on, stop, on })
     }
 
     /// A branch brought its own breakpoints: what a person once did to one of these is not taken back from under it.
@@ -118,21 +134,21 @@ impl State {
         else {
             return;
         };
-        let stays = |entry: &UndoEntry| !matches!(&entry.what, Deed::Hand(HandChange::Breakpoint { number, .. }) if number == of);
+        let stays = |entry: &UndoEntry| !matches!(&entry.what, UndoAction::ManualEdit(ManualEdit::Breakpoint { number, .. }) if number == of);
         self.undo.retain(stays);
         self.redo.retain(stays);
     }
 
     /// Makes a change.
-    pub(super) fn make(&mut self, change: &HandChange) {
-        if change.touches_episode() && !matches!(change, HandChange::Prompt { .. }) {
+    pub(super) fn make(&mut self, change: &ManualEdit) {
+        if change.touches_episode() && !matches!(change, ManualEdit::Prompt { .. }) {
             self.draft = None;
         }
         match change {
-            HandChange::Thought { step, text, edited, .. } => {
+            ManualEdit::Thought { step, text, edited, .. } => {
                 self.set_thought(*step, text.as_deref(), *edited);
             }
-            HandChange::Observation { step, text, edited, .. } => self.edit_episode(|e| {
+            ManualEdit::Observation { step, text, edited, .. } => self.edit_episode(|e| {
                 e.edit_numbered(*step, |s| {
                     if let Some(answer) = &mut s.answer {
                         answer.seen.clone_from(text);
@@ -140,7 +156,7 @@ impl State {
                     }
                 });
             }),
-            HandChange::Setting { name, setting, .. } => {
+            ManualEdit::Setting { name, setting, .. } => {
                 self.set(name, setting.as_ref().map_or(&Value::Null, |s| &s.value));
                 let own = !matches!(name.as_str(), "max_steps");
                 if let Some(run) = self.run.as_mut().map(Arc::make_mut).filter(|_| own) {
@@ -150,30 +166,30 @@ impl State {
                     };
                 }
             }
-            HandChange::Autonomy { autonomy, .. } => self.autonomy = *autonomy,
-            HandChange::Remark { episode, step, text, gone } => {
+            ManualEdit::Autonomy { autonomy, .. } => self.autonomy = *autonomy,
+            ManualEdit::Remark { episode, step, text, gone } => {
                 self.remark(*episode, *step, text, *gone);
             }
-            HandChange::Prompt { prompt, .. } => {
+            ManualEdit::Prompt { prompt, .. } => {
                 if !self.change_asked(prompt) {
                     self.draft = Some(prompt.clone());
                 }
             }
-            HandChange::Breakpoint { number, stop: Some(stop), on, .. } => {
+            ManualEdit::Breakpoint { number, stop: Some(stop), on, .. } => {
                 self.stops.set(*number, stop);
                 self.stops.switch(*number, *on);
             }
-            HandChange::Breakpoint { number, stop: None, .. } => self.stops.remove(*number),
+            ManualEdit::Breakpoint { number, stop: None, .. } => self.stops.remove(*number),
         }
     }
 
     /// Takes a change back, or makes it again.
-    pub(super) fn make_again(&mut self, seq: Seq, of: Seq, change: &HandChange, back: bool) {
+    pub(super) fn make_again(&mut self, seq: Seq, of: Seq, change: &ManualEdit, back: bool) {
         self.make(change);
         if back {
             self.undone(of);
         } else {
-            self.redone(seq, of, Deed::Hand(change.clone()));
+            self.redone(seq, of, UndoAction::ManualEdit(change.clone()));
         }
     }
 
@@ -190,7 +206,7 @@ impl State {
                         let told = std::mem::replace(action, format!("think: {text}"));
                         sent.get_or_insert(told);
                     }
-                    (Some(Executed { fate: Fate::Rewritten(words), .. }), Some(text)) => {
+                    (Some(Executed { fate: ThoughtDisposition::Rewritten(words), .. }), Some(text)) => {
                         text.clone_into(words);
                     }
                     _ => {}
@@ -243,8 +259,8 @@ impl State {
         self.episode.as_deref()?.step(number)
     }
 
-    fn done(&mut self, of: Seq, what: Deed) {
-        let stays = |deed: &Deed| matches!(deed, Deed::Ran | Deed::Stays(_));
+    fn done(&mut self, of: Seq, what: UndoAction) {
+        let stays = |deed: &UndoAction| matches!(deed, UndoAction::Executed | UndoAction::Irreversible(_));
         // Of several deeds in a row that nothing takes back only the last is ever told.
         if stays(&what) && self.undo.last().is_some_and(|last| stays(&last.what)) {
             self.undo.pop();
@@ -259,8 +275,8 @@ impl State {
     /// What failed is asked again, of whom the run names by now: a change of that has been used.
     pub(super) fn run_used(&mut self) {
         for entry in &mut self.undo {
-            if matches!(entry.what, Deed::Run(_)) {
-                entry.what = Deed::Stays("the run was changed".to_owned());
+            if matches!(entry.what, UndoAction::Run(_)) {
+                entry.what = UndoAction::Irreversible("the run was changed".to_owned());
             }
         }
     }
@@ -272,7 +288,7 @@ impl State {
         }
     }
 
-    fn redone(&mut self, seq: Seq, of: Seq, what: Deed) {
+    fn redone(&mut self, seq: Seq, of: Seq, what: UndoAction) {
         if let Some(place) = self.redo.iter().rposition(|u| u.of == of) {
             self.redo.remove(place);
             self.undo.push(UndoEntry { of: seq, what });

@@ -1,10 +1,11 @@
 //! The small changes that folding an event is made of.
 
 use crate::domain::{
-    Asked, CallId, ChangeLine, Counted, EndReason, EpisodeRole, EpisodeSummary, FailureKind, Hindsight,
-    Lesson, LessonId, NoteKind, PromptRecord, Seen, Seq, Stage, Step, Task, Turn, Usage, merge_patch,
+    CallId, ChangeLine, Counted, EndReason, EpisodeRole, EpisodeSummary, FailureKind, Hindsight, Lesson,
+    LessonId, ModelRole, NoteKind, PromptRecord, Seen, Seq, Stage, Step, StepResult, Task, Usage,
+    merge_patch,
 };
-use crate::engine::{Carried, Effect, Episode, Event, Failure, Measure, State};
+use crate::engine::{Effect, Episode, Event, Failure, Measure, ReplaySeed, State};
 use std::sync::Arc;
 
 impl State {
@@ -14,7 +15,7 @@ impl State {
         }
     }
 
-    pub(super) fn carry(&mut self, carried: &Carried) {
+    pub(super) fn carry(&mut self, carried: &ReplaySeed) {
         if let Some(attempt) = &carried.attempt {
             self.attempts.insert_mut(attempt.task.key(), Arc::new(attempt.episode()));
         }
@@ -73,7 +74,8 @@ impl State {
 impl State {
     /// The actor's call has come to something.
     pub(super) fn settle_actor(&mut self) {
-        self.calls.retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.asked == Asked::Actor));
+        self.calls
+            .retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.asked == ModelRole::Actor));
     }
 
     /// A failed call is made again. That is the same call, unless its answer had come and could not be used: each answer that is
@@ -87,20 +89,20 @@ impl State {
     }
 
     /// Counts a call for its role and, after the end of the episode it is about, in the summary of that.
-    pub(super) fn count_call(&mut self, asked: Asked) {
+    pub(super) fn count_call(&mut self, asked: ModelRole) {
         match asked {
-            Asked::Actor => self.spent.actor_calls += 1,
-            Asked::Mentor => self.spent.mentor_calls += 1,
+            ModelRole::Actor => self.spent.actor_calls += 1,
+            ModelRole::Mentor => self.spent.mentor_calls += 1,
         }
         self.edit_summary(|s| s.calls = s.calls.saturating_add(1));
     }
 
     /// Counts tokens for a role, for the episode and, after its end, in its summary.
-    pub(super) fn count_tokens(&mut self, asked: Asked, usage: &Usage) {
+    pub(super) fn count_tokens(&mut self, asked: ModelRole, usage: &Usage) {
         let tokens = usage.tokens();
         let (of_role, apart) = match asked {
-            Asked::Actor => (&mut self.spent.actor_tokens, &mut self.spent.actor),
-            Asked::Mentor => (&mut self.spent.mentor_tokens, &mut self.spent.mentor),
+            ModelRole::Actor => (&mut self.spent.actor_tokens, &mut self.spent.actor),
+            ModelRole::Mentor => (&mut self.spent.mentor_tokens, &mut self.spent.mentor),
         };
         *of_role = of_role.saturating_add(tokens);
         apart.add(usage);
@@ -116,7 +118,7 @@ impl State {
 
     /// Takes the place of what was known before of a role's server. What is new stands with the step whose call taught it; of a
     /// server that nothing was known of, nothing is.
-    pub(super) fn learn_unsent(&mut self, seq: Seq, call: CallId, asked: Asked, what: &[String]) {
+    pub(super) fn learn_unsent(&mut self, seq: Seq, call: CallId, asked: ModelRole, what: &[String]) {
         let noted = format!("{}.unsent", asked.name());
         let known = self.unsent.iter().any(|u| u.0 == asked)
             || self.run.as_ref().is_some_and(|r| r.settings.0.contains_key(&noted));
@@ -187,16 +189,16 @@ impl State {
     }
 
     pub(super) fn add_trouble(&mut self, effect: Effect, failure: Failure) {
-        if self.trouble.is_none() {
-            self.trouble = Some((effect, failure));
+        if self.failed_call.is_none() {
+            self.failed_call = Some((effect, failure));
         } else {
-            self.more_trouble.push((effect, failure));
+            self.more_failed_calls.push((effect, failure));
         }
     }
 
     /// Puts other words in the place of a failed call's prompt; whether there is such a call.
     pub(super) fn change_failed(&mut self, prompt: &Arc<PromptRecord>) -> bool {
-        let mut failed = self.trouble.iter_mut().chain(&mut self.more_trouble);
+        let mut failed = self.failed_call.iter_mut().chain(&mut self.more_failed_calls);
         let place = failed.find_map(|(effect, _)| match effect {
             Effect::Ask { call, prompt: was } if *call == prompt.call => Some(was),
             _ => None,
@@ -223,12 +225,12 @@ impl State {
 
     /// Takes a failed call from those that wait for a decision.
     pub(super) fn take_trouble(&mut self, call: CallId) -> Option<(Effect, Failure)> {
-        if self.trouble.as_ref().is_some_and(|(effect, _)| effect.call() == call) {
-            let next = (!self.more_trouble.is_empty()).then(|| self.more_trouble.remove(0));
-            return std::mem::replace(&mut self.trouble, next);
+        if self.failed_call.as_ref().is_some_and(|(effect, _)| effect.call() == call) {
+            let next = (!self.more_failed_calls.is_empty()).then(|| self.more_failed_calls.remove(0));
+            return std::mem::replace(&mut self.failed_call, next);
         }
-        let place = self.more_trouble.iter().position(|(effect, _)| effect.call() == call)?;
-        Some(self.more_trouble.remove(place))
+        let place = self.more_failed_calls.iter().position(|(effect, _)| effect.call() == call)?;
+        Some(self.more_failed_calls.remove(place))
     }
 
     /// Keeps the last episode as the last attempt at its task, where that was not won and prompts may show it (setting
@@ -298,7 +300,7 @@ impl Episode {
         Hindsight { progress_step, invalid, millis, mistakes, counted }
     }
 
-    pub(super) fn absorb(&mut self, turn: &Turn) {
+    pub(super) fn absorb(&mut self, turn: &StepResult) {
         if !turn.shown.is_null() {
             merge_patch(Arc::make_mut(&mut self.shown), &turn.shown);
         }
@@ -328,7 +330,7 @@ impl Step {
     }
 }
 
-pub(super) fn seen_of(turn: &Turn, seen: Option<&String>) -> Seen {
+pub(super) fn seen_of(turn: &StepResult, seen: Option<&String>) -> Seen {
     Seen {
         raw: turn.observation.clone(),
         seen: seen.cloned(),

@@ -1,30 +1,30 @@
 //! Wishes about the pool.
 
 use crate::domain::{Author, LessonId, LessonOp, LessonOrigin, LessonStatus};
-use crate::engine::{Engine, LessonWish, Refusal};
+use crate::engine::{CommandError, Engine, LessonCommand};
 use sha2::{Digest, Sha256};
 
 impl Engine {
     /// The change that a wish comes to; `n` counts the events of the same batch before it.
     ///
     /// # Errors
-    /// A [`Refusal`] when the lesson does not exist or the words are empty.
+    /// A [`CommandError`] when the lesson does not exist or the words are empty.
     pub(in crate::engine) fn lesson_op(
         &self,
-        wish: &LessonWish,
+        wish: &LessonCommand,
         by: Author,
         n: usize,
-    ) -> Result<LessonOp, Refusal> {
+    ) -> Result<LessonOp, CommandError> {
         let pool = &self.state.pool;
         let find = |id: &LessonId| {
             pool.get(id).ok_or_else(|| {
-                Refusal::new(format!("there is no lesson {id}"), "choose one from the lesson lanes")
+                CommandError::new(format!("there is no lesson {id}"), "choose one from the lesson lanes")
             })
         };
         Ok(match wish {
-            LessonWish::Add { kind, scope, text, rule, evidence, parents, moment } => {
+            LessonCommand::Add { kind, scope, text, rule, evidence, parents, moment } => {
                 if text.text.trim().is_empty() {
-                    return Err(Refusal::new("an empty lesson teaches nothing", "write a sentence"));
+                    return Err(CommandError::new("an empty lesson teaches nothing", "write a sentence"));
                 }
                 let origin = match by {
                     Author::Person => LessonOrigin::Person,
@@ -45,9 +45,9 @@ impl Engine {
                     about: None,
                 }
             }
-            LessonWish::Accept { kind, scope, text, edited, evidence } => {
+            LessonCommand::Accept { kind, scope, text, edited, evidence } => {
                 if text.text.trim().is_empty() {
-                    return Err(Refusal::new("an empty lesson teaches nothing", "write a sentence"));
+                    return Err(CommandError::new("an empty lesson teaches nothing", "write a sentence"));
                 }
                 LessonOp::Add {
                     id: self.lesson_id(n),
@@ -62,9 +62,9 @@ impl Engine {
                     about: None,
                 }
             }
-            LessonWish::Load(lesson) => {
+            LessonCommand::Load(lesson) => {
                 if pool.get(&lesson.id).is_some() {
-                    return Err(Refusal::new(
+                    return Err(CommandError::new(
                         format!("lesson {} is there already", lesson.id),
                         "edit the one that is there",
                     ));
@@ -82,26 +82,32 @@ impl Engine {
                     about: lesson.about.as_deref().map(str::to_owned),
                 }
             }
-            LessonWish::Edit { id, text } => {
+            LessonCommand::Edit { id, text } => {
                 if text.text.trim().is_empty() {
-                    return Err(Refusal::new("an empty lesson teaches nothing", "delete the lesson instead"));
+                    return Err(CommandError::new(
+                        "an empty lesson teaches nothing",
+                        "delete the lesson instead",
+                    ));
                 }
                 LessonOp::Edit { id: id.clone(), was: find(id)?.text().clone(), text: text.clone() }
             }
-            LessonWish::Status { id, status } => {
+            LessonCommand::Status { id, status } => {
                 LessonOp::Status { id: id.clone(), was: find(id)?.status, status: *status }
             }
-            LessonWish::Rescope { id, scope } => {
+            LessonCommand::Rescope { id, scope } => {
                 LessonOp::Rescope { id: id.clone(), was: find(id)?.scope, scope: *scope }
             }
-            LessonWish::Move { id, to } => {
+            LessonCommand::Move { id, to } => {
                 let lesson = find(id)?;
                 if lesson.status == LessonStatus::Retired {
-                    return Err(Refusal::new("a deleted lesson has no place", "undo the deletion first"));
+                    return Err(CommandError::new(
+                        "a deleted lesson has no place",
+                        "undo the deletion first",
+                    ));
                 }
                 LessonOp::Move { id: id.clone(), was: pool.place(id).unwrap_or(0), to: *to }
             }
-            LessonWish::Recur { id } => LessonOp::Recur { id: find(id)?.id.clone() },
+            LessonCommand::Recur { id } => LessonOp::Recur { id: find(id)?.id.clone() },
         })
     }
 

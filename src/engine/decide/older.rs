@@ -1,7 +1,7 @@
 //! Below what cannot be taken back: the newest change that nothing has used yet and that still stands as it was made.
 
-use crate::domain::{HandChange, LessonOp, LessonStatus, Seq, Setting};
-use crate::engine::{Deed, Event, State, UndoEntry};
+use crate::domain::{LessonOp, LessonStatus, ManualEdit, Seq, Setting};
+use crate::engine::{Event, State, UndoAction, UndoEntry};
 
 impl State {
     /// The newest change of a person that can still be taken back, whatever was done since.
@@ -12,7 +12,7 @@ impl State {
     /// A changed prompt that was drafted anew since leaves nothing to take back.
     pub(super) fn moot(&self, entry: &UndoEntry) -> bool {
         match &entry.what {
-            Deed::Hand(HandChange::Prompt { prompt, .. }) => {
+            UndoAction::ManualEdit(ManualEdit::Prompt { prompt, .. }) => {
                 self.pool_used <= entry.of && self.waits_for(prompt.call) != Some(prompt)
             }
             _ => false,
@@ -25,9 +25,9 @@ impl State {
         let unused = self.pool_used <= entry.of;
         match &entry.what {
             // What was chosen since stands on the run as it is.
-            Deed::Ran | Deed::Stays(_) | Deed::Run(_) => false,
-            Deed::Lesson(op) => unused && self.lesson_stands(op),
-            Deed::Hand(change) => {
+            UndoAction::Executed | UndoAction::Irreversible(_) | UndoAction::Run(_) => false,
+            UndoAction::Lesson(op) => unused && self.lesson_stands(op),
+            UndoAction::ManualEdit(change) => {
                 (unused || !change.touches_episode()) && !self.moot(entry) && self.change_stands(change)
             }
         }
@@ -44,27 +44,27 @@ impl State {
         })
     }
 
-    fn change_stands(&self, change: &HandChange) -> bool {
+    fn change_stands(&self, change: &ManualEdit) -> bool {
         let step = |number: &u32| self.open_episode().and_then(|e| e.step(*number));
         match change {
-            HandChange::Thought { step: number, text, edited, .. } => {
+            ManualEdit::Thought { step: number, text, edited, .. } => {
                 step(number).is_some_and(|s| s.thought == *text && s.thought_edited == *edited)
             }
-            HandChange::Observation { step: number, text, edited, .. } => step(number)
+            ManualEdit::Observation { step: number, text, edited, .. } => step(number)
                 .and_then(|s| s.answer.as_ref())
                 .is_some_and(|a| a.seen == *text && a.edited == *edited),
-            HandChange::Setting { name, setting, .. } => {
+            ManualEdit::Setting { name, setting, .. } => {
                 // A bound of the run does not say who set it.
                 let value = |s: Option<Setting>| s.map(|s| s.value).filter(|v| !v.is_null());
                 value(self.setting(name)) == value(setting.clone())
             }
-            HandChange::Autonomy { autonomy, .. } => self.autonomy == *autonomy,
-            HandChange::Breakpoint { number, stop, on, .. } => {
+            ManualEdit::Autonomy { autonomy, .. } => self.autonomy == *autonomy,
+            ManualEdit::Breakpoint { number, stop, on, .. } => {
                 let now = self.stops.get(*number);
                 now.map(|b| &b.stop) == stop.as_ref() && now.is_none_or(|b| b.on == *on)
             }
             // A remark is added to others, and a prompt that waits is the one that was changed.
-            HandChange::Remark { .. } | HandChange::Prompt { .. } => true,
+            ManualEdit::Remark { .. } | ManualEdit::Prompt { .. } => true,
         }
     }
 
@@ -84,15 +84,15 @@ impl State {
     }
 
     /// A deed in a few words.
-    pub(super) fn deed_words(&self, deed: &Deed) -> String {
+    pub(super) fn deed_words(&self, deed: &UndoAction) -> String {
         let number = |op: &LessonOp| self.pool.get(op.id()).map_or(0, |l| l.number);
         match deed {
-            Deed::Ran => "an action of yours".to_owned(),
-            Deed::Stays(what) => what.clone(),
-            Deed::Run(_) => "another run".to_owned(),
-            Deed::Hand(HandChange::Prompt { .. }) => "your words in a prompt".to_owned(),
-            Deed::Hand(change) => change.words(),
-            Deed::Lesson(op) => match op {
+            UndoAction::Executed => "an action of yours".to_owned(),
+            UndoAction::Irreversible(what) => what.clone(),
+            UndoAction::Run(_) => "another run".to_owned(),
+            UndoAction::ManualEdit(ManualEdit::Prompt { .. }) => "your words in a prompt".to_owned(),
+            UndoAction::ManualEdit(change) => change.words(),
+            UndoAction::Lesson(op) => match op {
                 LessonOp::Add { .. } => format!("lesson {} added", number(op)),
                 LessonOp::Recur { .. } => format!("lesson {} drawn again", number(op)),
                 LessonOp::Edit { .. } => format!("other words for lesson {}", number(op)),

@@ -1,22 +1,22 @@
 //! Going on as another run, and what may be set of who is asked.
 
-use crate::domain::{KNOBS, RunSpec, knob_of};
-use crate::engine::{Effect, Engine, Event, Refusal};
+use crate::domain::{RunSpec, SAMPLING_PARAMS, sampling_param};
+use crate::engine::{CommandError, Effect, Engine, Event};
 use serde_json::Value;
 
 impl Engine {
     /// The run from now on, as one event with the whole of it. Another method begins with an empty memory of its own:
     /// what the one before it remembers means nothing to it. Reflections and lessons stay.
-    pub(super) fn change_run(&self, spec: &RunSpec) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn change_run(&self, spec: &RunSpec) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.calls.values().any(|c| matches!(c, Effect::Ask { .. })) {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "a model is being asked, so the run cannot be changed under it",
                 "wait for its answer, or cancel the call with Ctrl-C; then change it",
             ));
         }
         let Some(run) = state.run.as_deref().filter(|run| *run != spec) else {
-            return Err(Refusal::new("this is the run as it is", "change something of it"));
+            return Err(CommandError::new("this is the run as it is", "change something of it"));
         };
         let mut events = vec![Event::RunChanged { spec: Box::new(spec.clone()) }];
         if run.method != spec.method {
@@ -26,13 +26,13 @@ impl Engine {
     }
 
     /// Whether anybody heeds a setting of a role: only a model has sampling settings. Other settings are not looked at.
-    pub(super) fn heeded(&self, name: &str, value: &Value) -> Result<(), Refusal> {
+    pub(super) fn heeded(&self, name: &str, value: &Value) -> Result<(), CommandError> {
         if !["actor.", "mentor."].iter().any(|role| name.starts_with(role)) {
             return Ok(());
         }
-        let Some((asked, knob)) = knob_of(name) else {
-            let names: Vec<&str> = KNOBS.iter().map(|k| k.name).collect();
-            return Err(Refusal::new(
+        let Some((asked, knob)) = sampling_param(name) else {
+            let names: Vec<&str> = SAMPLING_PARAMS.iter().map(|k| k.name).collect();
+            return Err(CommandError::new(
                 format!("{name} is no sampling setting"),
                 format!(
                     "behind the role stands one of: {}; a server is changed with its model",
@@ -40,9 +40,9 @@ impl Engine {
                 ),
             ));
         };
-        knob.check(value).map_err(|why| Refusal::new(format!("{name} = {value}"), why))?;
+        knob.check(value).map_err(|why| CommandError::new(format!("{name} = {value}"), why))?;
         let Some(run) = self.state.run.as_deref() else { return Ok(()) };
         run.heeds(asked, knob, value)
-            .map_err(|why| Refusal::new(why, "choose a model for this role first (openai:MODEL)"))
+            .map_err(|why| CommandError::new(why, "choose a model for this role first (openai:MODEL)"))
     }
 }

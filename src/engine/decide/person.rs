@@ -1,16 +1,16 @@
 //! Wishes of a person or a script.
 
 use crate::domain::{
-    Asked, Author, Autonomy, CallId, EndReason, EpisodeRole, Fate, LessonOp, LessonStatus, ShownAs, Stage,
-    Step, Task,
+    Author, Autonomy, CallId, EndReason, EpisodeRole, LessonOp, LessonStatus, ModelRole, ShownAs, Stage,
+    Step, Task, ThoughtDisposition,
 };
 use crate::engine::advance::end;
 use crate::engine::state::{Grant, Pace};
-use crate::engine::{Command, Effect, Engine, Event, LessonWish, PauseReason, Refusal, only_trial};
+use crate::engine::{Command, CommandError, Effect, Engine, Event, LessonCommand, PauseReason, only_trial};
 use std::borrow::Cow;
 
 impl Engine {
-    pub(super) fn person(&self, command: &Command) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn person(&self, command: &Command) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         match command {
             Command::Start { session, spec, pool, carried, breaks } => {
@@ -19,10 +19,10 @@ impl Engine {
                 events.extend(self.first_breakpoints(breaks)?);
                 Ok(events)
             }
-            _ if state.run.is_none() => Err(Refusal::new("no run has begun", "start one first")),
+            _ if state.run.is_none() => Err(CommandError::new("no run has begun", "start one first")),
             Command::Reopen => Ok(vec![Event::Reopened]),
             _ if state.closed => {
-                Err(Refusal::new("this session is closed", "take it up again with `resume`"))
+                Err(CommandError::new("this session is closed", "take it up again with `resume`"))
             }
             Command::Close => Ok(vec![Event::Closed]),
             Command::Step => self.step(),
@@ -60,7 +60,7 @@ impl Engine {
             Command::Reflect(kind) => self.reflect(*kind),
             Command::Remark { step, text } => {
                 if text.trim().is_empty() {
-                    return Err(Refusal::new("an empty remark says nothing", "write a sentence"));
+                    return Err(CommandError::new("an empty remark says nothing", "write a sentence"));
                 }
                 Ok(vec![Event::Remarked { step: *step, text: text.clone() }])
             }
@@ -75,7 +75,7 @@ impl Engine {
             Command::Begin(task) => self.begin(task),
             Command::EndEpisode(reason) => {
                 if state.open_episode().is_none() {
-                    return Err(Refusal::new("no episode is open", "begin one first"));
+                    return Err(CommandError::new("no episode is open", "begin one first"));
                 }
                 Ok(vec![end(state, *reason)])
             }
@@ -93,10 +93,10 @@ impl Engine {
         &self,
         session: &str,
         spec: &crate::domain::RunSpec,
-        pool: &[(String, LessonWish)],
-    ) -> Result<Vec<Event>, Refusal> {
+        pool: &[(String, LessonCommand)],
+    ) -> Result<Vec<Event>, CommandError> {
         if self.state.run.is_some() {
-            return Err(Refusal::new("the run has begun already", "a session holds one run"));
+            return Err(CommandError::new("the run has begun already", "a session holds one run"));
         }
         let mut events =
             vec![Event::RunStarted { session: session.to_owned(), spec: Box::new(spec.clone()) }];
@@ -112,7 +112,7 @@ impl Engine {
             // Loaded lessons are part of the run's start: they are not a person's hand in an episode, nor undoable.
             let op = Box::new(named.lesson_op(wish, Author::File, events.len())?);
             events.push(Event::LessonChanged { op, by: Author::File });
-            if let LessonWish::Load(lesson) = wish
+            if let LessonCommand::Load(lesson) = wish
                 && lesson.status != LessonStatus::On
             {
                 let (id, was, status) = (lesson.id.clone(), LessonStatus::On, lesson.status);
@@ -123,16 +123,19 @@ impl Engine {
         Ok(events)
     }
 
-    pub(super) fn step(&self) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn step(&self) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         self.untroubled()?;
         self.unsettled()?;
         let empty = state.awaiting().is_some_and(|s| s.proposed.is_none());
         if state.autonomy == Autonomy::Human && (empty || state.turn_broken_off()) {
-            return Err(Refusal::new("you play: this turn waits for your action", "press o and type one"));
+            return Err(CommandError::new(
+                "you play: this turn waits for your action",
+                "press o and type one",
+            ));
         }
         if state.over && state.open_episode().is_none() {
-            return Err(Refusal::new("the run is over", "begin an episode again, or quit with q"));
+            return Err(CommandError::new("the run is over", "begin an episode again, or quit with q"));
         }
         Ok(match state.pace {
             Pace::Paused => self.with_approval(vec![Event::StepGranted]),
@@ -144,18 +147,18 @@ impl Engine {
     }
 
     /// A running session takes its proposals itself, unless somebody has to agree.
-    fn run(&self) -> Result<Vec<Event>, Refusal> {
+    fn run(&self) -> Result<Vec<Event>, CommandError> {
         self.untroubled()?;
         self.unsettled()?;
         let resumed = vec![Event::Resumed];
         Ok(if self.state.autonomy == Autonomy::Auto { resumed } else { self.with_approval(resumed) })
     }
 
-    fn stage(&self) -> Result<Vec<Event>, Refusal> {
+    fn stage(&self) -> Result<Vec<Event>, CommandError> {
         self.untroubled()?;
         self.unsettled()?;
         if self.state.over && self.state.open_episode().is_none() {
-            return Err(Refusal::new("the run is over", "begin an episode again, or quit with q"));
+            return Err(CommandError::new("the run is over", "begin an episode again, or quit with q"));
         }
         let mut events = Vec::new();
         if self.state.pace != Pace::Paused {
@@ -176,12 +179,12 @@ impl Engine {
         events
     }
 
-    pub(super) fn untroubled(&self) -> Result<(), Refusal> {
-        if let Some((_, failure)) = &self.state.trouble {
-            return Err(Refusal::new(format!("a call failed: {}", failure.what), failure.next.clone()));
+    pub(super) fn untroubled(&self) -> Result<(), CommandError> {
+        if let Some((_, failure)) = &self.state.failed_call {
+            return Err(CommandError::new(format!("a call failed: {}", failure.what), failure.next.clone()));
         }
         if self.state.divergence.is_some() {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "the rebuilt world answered other than the journal says",
                 "retry accepts the world as it is now; or end the episode",
             ));
@@ -189,13 +192,18 @@ impl Engine {
         Ok(())
     }
 
-    fn proposal(&self, verb: &str) -> Result<&Step, Refusal> {
+    fn proposal(&self, verb: &str) -> Result<&Step, CommandError> {
         self.state.awaiting().ok_or_else(|| {
-            Refusal::new(format!("there is no proposal to {verb} now"), "wait for the next proposal (n)")
+            CommandError::new(format!("there is no proposal to {verb} now"), "wait for the next proposal (n)")
         })
     }
 
-    fn override_with(&self, action: &str, shown_as: ShownAs, fate: &Fate) -> Result<Vec<Event>, Refusal> {
+    fn override_with(
+        &self,
+        action: &str,
+        shown_as: ShownAs,
+        fate: &ThoughtDisposition,
+    ) -> Result<Vec<Event>, CommandError> {
         let step = self.proposal("override")?;
         let refused_thought = step.proposed.is_none() && step.thought.is_some();
         let episode = self.state.open_episode();
@@ -204,9 +212,9 @@ impl Engine {
         // Words that a person put in the place of the step's own thought say nothing of the thoughts before it.
         let own = step.proposed.is_some() && step.thought.is_some();
         let drops = match fate {
-            Fate::Kept => false,
-            Fate::Dropped => true,
-            Fate::Rewritten(_) => !own,
+            ThoughtDisposition::Kept => false,
+            ThoughtDisposition::Dropped => true,
+            ThoughtDisposition::Rewritten(_) => !own,
         };
         let thoughts_from = (1..step.number).rev().take_while(thinks).last().filter(|_| drops);
         let mut events = vec![Event::ActionOverridden {
@@ -215,7 +223,11 @@ impl Engine {
             action: one_line(action),
             shown_as,
             // A thought that was itself refused was never said, whatever becomes of the thoughts before it.
-            fate: if refused_thought && *fate == Fate::Kept { Fate::Dropped } else { fate.clone() },
+            fate: if refused_thought && *fate == ThoughtDisposition::Kept {
+                ThoughtDisposition::Dropped
+            } else {
+                fate.clone()
+            },
             thoughts_from,
         }];
         self.grant_from_pause(&mut events);
@@ -223,10 +235,10 @@ impl Engine {
     }
 
     /// In human mode the person's line opens the step where none is open.
-    fn act(&self, action: &str) -> Result<Vec<Event>, Refusal> {
+    fn act(&self, action: &str) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         let Some(episode) = state.open_episode().filter(|e| e.reset.is_some()) else {
-            return Err(Refusal::new("no episode is open", "begin one first"));
+            return Err(CommandError::new("no episode is open", "begin one first"));
         };
         let open = episode.last().filter(|s| s.stage < Stage::Observation);
         // Broken off or given up, or drafted and not sent.
@@ -236,7 +248,7 @@ impl Engine {
             let number = open.map_or(episode.steps.len() as u32 + 1, |s| s.number);
             if open.is_none() {
                 if episode.last().is_some_and(|s| s.answer.is_none()) {
-                    return Err(Refusal::new("the world has not answered yet", "wait a moment"));
+                    return Err(CommandError::new("the world has not answered yet", "wait a moment"));
                 }
                 events.push(Event::StepOpened { step: number });
             }
@@ -245,20 +257,20 @@ impl Engine {
                 was: open.and_then(|s| s.proposed.clone()),
                 action: one_line(action),
                 shown_as: ShownAs::Own,
-                fate: Fate::Kept,
+                fate: ThoughtDisposition::Kept,
                 thoughts_from: None,
             });
             self.grant_from_pause(&mut events);
             return Ok(events);
         }
-        Err(Refusal::new("the agent is being asked", "cancel with Ctrl-C first, then act"))
+        Err(CommandError::new("the agent is being asked", "cancel with Ctrl-C first, then act"))
     }
 
-    fn reject(&self, reason: &str) -> Result<Vec<Event>, Refusal> {
+    fn reject(&self, reason: &str) -> Result<Vec<Event>, CommandError> {
         let step = self.proposal("reject")?;
         asked_for(step)?;
         if step.call.is_none() {
-            return Err(Refusal::new("you play: there is nothing to reject", "type an action"));
+            return Err(CommandError::new("you play: there is nothing to reject", "type an action"));
         }
         let was =
             step.action().map(str::to_owned).or_else(|| step.thought.as_ref().map(|t| format!("think: {t}")));
@@ -271,7 +283,7 @@ impl Engine {
         Ok(events)
     }
 
-    fn ask_again(&self) -> Result<Vec<Event>, Refusal> {
+    fn ask_again(&self) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         let mut events = self.cancel_calls();
         if events.is_empty() && state.may_be_made_again().next().is_some() {
@@ -281,7 +293,7 @@ impl Engine {
             let step = self.proposal("ask again for")?;
             asked_for(step)?;
             if step.call.is_none() && state.autonomy == Autonomy::Human {
-                return Err(Refusal::new(
+                return Err(CommandError::new(
                     "you play: there is nobody to ask",
                     "give the game back to the agent first (H, or `auto`)",
                 ));
@@ -306,7 +318,7 @@ impl Engine {
             Effect::Ask { call, prompt } => Some((*call, prompt.asked)),
             _ => None,
         });
-        asks.filter(|(_, who)| matches!(who, Asked::Actor | Asked::Mentor))
+        asks.filter(|(_, who)| matches!(who, ModelRole::Actor | ModelRole::Mentor))
             .map(|(call, _)| Event::CallCancelled { call, came: Box::default() })
             .collect()
     }
@@ -319,14 +331,14 @@ impl Engine {
         events
     }
 
-    fn begin(&self, task: &Task) -> Result<Vec<Event>, Refusal> {
+    fn begin(&self, task: &Task) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.open_episode().is_some() {
-            return Err(Refusal::new("an episode is open", "end it first (palette: end episode)"));
+            return Err(CommandError::new("an episode is open", "end it first (palette: end episode)"));
         }
         // Asked in another episode, it would be about that.
         if state.question_open() {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "the mentor has not answered about the episode that ended",
                 "try again (r) or wait for it, or go on without its answer (L)",
             ));
@@ -353,9 +365,9 @@ impl Engine {
 }
 
 /// Somebody was asked for this proposal, and can be asked again.
-fn asked_for(step: &Step) -> Result<(), Refusal> {
+fn asked_for(step: &Step) -> Result<(), CommandError> {
     if step.call.is_none() && step.proposed.is_some() {
-        return Err(Refusal::new(
+        return Err(CommandError::new(
             "nobody was asked for this action: it stands in the plan",
             "override it (o), or change the plan in its lane (e)",
         ));

@@ -1,11 +1,11 @@
 //! Summaries that wait for a person's word on each of their lines.
 
 use crate::domain::{Author, Autonomy, ChangeLine, LessonOp, LessonStatus, PoolChange, Purpose, Seq};
-use crate::engine::{Engine, Event, Heard, LessonWish, Refusal, Want};
+use crate::engine::{CommandError, Engine, Event, Intent, LessonCommand, MentorReply};
 
 impl Engine {
     /// Takes the changes of the pool out of what a summary came to, where a person agrees to everything: they wait then.
-    pub(super) fn held(&self, heard: &Heard<'_>, wants: &mut Vec<Want>) -> Option<Event> {
+    pub(super) fn held(&self, heard: &MentorReply<'_>, wants: &mut Vec<Intent>) -> Option<Event> {
         let agrees = self.state.autonomy == Autonomy::Confirm;
         if heard.question.purpose != Purpose::Summarise || !agrees {
             return None;
@@ -30,17 +30,17 @@ impl Engine {
     /// The oldest summary that waits is done, but for the refused lines.
     ///
     /// # Errors
-    /// A [`Refusal`] where none waits, or one has no such line.
-    pub(in crate::engine) fn settle(&self, refused: &[usize]) -> Result<Vec<Event>, Refusal> {
+    /// A [`CommandError`] where none waits, or one has no such line.
+    pub(in crate::engine) fn settle(&self, refused: &[usize]) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         let Some(change) = state.changes.first() else {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "no summary waits for a word",
                 "summaries wait where every proposal is confirmed (c)",
             ));
         };
         if let Some(none) = refused.iter().find(|place| **place >= change.lines.len()) {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 format!("the summary has no line {}; it has {}", none + 1, change.lines.len()),
                 "choose one of those it shows",
             ));
@@ -66,7 +66,7 @@ impl Engine {
                     if state.pool.of(*kind).any(|l| l.text() == text && !gone.contains(&&l.id)) {
                         continue;
                     }
-                    let wish = LessonWish::Add {
+                    let wish = LessonCommand::Add {
                         kind: *kind,
                         scope: *scope,
                         text: text.clone(),
@@ -88,11 +88,11 @@ impl Engine {
     }
 
     /// A summary waits, so nothing else goes on.
-    pub(super) fn unsettled(&self) -> Result<(), Refusal> {
+    pub(super) fn unsettled(&self) -> Result<(), CommandError> {
         if self.state.changes.is_empty() || self.state.autonomy == Autonomy::Auto {
             return Ok(());
         }
-        Err(Refusal::new(
+        Err(CommandError::new(
             "a summary of the mentor waits for your word on its lines",
             "accept or refuse them (M; without a screen: accept, refuse N)",
         ))
@@ -100,18 +100,20 @@ impl Engine {
 }
 
 /// A want as a line that can wait.
-fn line(want: &Want) -> Option<ChangeLine> {
+fn line(want: &Intent) -> Option<ChangeLine> {
     match want {
-        Want::Lesson(LessonWish::Status { id, status: LessonStatus::Retired }) => {
+        Intent::Lesson(LessonCommand::Status { id, status: LessonStatus::Retired }) => {
             Some(ChangeLine::Retire { id: id.clone() })
         }
-        Want::Lesson(LessonWish::Add { kind, scope, text, evidence, parents, .. }) => Some(ChangeLine::Add {
-            kind: *kind,
-            scope: *scope,
-            text: text.clone(),
-            evidence: evidence.clone(),
-            parents: parents.clone(),
-        }),
+        Intent::Lesson(LessonCommand::Add { kind, scope, text, evidence, parents, .. }) => {
+            Some(ChangeLine::Add {
+                kind: *kind,
+                scope: *scope,
+                text: text.clone(),
+                evidence: evidence.clone(),
+                parents: parents.clone(),
+            })
+        }
         _ => None,
     }
 }

@@ -1,28 +1,28 @@
 //! A person's wishes about questions to models: a reflection now, going on without an answer, other words for a draft.
 
-use crate::domain::{Asked, Author, CallId, Question};
-use crate::engine::{Effect, Engine, Event, Heard, Refusal, Want};
+use crate::domain::{Author, CallId, ModelRole, Question};
+use crate::engine::{CommandError, Effect, Engine, Event, Intent, MentorReply};
 
 impl Engine {
-    pub(super) fn reflect(&self, kind: crate::domain::Kind) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn reflect(&self, kind: crate::domain::Kind) -> Result<Vec<Event>, CommandError> {
         if self.state.episode.is_none() {
-            return Err(Refusal::new("there is no trajectory to reflect on", "take a step first"));
+            return Err(CommandError::new("there is no trajectory to reflect on", "take a step first"));
         }
         let wants = self.policy.method.reflect_now(&self.state, kind);
         let questions: Vec<Question> = wants
             .iter()
-            .filter_map(|w| if let Want::AskMentor(question) = w { Some(*question) } else { None })
+            .filter_map(|w| if let Intent::AskMentor(question) = w { Some(*question) } else { None })
             .collect();
         if !questions.is_empty() {
             self.untroubled()?;
-            if self.state.asking(Asked::Mentor) {
-                return Err(Refusal::new("the mentor is at work", "wait for it, or cancel with Ctrl-C"));
+            if self.state.asking(ModelRole::Mentor) {
+                return Err(CommandError::new("the mentor is at work", "wait for it, or cancel with Ctrl-C"));
             }
             return Ok(self.questions(&questions, false));
         }
         let written = self.write_all(wants.iter(), Author::Symbolic, 0);
         if written.is_empty() {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 format!("nothing in this trajectory calls for a new {} reflection", kind.name()),
                 "add a lesson by hand with a",
             ));
@@ -32,7 +32,7 @@ impl Engine {
 
     /// Every failed call to a model is given up, and every question that was broken off: a reflection is left out, with the
     /// reason; a step waits for a person.
-    pub(super) fn give_up(&self) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn give_up(&self) -> Result<Vec<Event>, CommandError> {
         let mut events = Vec::new();
         let failed =
             self.state.troubles().map(|(e, f)| (e, format!("given up after a failed call: {}", f.what)));
@@ -43,7 +43,7 @@ impl Engine {
             events.push(Event::GivenUp { call: *call });
             if let Some(question) = prompt.question {
                 let complaints = vec![complaint];
-                let left_out = Heard {
+                let left_out = MentorReply {
                     prompt,
                     question,
                     author: Author::Mentor,
@@ -56,7 +56,7 @@ impl Engine {
             }
         }
         if events.is_empty() {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "no call to a model has failed or was broken off",
                 "a failed world is retried, or its episode ended",
             ));
@@ -71,16 +71,16 @@ impl Engine {
         call: Option<CallId>,
         segment: usize,
         text: &str,
-    ) -> Result<Vec<Event>, Refusal> {
+    ) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         let Some(draft) = call.map_or_else(|| state.waiting().next(), |call| state.waits_for(call)) else {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "no prompt waits to be sent",
                 "go on by one stage (s): the next prompt then waits before it is sent",
             ));
         };
         let Some(edited) = (self.policy.edit)(state, draft, segment, text) else {
-            return Err(Refusal::new("the prompt has no such part", "choose one of those it shows"));
+            return Err(CommandError::new("the prompt has no such part", "choose one of those it shows"));
         };
         if edited.record.sha256 == draft.sha256 {
             return Ok(Vec::new());

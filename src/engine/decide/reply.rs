@@ -1,8 +1,10 @@
 //! Answers of models, worlds and timers. A call that is not in flight yields nothing.
 
-use crate::domain::{Asked, Author, EndReason, FailureKind, Stage, Truncation, Usage};
+use crate::domain::{Author, EndReason, FailureKind, ModelRole, Stage, Truncation, Usage};
 use crate::engine::advance::end;
-use crate::engine::{AheadNow, Cause, Effect, Engine, Event, Failure, Heard, PauseReason, Reading, Reply};
+use crate::engine::{
+    AheadNow, Cause, Effect, Engine, Event, Failure, MentorReply, PauseReason, Reading, Reply,
+};
 
 impl Engine {
     /// What cut a reply off that is not used as it is: setting `accept_truncated` takes such replies for whole.
@@ -78,8 +80,8 @@ impl Engine {
     }
 
     /// What a mentor's answer comes to, as events; `before` counts those of the same batch before them.
-    pub(super) fn heard(&self, heard: &Heard<'_>, before: usize) -> Vec<(Cause, Event)> {
-        let mut wants = self.policy.method.heard(&self.state, heard);
+    pub(super) fn heard(&self, heard: &MentorReply<'_>, before: usize) -> Vec<(Cause, Event)> {
+        let mut wants = self.policy.method.on_mentor_reply(&self.state, heard);
         let held = self.held(heard, &mut wants);
         let events = self.write_all(wants.iter(), Author::Mentor, before).into_iter().chain(held);
         events.map(|event| (Cause::Model, event)).collect()
@@ -101,7 +103,7 @@ impl Engine {
                         from: from.clone(),
                     },
                 )];
-                if prompt.asked == Asked::Actor {
+                if prompt.asked == ModelRole::Actor {
                     let reading = (self.policy.read)(text);
                     let step = prompt.step;
                     let place = self.state.run.as_ref().map_or("actor", |r| r.actor.as_str());
@@ -125,7 +127,7 @@ impl Engine {
                             "the reply was cut off by {by}; its words are used as they are (accept_truncated)"
                         ));
                     }
-                    let heard = Heard {
+                    let heard = MentorReply {
                         prompt,
                         question,
                         author: Author::Mentor,

@@ -1,23 +1,23 @@
 //! Making failed calls again: of whom they were asked, or with a recorded reply in their place.
 
 use crate::domain::{CallId, PromptRecord};
-use crate::engine::{Effect, Engine, Event, Refusal};
+use crate::engine::{CommandError, Effect, Engine, Event};
 use std::sync::Arc;
 
 impl Engine {
     /// All failed calls are made again, each as it is by now: with a person's words, and sampled as was chosen since. Where the
     /// rebuilt world differs, the word is about that alone: nobody is asked anything before it is decided. Where nothing has
     /// failed and a call was broken off, what is due is asked anew.
-    pub(super) fn retry(&self) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn retry(&self) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.divergence.is_some() {
             return Ok(vec![Event::Retried { call: None, from: None }]);
         }
-        if state.trouble.is_none() && state.may_be_made_again().next().is_some() {
+        if state.failed_call.is_none() && state.may_be_made_again().next().is_some() {
             return self.step();
         }
-        if state.trouble.is_none() {
-            return Err(Refusal::new("no call has failed", "go on with n or Space"));
+        if state.failed_call.is_none() {
+            return Err(CommandError::new("no call has failed", "go on with n or Space"));
         }
         let again = |effect: &Effect| match effect {
             Effect::Ask { prompt, .. } => {
@@ -32,10 +32,10 @@ impl Engine {
 
     /// Only questions to models have recorded replies; what failed of the world stays as it is. They are looked up as they
     /// would be sent now: what is kept of a model was asked as that is sampled, and the model may be another since.
-    pub(super) fn retry_from(&self, source: &str) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn retry_from(&self, source: &str) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.divergence.is_some() {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "the rebuilt world answered other than the journal says, and that comes first",
                 "retry accepts the world as it is now; then take the recorded reply",
             ));
@@ -48,7 +48,7 @@ impl Engine {
         for (effect, _) in state.troubles() {
             let Effect::Ask { call, prompt } = effect else { continue };
             if state.changed_since(prompt) {
-                return Err(Refusal::new(
+                return Err(CommandError::new(
                     "a prompt with your words was never asked, so no recording answers it",
                     "try it (r), or take the change back (u) first",
                 ));
@@ -64,7 +64,7 @@ impl Engine {
             take(now.call, Some(now));
         }
         if events.is_empty() {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "no call to a model has failed or was broken off",
                 "a recorded reply can be taken in the place of one that did",
             ));

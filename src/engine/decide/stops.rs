@@ -2,11 +2,11 @@
 
 use crate::domain::Stop;
 use crate::engine::stops::MOST_BREAKPOINTS;
-use crate::engine::{Engine, Event, Refusal};
+use crate::engine::{CommandError, Engine, Event};
 
 impl Engine {
     /// Those that a run begins with. They are part of its first batch: no crash comes between a run and its breakpoints.
-    pub(super) fn first_breakpoints(&self, texts: &[String]) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn first_breakpoints(&self, texts: &[String]) -> Result<Vec<Event>, CommandError> {
         let mut stops: Vec<Stop> = Vec::new();
         for text in texts {
             let stop = (self.policy.stops.read)(text)?;
@@ -25,7 +25,7 @@ impl Engine {
     }
 
     /// Sets one, or gives one another condition. What is there already is not set twice: it is switched on.
-    pub(super) fn set_breakpoint(&self, text: &str, of: Option<u32>) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn set_breakpoint(&self, text: &str, of: Option<u32>) -> Result<Vec<Event>, CommandError> {
         let stops = &self.state.stops;
         let stop = (self.policy.stops.read)(text)?;
         if let Some(number) = of {
@@ -42,18 +42,18 @@ impl Engine {
         Ok(vec![Event::BreakpointSet { breakpoint: stops.last_number.saturating_add(1), stop }])
     }
 
-    pub(super) fn switch_breakpoint(&self, number: u32, on: bool) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn switch_breakpoint(&self, number: u32, on: bool) -> Result<Vec<Event>, CommandError> {
         let is = self.breakpoint(number)?;
         Ok(if is == on { Vec::new() } else { vec![Event::BreakpointSwitched { breakpoint: number, on }] })
     }
 
-    pub(super) fn remove_breakpoint(&self, number: u32) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn remove_breakpoint(&self, number: u32) -> Result<Vec<Event>, CommandError> {
         self.breakpoint(number)?;
         Ok(vec![Event::BreakpointRemoved { breakpoint: number }])
     }
 
     /// Whether it is on.
-    fn breakpoint(&self, number: u32) -> Result<bool, Refusal> {
+    fn breakpoint(&self, number: u32) -> Result<bool, CommandError> {
         let stops = &self.state.stops;
         stops.get(number).map(|b| b.on).ok_or_else(|| {
             let known: Vec<String> = stops.all.iter().map(|b| b.number.to_string()).collect();
@@ -62,12 +62,12 @@ impl Engine {
             } else {
                 format!("there are {}", known.join(", "))
             };
-            Refusal::new(format!("there is no breakpoint or watch {number}"), next)
+            CommandError::new(format!("there is no breakpoint or watch {number}"), next)
         })
     }
 }
 
-fn full() -> Refusal {
+fn full() -> CommandError {
     let why = format!("a session holds {MOST_BREAKPOINTS} breakpoints and watches at most");
-    Refusal::new(why, "delete one first")
+    CommandError::new(why, "delete one first")
 }

@@ -1,19 +1,19 @@
 //! Other words for a thought or an observation, and taking changes back.
 
-use crate::domain::{Fate, HandChange, LessonOp, LessonStatus, Seq, Step};
-use crate::engine::{Deed, Engine, Event, Refusal, UndoEntry};
+use crate::domain::{LessonOp, LessonStatus, ManualEdit, Seq, Step, ThoughtDisposition};
+use crate::engine::{CommandError, Engine, Event, UndoAction, UndoEntry};
 use std::fmt::Write as _;
 
 impl Engine {
     /// Other words for the thought of the open proposal, or of the last answered step.
-    pub(super) fn edit_thought(&self, number: u32, text: &str) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn edit_thought(&self, number: u32, text: &str) -> Result<Vec<Event>, CommandError> {
         let step = self.editable(number, true)?;
         let text = Some(text.trim()).filter(|t| !t.is_empty()).map(str::to_owned);
         if text.is_none() && step.only_thinks() {
-            return Err(Refusal::new("this step is nothing but its thought", "write other words"));
+            return Err(CommandError::new("this step is nothing but its thought", "write other words"));
         }
-        if step.executed.as_ref().is_some_and(|e| e.fate == Fate::Dropped) {
-            return Err(Refusal::new(
+        if step.executed.as_ref().is_some_and(|e| e.fate == ThoughtDisposition::Dropped) {
+            return Err(CommandError::new(
                 "this thought left the prompts with the override of its action",
                 "go back to its proposal and override it again with the thought rewritten",
             ));
@@ -25,10 +25,13 @@ impl Engine {
     }
 
     /// Other words for what the world answered, as the agent sees them. The world stays as it is.
-    pub(super) fn edit_observation(&self, number: u32, text: &str) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn edit_observation(&self, number: u32, text: &str) -> Result<Vec<Event>, CommandError> {
         let step = self.editable(number, false)?;
         if text.trim().is_empty() {
-            return Err(Refusal::new("an empty observation says nothing", "write what the agent is to see"));
+            return Err(CommandError::new(
+                "an empty observation says nothing",
+                "write what the agent is to see",
+            ));
         }
         if step.observation() == Some(text) {
             return Ok(Vec::new());
@@ -38,10 +41,10 @@ impl Engine {
     }
 
     /// A step whose words no prompt has used yet.
-    fn editable(&self, number: u32, proposal: bool) -> Result<&Step, Refusal> {
+    fn editable(&self, number: u32, proposal: bool) -> Result<&Step, CommandError> {
         let state = &self.state;
         let step = state.open_episode().and_then(|e| e.step(number)).ok_or_else(|| {
-            Refusal::new(
+            CommandError::new(
                 format!("the open episode has no step {number}"),
                 "go back to a moment in which its episode is open, and go on from there",
             )
@@ -49,19 +52,20 @@ impl Engine {
         if proposal && state.awaiting().is_some_and(|s| s.number == number) {
             return match step.call {
                 Some(_) => Ok(step),
-                None => {
-                    Err(Refusal::new("you play: nobody thought here", "type `think: ...` as your action"))
-                }
+                None => Err(CommandError::new(
+                    "you play: nobody thought here",
+                    "type `think: ...` as your action",
+                )),
             };
         }
         if step.answer.is_none() {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 format!("step {number} is not answered yet"),
                 "wait for its observation, then change it before the next prompt (s goes on by one stage)",
             ));
         }
         if state.pool_used > step.answered_seq {
-            let mut refusal = Refusal::new(
+            let mut refusal = CommandError::new(
                 format!("a prompt has already shown step {number} as it is"),
                 "go on from before that prompt: the change is made there, on a branch of its own",
             );
@@ -71,9 +75,9 @@ impl Engine {
         Ok(step)
     }
 
-    pub(super) fn undo(&self) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn undo(&self) -> Result<Vec<Event>, CommandError> {
         let Some(entry) = self.newest() else {
-            return Err(Refusal::new(
+            return Err(CommandError::new(
                 "there is nothing to undo",
                 "only what you changed yourself can be undone",
             ));
@@ -90,7 +94,7 @@ impl Engine {
     }
 
     /// Takes back one change and no other: the newest, or the one that the refusal of an undo offers.
-    pub(super) fn take_back(&self, of: Seq) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn take_back(&self, of: Seq) -> Result<Vec<Event>, CommandError> {
         let older = match self.undo() {
             Ok(events) if self.newest().is_some_and(|entry| entry.of == of) => return Ok(events),
             Err(refusal) if refusal.older.as_ref().is_some_and(|older| older.0 == of) => {
@@ -100,7 +104,7 @@ impl Engine {
         };
         older.map_or_else(
             || {
-                Err(Refusal::new(
+                Err(CommandError::new(
                     "that change cannot be taken back any more",
                     "`undo` takes back the last one, or says what can be",
                 ))
@@ -113,31 +117,31 @@ impl Engine {
         self.state.undo.iter().rev().find(|entry| !self.state.moot(entry))
     }
 
-    fn back(&self, entry: &UndoEntry) -> Result<Vec<Event>, Refusal> {
+    fn back(&self, entry: &UndoEntry) -> Result<Vec<Event>, CommandError> {
         match &entry.what {
-            Deed::Ran => Err(used(
+            UndoAction::Executed => Err(used(
                 entry.of,
                 "what you did last has run, so it cannot be undone",
                 "go back to before it and go on from there",
             )),
-            Deed::Stays(what) => Err(used(
+            UndoAction::Irreversible(what) => Err(used(
                 entry.of,
                 &format!("what you did last cannot be undone: {what}"),
                 "go back to before it and go on from there",
             )),
-            Deed::Run(before) => {
+            UndoAction::Run(before) => {
                 self.unused_since(entry.of, "change the run once more: that counts from the next prompt")?;
                 self.change_run(before)
             }
-            Deed::Lesson(op) => {
+            UndoAction::Lesson(op) => {
                 self.unused_since(
                     entry.of,
                     "edit the lesson or switch it off: that counts from the next prompt",
                 )?;
                 Ok(vec![Event::Undone { of: entry.of, op: Box::new(op.inverse()) }])
             }
-            Deed::Hand(change) => {
-                if let HandChange::Prompt { prompt, .. } = change
+            UndoAction::ManualEdit(change) => {
+                if let ManualEdit::Prompt { prompt, .. } = change
                     && self.state.pool_used <= entry.of
                     && self.state.waits_for(prompt.call).is_none()
                 {
@@ -155,33 +159,41 @@ impl Engine {
         }
     }
 
-    pub(super) fn redo(&self) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn redo(&self) -> Result<Vec<Event>, CommandError> {
         let Some(entry) = self.state.redo.last() else {
-            return Err(Refusal::new("there is nothing to redo", "undo something first"));
+            return Err(CommandError::new("there is nothing to redo", "undo something first"));
         };
         Ok(match &entry.what {
-            Deed::Lesson(LessonOp::Add { id, .. }) => {
+            UndoAction::Lesson(LessonOp::Add { id, .. }) => {
                 let op =
                     LessonOp::Status { id: id.clone(), was: LessonStatus::Retired, status: LessonStatus::On };
                 vec![Event::Redone { of: entry.of, op: Box::new(op) }]
             }
-            Deed::Lesson(op) => vec![Event::Redone { of: entry.of, op: Box::new(op.clone()) }],
-            Deed::Hand(HandChange::Thought { step, .. }) => {
+            UndoAction::Lesson(op) => vec![Event::Redone { of: entry.of, op: Box::new(op.clone()) }],
+            UndoAction::ManualEdit(ManualEdit::Thought { step, .. }) => {
                 self.editable(*step, true)?;
                 again(entry)
             }
-            Deed::Hand(HandChange::Observation { step, .. }) => {
+            UndoAction::ManualEdit(ManualEdit::Observation { step, .. }) => {
                 self.editable(*step, false)?;
                 again(entry)
             }
-            Deed::Hand(HandChange::Prompt { was, .. }) if self.state.waits_for(was.call) != Some(was) => {
-                return Err(Refusal::new("that prompt does not wait any more", "change the one that waits"));
+            UndoAction::ManualEdit(ManualEdit::Prompt { was, .. })
+                if self.state.waits_for(was.call) != Some(was) =>
+            {
+                return Err(CommandError::new(
+                    "that prompt does not wait any more",
+                    "change the one that waits",
+                ));
             }
-            Deed::Hand(_) | Deed::Run(_) | Deed::Ran | Deed::Stays(_) => again(entry),
+            UndoAction::ManualEdit(_)
+            | UndoAction::Run(_)
+            | UndoAction::Executed
+            | UndoAction::Irreversible(_) => again(entry),
         })
     }
 
-    fn unused_since(&self, of: Seq, next: &str) -> Result<(), Refusal> {
+    fn unused_since(&self, of: Seq, next: &str) -> Result<(), CommandError> {
         if self.state.pool_used > of {
             return Err(used(
                 of,
@@ -195,11 +207,13 @@ impl Engine {
 
 fn again(entry: &UndoEntry) -> Vec<Event> {
     match &entry.what {
-        Deed::Hand(change) => vec![Event::MadeAgain { of: entry.of, change: Box::new(change.clone()) }],
+        UndoAction::ManualEdit(change) => {
+            vec![Event::MadeAgain { of: entry.of, change: Box::new(change.clone()) }]
+        }
         _ => Vec::new(),
     }
 }
 
-fn used(of: Seq, why: &str, next: &str) -> Refusal {
-    Refusal { about: Some(of), ..Refusal::new(why, next) }
+fn used(of: Seq, why: &str, next: &str) -> CommandError {
+    CommandError { about: Some(of), ..CommandError::new(why, next) }
 }

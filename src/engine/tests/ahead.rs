@@ -1,12 +1,12 @@
 //! Questions that were asked ahead: what they cost is not forgotten, and nothing else comes of them.
 
 use super::fixture::{Bench, names, turn};
-use crate::domain::{Asked, CallId, Usage};
+use crate::domain::{CallId, ModelRole, Usage};
 use crate::engine::{AheadNow, AskedAhead, Command, Event, Reply, State};
 
 fn told(number: u64, now: AheadNow, call: Option<CallId>, nano: u64) -> Reply {
     let usage = Usage { prompt_tokens: 10, estimated: nano == 0, cost_nano: nano, ..Usage::default() };
-    Reply::Ahead(Box::new(AskedAhead { number, asked: Asked::Actor, now, call, usage }))
+    Reply::Ahead(Box::new(AskedAhead { number, asked: ModelRole::Actor, now, call, usage }))
 }
 
 /// A proposal waits, and two questions have been asked ahead; the second is answered.

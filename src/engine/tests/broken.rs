@@ -1,11 +1,11 @@
 //! Calls that a person broke off: what had come of them, what can be done then, and what undo says of it.
 
 use super::fixture::{Bench, names, no_answer, turn};
-use crate::domain::{Asked, CallId, Came, Kind, PromptRecord, Stage, Usage};
-use crate::engine::{Cause, Command, Effect, Envelope, Event, Input, Refusal, Reply, with_model};
+use crate::domain::{CallId, Kind, ModelRole, PartialReply, PromptRecord, Stage, Usage};
+use crate::engine::{Cause, Command, CommandError, Effect, Envelope, Event, Input, Reply, with_model};
 
 /// Carries a wish out as the driver does: what had come of a call that is broken off is added to its event.
-fn heard_out(bench: &mut Bench, command: Command, came: &Came) -> Vec<Event> {
+fn heard_out(bench: &mut Bench, command: Command, came: &PartialReply) -> Vec<Event> {
     let mut events = bench.engine.decide(&Input::Command(command)).unwrap();
     for (_, event) in &mut events {
         if let Event::CallCancelled { came: of, .. } = event {
@@ -32,9 +32,9 @@ fn heard_out(bench: &mut Bench, command: Command, came: &Came) -> Vec<Event> {
     bench.journal[from..].iter().map(|e| e.event.clone()).collect()
 }
 
-fn came() -> Came {
+fn came() -> PartialReply {
     let usage = Usage { prompt_tokens: 30, reply_tokens: 4, estimated: true, ..Usage::default() };
-    Came { text: "go to the".to_owned(), reasoning: "Hm.".to_owned(), usage: Some(usage) }
+    PartialReply { text: "go to the".to_owned(), reasoning: "Hm.".to_owned(), usage: Some(usage) }
 }
 
 /// The actor's own call is under way.
@@ -155,7 +155,7 @@ fn the_prompt_of_a_turn_that_was_broken_off_can_be_changed_and_changed_back() {
 #[test]
 fn another_model_is_asked_for_a_turn_that_was_broken_off() {
     let mut bench = broken();
-    let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Actor, "openai:big");
+    let other = with_model(bench.state().run.as_deref().unwrap(), ModelRole::Actor, "openai:big");
     bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
     assert!(bench.state().turn_broken_off(), "it is the same turn");
     assert_eq!(names(&bench.wish(Command::Step).unwrap()), ["step_granted", "prompt_sent"]);
@@ -193,7 +193,7 @@ fn due(bench: &Bench) -> (usize, usize, usize) {
 /// as it was did not; and undo then said that the mentor had been asked.
 #[test]
 fn a_retry_with_other_words_forgot_what_was_broken_off() {
-    type Do = fn(&mut Bench) -> Result<Vec<Event>, Refusal>;
+    type Do = fn(&mut Bench) -> Result<Vec<Event>, CommandError>;
     let edit: Do = |b| b.wish(edit("Be brief."));
     let sample: Do = |b| b.wish(Command::Set { name: "mentor.seed".to_owned(), value: 9.into() });
     let retry: Do = |b| b.wish(Command::Retry);
@@ -250,7 +250,7 @@ fn a_mentors_question_that_is_broken_off_leaves_the_turn_as_it_is() {
     let asked = CallId(bench.state().next_call);
     let prompt = PromptRecord {
         call: asked,
-        asked: Asked::Mentor,
+        asked: ModelRole::Mentor,
         question: Some(question),
         ..PromptRecord::default()
     };
@@ -284,11 +284,16 @@ fn an_early_answer_of_a_call_that_was_broken_off_counts_once() {
         let (call, _) = bench.call().unwrap();
         let usage = Usage { prompt_tokens: 10, estimated: true, ..Usage::default() };
         for now in [crate::engine::AheadNow::Asked, crate::engine::AheadNow::Taken] {
-            let told =
-                crate::engine::AskedAhead { number: 1, asked: Asked::Actor, now, call: Some(call), usage };
+            let told = crate::engine::AskedAhead {
+                number: 1,
+                asked: ModelRole::Actor,
+                now,
+                call: Some(call),
+                usage,
+            };
             bench.reply(Reply::Ahead(Box::new(told)));
         }
-        let came = if known { came() } else { Came::default() };
+        let came = if known { came() } else { PartialReply::default() };
         heard_out(&mut bench, Command::Cancel, &came);
         let ahead = bench.state().asked_ahead();
         let want = if known { (1, 0, 0, 34) } else { (0, 1, 10, 0) };

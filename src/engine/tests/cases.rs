@@ -3,9 +3,10 @@
 use super::fixture::{Bench, names, no_answer, spec, turn, won};
 use super::time::{bounded, time_up};
 use crate::domain::{
-    Autonomy, BranchId, By, EndReason, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Stage,
+    Autonomy, BranchId, By, EndReason, Kind, LessonStatus, LessonText, Scope, ShownAs, Stage,
+    ThoughtDisposition,
 };
-use crate::engine::{Command, LessonWish, Pace, Reply};
+use crate::engine::{Command, LessonCommand, Pace, Reply};
 
 /// A bench at its first proposal.
 fn proposed(action: &str) -> Bench {
@@ -18,7 +19,7 @@ fn proposed(action: &str) -> Bench {
 
 fn lesson(text: &str) -> Command {
     let text = LessonText::plain(text);
-    Command::Lesson(LessonWish::add(Kind::Error, Scope::Environment, text, String::new()))
+    Command::Lesson(LessonCommand::add(Kind::Error, Scope::Environment, text, String::new()))
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn an_overridden_action_is_the_one_that_runs() {
         .wish(Command::Override {
             action: " go to\nsidetable 1 ".to_owned(),
             shown_as: ShownAs::HumanEdit,
-            fate: Fate::Dropped,
+            fate: ThoughtDisposition::Dropped,
         })
         .unwrap();
     assert_eq!(names(&events), ["action_overridden", "step_granted", "action_taken"]);
@@ -100,7 +101,7 @@ fn an_overridden_action_is_the_one_that_runs() {
     let done = step.executed.as_ref().unwrap();
     assert_eq!(
         (done.action.as_str(), done.by, &done.fate),
-        ("go to sidetable 1", By::Person, &Fate::Dropped)
+        ("go to sidetable 1", By::Person, &ThoughtDisposition::Dropped)
     );
     assert_eq!(step.proposed.as_deref(), Some("take plate 2"));
     assert!(bench.state().episode.as_ref().unwrap().assisted);
@@ -328,7 +329,7 @@ fn a_task_can_be_begun_again_after_the_run() {
 #[test]
 fn a_loaded_pool_is_no_persons_hand_and_cannot_be_undone() {
     let mut bench = Bench::new();
-    let wish = LessonWish::add(
+    let wish = LessonCommand::add(
         Kind::Error,
         Scope::Environment,
         LessonText::plain("Heat food in a microwave only."),
@@ -393,7 +394,7 @@ fn new_words_of_a_lesson_come_from_the_turn_they_were_written_at() {
     bench.world(turn("You see."));
     bench.says("wait");
     bench
-        .wish(Command::Lesson(LessonWish::Edit { id: before.id.clone(), text: LessonText::plain("Two.") }))
+        .wish(Command::Lesson(LessonCommand::Edit { id: before.id.clone(), text: LessonText::plain("Two.") }))
         .unwrap();
     let after = bench.state().pool.numbered(1).unwrap();
     // The turn is the one that the header shows: the open one.

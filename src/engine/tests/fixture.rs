@@ -1,12 +1,13 @@
 //! A policy small enough to read, and a bench that folds what the engine says.
 
 use crate::domain::{
-    Asked, Autonomy, CallId, EpisodeRole, Item, Kind, Label, LessonText, Limits, Note, Origin, PromptRecord,
-    Question, RunSpec, SegmentRecord, Seq, Settings, Speaker, Stop, Task, Truncation, Turn, Usage,
+    Autonomy, CallId, EpisodeRole, Item, Kind, Label, LessonText, Limits, ModelRole, Note, Origin,
+    PromptRecord, Question, RunSpec, SegmentRecord, Seq, Settings, Speaker, StepResult, Stop, Task,
+    Truncation, Usage,
 };
 use crate::engine::{
-    Ask, Cause, Command, Draft, Effect, Engine, Envelope, Event, Found, Input, MentorReading, Method,
-    Outgoing, Policy, Reading, Refusal, Reply, State, StopRules, Want, with_model,
+    Ask, Cause, Command, CommandError, Draft, Effect, Engine, Envelope, Event, Found, Input, Intent,
+    MentorReading, Method, Outgoing, Policy, Reading, Reply, State, StopRules, with_model,
 };
 use std::sync::Arc;
 
@@ -18,20 +19,20 @@ impl Method for Plain {
         "plain"
     }
 
-    fn next(&self, state: &State) -> Vec<Want> {
+    fn next(&self, state: &State) -> Vec<Intent> {
         if state.open_episode().is_some() {
-            return vec![Want::AskActor];
+            return vec![Intent::AskActor];
         }
         let Some(run) = &state.run else { return Vec::new() };
         match run.tasks.get(state.past.len()) {
             Some(task) => {
-                vec![Want::StartEpisode { task: Box::new(task.clone()), trial: 1, role: EpisodeRole::Test }]
+                vec![Intent::StartEpisode { task: Box::new(task.clone()), trial: 1, role: EpisodeRole::Test }]
             }
-            None => vec![Want::EndRun],
+            None => vec![Intent::EndRun],
         }
     }
 
-    fn reflect_now(&self, _: &State, _: Kind) -> Vec<Want> {
+    fn reflect_now(&self, _: &State, _: Kind) -> Vec<Intent> {
         Vec::new()
     }
 }
@@ -44,20 +45,20 @@ impl Method for Counselled {
         "counselled"
     }
 
-    fn next(&self, state: &State) -> Vec<Want> {
+    fn next(&self, state: &State) -> Vec<Intent> {
         let due: &[Kind] = match state.last_step() {
             Some(_) if state.open_episode().is_none() => &[Kind::Plan],
             Some(step) if step.noted && step.number.is_multiple_of(2) => &[Kind::Error, Kind::Abstract],
             _ => &[],
         };
         let questions = due.iter().map(|kind| Question::reflect(*kind));
-        let mut wants: Vec<Want> = questions.filter(|q| !state.heard(*q)).map(Want::AskMentor).collect();
+        let mut wants: Vec<Intent> = questions.filter(|q| !state.heard(*q)).map(Intent::AskMentor).collect();
         wants.extend(Plain.next(state));
         wants
     }
 
-    fn reflect_now(&self, _: &State, kind: Kind) -> Vec<Want> {
-        vec![Want::AskMentor(Question::reflect(kind))]
+    fn reflect_now(&self, _: &State, kind: Kind) -> Vec<Intent> {
+        vec![Intent::AskMentor(Question::reflect(kind))]
     }
 }
 
@@ -83,7 +84,7 @@ fn draft(state: &State, ask: &Ask) -> Draft {
         record: PromptRecord { asked: ask.asked, segments, tokens: 1, ..PromptRecord::default() },
         texts: vec![("shared".to_owned(), "the same in every prompt".to_owned())]
             .into_iter()
-            .filter(|(hash, _)| ask.asked == Asked::Mentor && !state.texts.contains_key(hash))
+            .filter(|(hash, _)| ask.asked == ModelRole::Mentor && !state.texts.contains_key(hash))
             .collect(),
     }
 }
@@ -105,11 +106,11 @@ fn read(text: &str) -> Reading {
 }
 
 /// A condition is the type of an event; nothing else can be waited for here.
-fn read_stop(text: &str) -> Result<Stop, Refusal> {
+fn read_stop(text: &str) -> Result<Stop, CommandError> {
     let (warn, rest) = text.strip_prefix("warn ").map_or((false, text), |rest| (true, rest));
     let (once, rest) = rest.strip_prefix("once ").map_or((false, rest), |rest| (true, rest));
     if rest.is_empty() {
-        return Err(Refusal::new("no condition", "write the type of an event"));
+        return Err(CommandError::new("no condition", "write the type of an event"));
     }
     Ok(Stop { condition: rest.to_owned(), warn, once })
 }
@@ -212,7 +213,7 @@ impl Bench {
     /// Two questions to a mentor that is a model are under way.
     pub(super) fn asking_the_mentor() -> Self {
         let mut bench = Self::counselled(1, 50);
-        let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Mentor, "openai:m");
+        let other = with_model(bench.state().run.as_deref().unwrap(), ModelRole::Mentor, "openai:m");
         bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
         bench.wish(Command::Run).unwrap();
         bench.world(turn("A room. Your task is to: rest."));
@@ -244,7 +245,7 @@ impl Bench {
         &self.engine.state
     }
 
-    fn feed(&mut self, input: &Input) -> Result<Vec<Event>, Refusal> {
+    fn feed(&mut self, input: &Input) -> Result<Vec<Event>, CommandError> {
         let before = self.journal.len();
         let events = self.engine.decide(input)?;
         self.fold(events);
@@ -259,7 +260,7 @@ impl Bench {
         Ok(self.journal[before..].iter().map(|e| e.event.clone()).collect())
     }
 
-    pub(super) fn wish(&mut self, command: Command) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn wish(&mut self, command: Command) -> Result<Vec<Event>, CommandError> {
         self.feed(&Input::Command(command))
     }
 
@@ -291,7 +292,7 @@ impl Bench {
     }
 
     /// Answers the world's call in flight.
-    pub(super) fn world(&mut self, turn: Turn) -> Vec<Event> {
+    pub(super) fn world(&mut self, turn: StepResult) -> Vec<Event> {
         let (call, _) = self.call().expect("a call is in flight");
         self.reply(Reply::World { call, turn: Box::new(turn), admissible: Vec::new() })
     }
@@ -300,7 +301,7 @@ impl Bench {
     pub(super) fn says(&mut self, text: &str) -> Vec<Event> {
         let (call, effect) = self.call().expect("a call is in flight");
         assert!(
-            matches!(effect, Effect::Ask { ref prompt, .. } if prompt.asked == Asked::Actor),
+            matches!(effect, Effect::Ask { ref prompt, .. } if prompt.asked == ModelRole::Actor),
             "{effect:?}"
         );
         self.reply(Reply::Model {
@@ -319,12 +320,12 @@ impl Bench {
     }
 }
 
-pub(super) fn turn(text: &str) -> Turn {
-    Turn { observation: text.to_owned(), valid: text != "Nothing happens.", ..Turn::default() }
+pub(super) fn turn(text: &str) -> StepResult {
+    StepResult { observation: text.to_owned(), valid: text != "Nothing happens.", ..StepResult::default() }
 }
 
-pub(super) fn won(text: &str) -> Turn {
-    Turn { won: true, done: true, reward: 1.0, progress: 1.0, ..turn(text) }
+pub(super) fn won(text: &str) -> StepResult {
+    StepResult { won: true, done: true, reward: 1.0, progress: 1.0, ..turn(text) }
 }
 
 pub(super) fn names(events: &[Event]) -> Vec<String> {

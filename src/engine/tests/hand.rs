@@ -27,7 +27,7 @@ fn a_run_is_changed_between_calls_only() {
 
 #[test]
 fn sampling_is_set_for_a_model_only_and_enters_its_next_prompt() {
-    use crate::domain::Asked;
+    use crate::domain::ModelRole;
     use serde_json::{Value, json};
     let set = |name: &str, value: Value| Command::Set { name: name.to_owned(), value };
     let mut bench = answered();
@@ -60,13 +60,13 @@ fn sampling_is_set_for_a_model_only_and_enters_its_next_prompt() {
     bench.wish(set("actor.seed", json!(9))).unwrap();
     // Not yet acted on: taken back, made again.
     assert_eq!(names(&bench.wish(Command::Undo).unwrap())[0], "taken_back");
-    assert_eq!(bench.state().run.as_ref().unwrap().settings.sample_seed(Asked::Actor), None);
+    assert_eq!(bench.state().run.as_ref().unwrap().settings.sample_seed(ModelRole::Actor), None);
     assert_eq!(names(&bench.wish(Command::Redo).unwrap())[0], "made_again");
     bench.wish(Command::Step).unwrap();
     let sent = bench.state().prompts.0.clone().unwrap();
     assert_eq!(Value::Object(sent.sampling.clone()), json!({"temperature": 0.7, "seed": true}));
     assert_ne!(sent.seed, drafted.seed, "a prompt that waited is drafted anew");
-    assert_eq!(sent.seed, crate::engine::request_seed(9, 1, sent.step, Asked::Actor, 0));
+    assert_eq!(sent.seed, crate::engine::request_seed(9, 1, sent.step, ModelRole::Actor, 0));
     let told = bench.state().run.as_ref().unwrap().sampling_words(&sent).unwrap();
     assert!(told.contains("temperature 0.7 (by a person)") && told.contains("its profile"), "{told}");
     assert!(bench.wish(Command::Undo).unwrap_err().about.is_some(), "a prompt has used it");
@@ -200,7 +200,7 @@ fn what_has_run_is_not_undone_but_gone_back_before() {
         .wish(Command::Override {
             action: "jump".to_owned(),
             shown_as: crate::domain::ShownAs::Own,
-            fate: crate::domain::Fate::Kept,
+            fate: crate::domain::ThoughtDisposition::Kept,
         })
         .unwrap();
     assert_eq!(names(&events)[0], "action_overridden");

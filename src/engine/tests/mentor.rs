@@ -291,7 +291,7 @@ fn a_draft_is_changed_by_a_person_and_sent_as_changed() {
 fn no_prompt_that_was_sent_is_changed_and_a_new_lesson_drafts_anew() {
     let mut bench = drafted();
     bench.wish(Command::EditPrompt { call: None, segment: 0, text: "Be brief.".to_owned() }).unwrap();
-    let wish = crate::engine::LessonWish::add(
+    let wish = crate::engine::LessonCommand::add(
         Kind::Error,
         Kind::Error.scope(),
         crate::domain::LessonText::plain("No dancing."),
@@ -330,13 +330,13 @@ fn the_prompt_of_a_failed_call_is_changed_and_tried_again() {
     assert_eq!(bench.state().waits_for(second), Some(&changed));
     // Another model is asked with the person's words too.
     let spec = bench.state().run.as_deref().cloned().unwrap();
-    let other = crate::engine::with_model(&spec, crate::domain::Asked::Mentor, "openai:other");
+    let other = crate::engine::with_model(&spec, crate::domain::ModelRole::Mentor, "openai:other");
     bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
     assert_eq!(names(&bench.wish(Command::Retry).unwrap()), ["retried", "prompt_sent"]);
     assert_eq!(questions(&bench).iter().map(|q| q.0).collect::<Vec<_>>(), [first, second]);
     let Some(Effect::Ask { prompt, .. }) = bench.state().calls.get(&second) else { panic!("it was sent") };
     assert_eq!(*prompt, changed);
-    assert!(bench.state().trouble.is_none());
+    assert!(bench.state().failed_call.is_none());
     // It fails once more, and is tried again as it was sent.
     fails(&mut bench, second);
     assert_eq!(names(&bench.wish(Command::Retry).unwrap()), ["retried"]);

@@ -2,9 +2,11 @@
 
 use super::fixture::{Bench, turn, won};
 use crate::domain::{
-    Autonomy, BranchId, CallId, Fate, Kind, LessonStatus, LessonText, Scope, ShownAs, Usage,
+    Autonomy, BranchId, CallId, Kind, LessonStatus, LessonText, Scope, ShownAs, ThoughtDisposition, Usage,
 };
-use crate::engine::{Command, Effect, Engine, Envelope, Event, Failure, LessonWish, Reply, State, effect_of};
+use crate::engine::{
+    Command, Effect, Engine, Envelope, Event, Failure, LessonCommand, Reply, State, effect_of,
+};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -39,7 +41,11 @@ pub(super) fn moves() -> impl Strategy<Value = Move> {
         Just(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }),
         Just(Command::Reject("no".to_owned())),
         Just(Command::Act("dance".to_owned())),
-        Just(Command::Override { action: "jump".to_owned(), shown_as: ShownAs::Own, fate: Fate::Kept }),
+        Just(Command::Override {
+            action: "jump".to_owned(),
+            shown_as: ShownAs::Own,
+            fate: ThoughtDisposition::Kept
+        }),
         Just(Command::SetAutonomy(Autonomy::Auto)),
         Just(Command::SetAutonomy(Autonomy::Confirm)),
         Just(Command::SetAutonomy(Autonomy::Human)),
@@ -65,10 +71,12 @@ pub(super) fn play(bench: &mut Bench, step: &Move) {
         Move::Wish(command) => drop(bench.wish(command.clone())),
         Move::Lesson(kind, which) => {
             let wish = match (kind, bench.state().pool.all().nth(usize::from(*which)).map(|l| l.id.clone())) {
-                (1, Some(id)) => LessonWish::Edit { id, text: LessonText::plain("other") },
-                (2, Some(id)) => LessonWish::Status { id, status: LessonStatus::Off },
-                (3, Some(id)) => LessonWish::Move { id, to: 0 },
-                _ => LessonWish::add(Kind::Abstract, Scope::Episode, LessonText::plain("a"), String::new()),
+                (1, Some(id)) => LessonCommand::Edit { id, text: LessonText::plain("other") },
+                (2, Some(id)) => LessonCommand::Status { id, status: LessonStatus::Off },
+                (3, Some(id)) => LessonCommand::Move { id, to: 0 },
+                _ => {
+                    LessonCommand::add(Kind::Abstract, Scope::Episode, LessonText::plain("a"), String::new())
+                }
             };
             drop(bench.wish(Command::Lesson(wish)));
         }

@@ -1,8 +1,8 @@
 //! Calls that failed and are made again, as what was chosen meanwhile wants them.
 
 use super::fixture::{Bench, names, no_answer, spec, turn};
-use crate::domain::{Asked, CallId, Kind, LessonText, PromptRecord};
-use crate::engine::{Command, Effect, Event, LessonWish, Reply, with_model};
+use crate::domain::{CallId, Kind, LessonText, ModelRole, PromptRecord};
+use crate::engine::{Command, Effect, Event, LessonCommand, Reply, with_model};
 use serde_json::{Value, json};
 
 fn set(name: &str, value: Value) -> Command {
@@ -24,7 +24,8 @@ fn failed() -> (Bench, CallId) {
     let mut run = spec(1, 50);
     "openai:m".clone_into(&mut run.actor);
     let mut bench = Bench::with(run);
-    let wish = LessonWish::add(Kind::Error, Kind::Error.scope(), LessonText::plain("Rest."), String::new());
+    let wish =
+        LessonCommand::add(Kind::Error, Kind::Error.scope(), LessonText::plain("Rest."), String::new());
     bench.wish(Command::Lesson(wish)).unwrap();
     bench.wish(set("actor.temperature", json!(0.7))).unwrap();
     bench.wish(Command::Run).unwrap();
@@ -68,11 +69,11 @@ fn a_failed_call_kept_its_old_sampling_for_ever() {
     assert_eq!(names(&bench.wish(Command::Retry).unwrap()), ["prompt_sent"]);
     let edited = asked(&bench, call);
     assert!(edited.edited && edited.seed != now.seed && edited.sampling["seed"] == json!(true));
-    assert_eq!(edited.seed, crate::engine::request_seed(9, 1, 1, Asked::Actor, 0));
+    assert_eq!(edited.seed, crate::engine::request_seed(9, 1, 1, ModelRole::Actor, 0));
     // Another model with a profile of its own: what was chosen for the one before it goes.
     fail(&mut bench);
     let words = "openai:o3 profile openai-reasoning";
-    let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Actor, words);
+    let other = with_model(bench.state().run.as_deref().unwrap(), ModelRole::Actor, words);
     bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
     assert_eq!(names(&bench.wish(Command::Retry).unwrap()), ["prompt_sent"]);
     let there = asked(&bench, call);
@@ -105,7 +106,7 @@ fn a_retry_asked_a_model_while_the_world_differed() {
         let said = bench.wish(Command::Retry).unwrap();
         assert_eq!(said, [Event::Retried { call: None, from: None }], "changed: {changed}");
         let state = bench.state();
-        assert!(state.divergence.is_none() && state.calls.is_empty() && state.trouble.is_some());
+        assert!(state.divergence.is_none() && state.calls.is_empty() && state.failed_call.is_some());
         let name = if changed { "prompt_sent" } else { "retried" };
         assert_eq!(names(&bench.wish(Command::Retry).unwrap()), [name]);
         assert!(bench.state().calls.contains_key(&call));
@@ -142,7 +143,7 @@ fn a_call_that_was_made_again_counted_twice_where_it_was_changed() {
 #[test]
 fn a_recorded_reply_is_looked_for_as_it_would_be_asked_now() {
     let (mut bench, call) = failed();
-    let other = with_model(bench.state().run.as_deref().unwrap(), Asked::Actor, "openai:o profile far");
+    let other = with_model(bench.state().run.as_deref().unwrap(), ModelRole::Actor, "openai:o profile far");
     bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
     let from = || Command::RetryFrom("cache".to_owned());
     assert_eq!(names(&bench.wish(from()).unwrap()), ["prompt_sent", "retried"]);
@@ -165,7 +166,7 @@ fn a_recorded_reply_answered_changed_words_where_a_draft_waited_beside_them() {
     bench.world(turn("Fine."));
     bench.wish(Command::StepStage).unwrap();
     let draft = bench.state().draft.clone().unwrap();
-    assert_eq!(draft.asked, Asked::Actor);
+    assert_eq!(draft.asked, ModelRole::Actor);
     bench.wish(Command::Reflect(Kind::Error)).unwrap();
     let call = fail(&mut bench);
     // Asking the mentor takes the actor's draft with it; whatever leaves one there is no reason to look away.

@@ -1,7 +1,7 @@
 //! Prompts with a person's words that wait: nothing else is lost by them, and they are not lost by anything else.
 
 use super::fixture::{Bench, names, turn};
-use crate::domain::{Asked, Autonomy, CallId, Kind, PromptRecord, Question, Seq};
+use crate::domain::{Autonomy, CallId, Kind, ModelRole, PromptRecord, Question, Seq};
 use crate::engine::{Command, Effect, Event, Reply, State};
 
 fn edit(call: Option<CallId>, text: &str) -> Command {
@@ -103,7 +103,7 @@ fn a_reflection_took_the_words_of_a_draft_that_waited() {
         let waits = bench.state().waiting().next().cloned().unwrap();
         bench.wish(Command::Reflect(Kind::Error)).unwrap();
         let asked = under_way(&bench);
-        assert!(asked.len() == 1 && asked[0].asked == Asked::Mentor && asked[0].call > waits.call);
+        assert!(asked.len() == 1 && asked[0].asked == ModelRole::Mentor && asked[0].call > waits.call);
         let (call, text, reasoning) = (asked[0].call, "Beds.".to_owned(), String::new());
         bench.reply(Reply::Model {
             truncated: None,
@@ -125,7 +125,7 @@ fn a_question_under_the_number_of_a_draft_takes_its_place() {
     bench.wish(Command::StepStage).unwrap();
     let call = bench.state().draft.as_ref().unwrap().call;
     let question = Some(Question::reflect(Kind::Error));
-    let prompt = PromptRecord { call, asked: Asked::Mentor, question, ..PromptRecord::default() };
+    let prompt = PromptRecord { call, asked: ModelRole::Mentor, question, ..PromptRecord::default() };
     let (seq, event) = (Seq(bench.state().head.0 + 1), Event::PromptSent { prompt: prompt.into() });
     let cause = crate::engine::Cause::Person;
     bench.engine.state.apply(&crate::engine::Envelope { seq, at: bench.at, cause, more: false, event });

@@ -4,7 +4,7 @@
 use super::fixture::{Bench, names, no_answer, turn};
 use super::properties::{Move, bench, moves, play};
 use crate::domain::{Author, Autonomy, Kind, LessonOp, LessonStatus, LessonText, Scope, Seq};
-use crate::engine::{Cause, Command, Envelope, Event, LessonWish, Reply, State};
+use crate::engine::{Cause, Command, Envelope, Event, LessonCommand, Reply, State};
 use proptest::prelude::*;
 
 /// What a person did, as the journal alone tells it, without what lets the session go on or only comes with a deed.
@@ -78,7 +78,7 @@ fn newest(journal: &[Envelope], state: &State) -> Option<Seq> {
         let prompt = match &e.event {
             Event::PromptDrafted { prompt } => prompt,
             Event::MadeAgain { change, .. } => match &**change {
-                crate::domain::HandChange::Prompt { prompt, .. } => prompt,
+                crate::domain::ManualEdit::Prompt { prompt, .. } => prompt,
                 _ => return false,
             },
             _ => return false,
@@ -99,7 +99,7 @@ fn used(journal: &[Envelope], change: &Envelope) -> bool {
 fn must_have_a_way_back(journal: &[Envelope], state: &State) -> Vec<Seq> {
     let there = |e: &&Envelope| match &e.event {
         Event::Remarked { .. } => true,
-        Event::MadeAgain { change, .. } => matches!(**change, crate::domain::HandChange::Remark { .. }),
+        Event::MadeAgain { change, .. } => matches!(**change, crate::domain::ManualEdit::Remark { .. }),
         Event::LessonChanged { op, .. } => match &**op {
             LessonOp::Add { id, text, .. } => {
                 // Those of an episode go with it.
@@ -198,7 +198,7 @@ proptest! {
 }
 
 fn lesson(text: &str) -> Command {
-    Command::Lesson(LessonWish::add(
+    Command::Lesson(LessonCommand::add(
         Kind::Abstract,
         Scope::Environment,
         LessonText::plain(text),
@@ -299,7 +299,7 @@ fn what_was_taken_back_and_made_again_is_named() {
     let mut bench = Bench::started(1, 50);
     let stop = |text: &str, of: Option<u32>| Command::Break { text: text.to_owned(), of };
     let text = LessonText::plain("Look first.");
-    let lesson = LessonWish::Add {
+    let lesson = LessonCommand::Add {
         kind: Kind::Error,
         scope: Scope::Environment,
         text,

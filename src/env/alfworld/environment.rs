@@ -4,7 +4,7 @@ use super::game::Game;
 use super::progress::Progress;
 use super::shown::Shown;
 use super::world::{Place, World};
-use crate::domain::{Enumeration, EnvInfo, Turn};
+use crate::domain::{Enumeration, EnvInfo, StepResult};
 use crate::env::{EnvError, Environment, Snapshot};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -22,12 +22,12 @@ impl Environment for World {
         EnvInfo { snapshots: true, deterministic: true, enumeration: Enumeration::Free }
     }
 
-    fn reset(&mut self) -> Result<Turn, EnvError> {
+    fn reset(&mut self) -> Result<StepResult, EnvError> {
         let observation = self.begin()?.to_owned();
         self.progress.begin();
         let shown = self.shown.begin(&observation);
         let won = self.won();
-        Ok(Turn {
+        Ok(StepResult {
             observation,
             reward: f64::from(u8::from(won)),
             progress: self.progress.rate(won),
@@ -39,7 +39,7 @@ impl Environment for World {
         })
     }
 
-    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         let reply = self.play(action)?;
         let (observation, valid, won) = (reply.feedback.to_owned(), reply.accepted, reply.won);
         self.progress.observe(&observation);
@@ -49,7 +49,7 @@ impl Environment for World {
         } else {
             (Value::Null, Value::Null)
         };
-        Ok(Turn {
+        Ok(StepResult {
             observation,
             reward: f64::from(u8::from(won)),
             progress: self.progress.rate(won),

@@ -3,7 +3,7 @@
 use super::shown::{carried, pose, rows};
 use super::start::Start;
 use super::world::{Now, World};
-use crate::domain::{Enumeration, EnvInfo, Turn};
+use crate::domain::{Enumeration, EnvInfo, StepResult};
 use crate::env::{EnvError, Environment, Snapshot};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -16,8 +16,8 @@ struct Kept {
 }
 
 impl World {
-    fn turn(&self, observation: String, shown: Value, truth: Value) -> Turn {
-        Turn {
+    fn turn(&self, observation: String, shown: Value, truth: Value) -> StepResult {
+        StepResult {
             observation,
             reward: self.reward(),
             progress: self.reward(),
@@ -91,7 +91,7 @@ impl Environment for World {
         EnvInfo { snapshots: true, deterministic: true, enumeration: Enumeration::Free }
     }
 
-    fn reset(&mut self) -> Result<Turn, EnvError> {
+    fn reset(&mut self) -> Result<StepResult, EnvError> {
         let observation = self.begin();
         let shown = self.shown.whole(&self.start, &self.now.place, &self.now.image);
         let truth = self.whole_truth();
@@ -100,7 +100,7 @@ impl Environment for World {
         Ok(turn)
     }
 
-    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         let before = self.now.clone();
         let reply = self.play(action);
         let (mut shown, mut truth) = (Value::Null, Value::Null);

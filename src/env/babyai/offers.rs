@@ -3,8 +3,8 @@
 //! Names and numbers are those of one observation. The numbers of things to take and to go to count only what has a way to
 //! it, so they can differ from the observation's.
 
-use super::low::Low;
 use super::paths::{Aim, Window};
+use super::primitive_actions::Low;
 use super::sight::{Barrier, Counts, Sight, Spot};
 use super::thing::{Code, Kind, Leaf, Pose, Thing};
 use std::fmt::Write as _;

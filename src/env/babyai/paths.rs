@@ -3,7 +3,7 @@
 //! Both the window and what counts as free are the original's: the window is off by one in three directions, cells that are
 //! not seen are free, and so are doors in any state.
 
-use super::low::Low;
+use super::primitive_actions::Low;
 use super::sight::Sight;
 use super::thing::{AHEAD, Code, Kind, Pose};
 

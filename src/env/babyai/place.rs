@@ -1,6 +1,6 @@
 //! The state of the grid and its low-level actions.
 
-use super::low::Low;
+use super::primitive_actions::Low;
 use super::start::Start;
 use super::thing::{Cell, Code, Kind, Leaf, Pose, Thing, ThingId, cell, code};
 use super::verify::{Facts, Memory, Verdict};

@@ -2,8 +2,8 @@
 //!
 //! Nothing latches: a mission that was done can be done again, as in the original.
 
-use super::low::Low;
 use super::mission::{Clause, Deed, Description, Mission, Order, Part};
+use super::primitive_actions::Low;
 use super::thing::{Leaf, ThingId};
 
 /// What became of a mission with an action.

@@ -1,10 +1,10 @@
 //! A level being played in text.
 
 use super::credit::Credit;
-use super::low::Low;
 use super::offers::{Offers, Plan, refusals};
 use super::paths::Window;
 use super::place::Place;
+use super::primitive_actions::Low;
 use super::shown::Shown;
 use super::sight::Sight;
 use super::start::Start;

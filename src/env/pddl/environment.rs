@@ -3,7 +3,7 @@
 use super::game::{Game, Joining};
 use super::hint::{Hint, Yardstick};
 use super::world::{Place, World};
-use crate::domain::{Enumeration, EnvInfo, Turn};
+use crate::domain::{Enumeration, EnvInfo, StepResult};
 use crate::env::{EnvError, Environment, Snapshot};
 use crate::pddl::Effort;
 use serde_json::{Map, Value, json};
@@ -34,9 +34,9 @@ impl Playing {
         &self.world
     }
 
-    fn turn(&self, observation: String, valid: bool, shown: Value, truth: Value) -> Turn {
+    fn turn(&self, observation: String, valid: bool, shown: Value, truth: Value) -> StepResult {
         let (progress, won) = (self.world.progress(), self.world.won());
-        Turn { observation, reward: progress, progress, done: won, won, valid, shown, truth }
+        StepResult { observation, reward: progress, progress, done: won, won, valid, shown, truth }
     }
 
     /// All that is known at the start, as patches onto nothing. The first observation tells every fact, and what an action
@@ -107,13 +107,13 @@ impl Environment for Playing {
         EnvInfo { snapshots: true, deterministic: true, enumeration: Enumeration::Free }
     }
 
-    fn reset(&mut self) -> Result<Turn, EnvError> {
+    fn reset(&mut self) -> Result<StepResult, EnvError> {
         let observation = self.world.begin().to_owned();
         let (shown, truth) = self.whole();
         Ok(self.turn(observation, true, shown, truth))
     }
 
-    fn step(&mut self, action: &str) -> Result<Turn, EnvError> {
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         let held = self.world.held.clone();
         let reply = self.world.play(action);
         let (observation, valid, changed) = (reply.observation.to_owned(), reply.valid, reply.changed);

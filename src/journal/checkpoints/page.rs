@@ -1,7 +1,7 @@
 //! The files of checkpoints: a line with the hash of all that follows, and then a line of JSON for each part.
 
-use super::bind::Bound;
-use super::print::print;
+use super::file_binding::Bound;
+use super::fingerprint::print;
 use crate::domain::{EpisodeSummary, Reflection, Seq, hex};
 use crate::engine::State;
 use crate::files;

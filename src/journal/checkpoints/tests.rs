@@ -6,7 +6,7 @@ use crate::engine::{Envelope, Event, State};
 use crate::journal::kept_states;
 use crate::journal::open::{OpenBranch, Use, open_with};
 use crate::journal::{Follower, JournalError, read_branch};
-use crate::timeline::Stored;
+use crate::timeline::CheckpointIndex;
 use proptest::prelude::*;
 use std::fs;
 use std::io::Write as _;
@@ -92,7 +92,7 @@ impl Made {
         assert_eq!(opened.timeline.len() as usize, events);
         // Not `assert_eq`: a state in words is longer than a screen.
         assert!(**opened.timeline.head() == self.states[events], "the state at the end");
-        let Stored { at: stored, recall } = kept_states(&self.trunk());
+        let CheckpointIndex { at: stored, recall } = kept_states(&self.trunk());
         let near = stored.iter().flat_map(|s| [s.0 - 1, s.0]);
         for seq in (0..=events as u64).step_by(61).chain(near).filter(|s| *s <= events as u64) {
             assert!(
@@ -276,7 +276,7 @@ fn checkpoints_of_another_program_are_made_anew() {
     let head = made.index().join("head.jsonl");
     let text = fs::read_to_string(&head).unwrap();
     let (_, body) = text.split_once('\n').unwrap();
-    let body = body.replacen(&super::print::print(), "0.0.9 0123456789abcdef", 1);
+    let body = body.replacen(&super::fingerprint::print(), "0.0.9 0123456789abcdef", 1);
     let hash = <sha2::Sha256 as sha2::Digest>::digest(body.as_bytes());
     fs::write(&head, format!("{}\n{body}", crate::domain::hex(&hash[..16]))).unwrap();
     let opened = made.open(Use::Look);

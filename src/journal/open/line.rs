@@ -6,7 +6,7 @@ use crate::domain::{BranchId, Seq};
 use crate::engine::State;
 use crate::journal::stream::{Lines, open_regular};
 use crate::journal::{BranchHeader, Checkpoints, JournalError};
-use crate::timeline::{Fetch, Stored};
+use crate::timeline::{CheckpointIndex, Fetch};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(in crate::journal) const MOST_PARENTS: usize = 1000;
 pub(super) struct Base {
     pub(super) state: Arc<State>,
     pub(super) fetch: Fetch,
-    pub(super) stored: Stored,
+    pub(super) stored: CheckpointIndex,
     pub(super) under: Under,
 }
 

@@ -8,39 +8,39 @@ use crate::domain::{
     Author, EpisodeRole, EpisodeSummary, Kind, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose,
     Question,
 };
-use crate::engine::{Heard, LessonWish, State, Want};
+use crate::engine::{Intent, LessonCommand, MentorReply, State};
 
 /// The questions that were not answered yet after this turn.
-pub(super) fn reflections(state: &State, kinds: &[Kind]) -> Vec<Want> {
+pub(super) fn reflections(state: &State, kinds: &[Kind]) -> Vec<Intent> {
     let questions = kinds.iter().map(|kind| Question::reflect(*kind));
-    questions.filter(|question| !state.heard(*question)).map(Want::AskMentor).collect()
+    questions.filter(|question| !state.heard(*question)).map(Intent::AskMentor).collect()
 }
 
 /// The question that a person asks now: the last one of this kind again where its answer was cut off (a summary too, which
 /// is otherwise asked for by the clock alone), else a reflection, unless it was answered after this step already.
-pub(super) fn asked_by_person(state: &State, kind: Kind) -> Vec<Want> {
+pub(super) fn asked_by_person(state: &State, kind: Kind) -> Vec<Intent> {
     let last = state.reflections.iter().rev().find(|r| r.kind == kind && r.author == Author::Mentor);
     let again = last.filter(|r| r.truncated.is_some()).map(|r| r.question());
     let summary = again.filter(|q| q.purpose == Purpose::Summarise && worth(state, kind));
     if let Some(summary) = summary {
-        return vec![Want::AskMentor(summary)];
+        return vec![Intent::AskMentor(summary)];
     }
     let reflection = Question::reflect(kind);
     if again == Some(reflection) {
-        return vec![Want::AskMentor(reflection)];
+        return vec![Intent::AskMentor(reflection)];
     }
     reflections(state, &[kind])
 }
 
 /// The summaries that are due after every `s_freq`-th task that is done with, for each list that has something to make shorter.
-pub(super) fn summaries(state: &State) -> Vec<Want> {
+pub(super) fn summaries(state: &State) -> Vec<Intent> {
     let (every, ended) = (state.number("s_freq", 10), settled(state));
     if every == 0 || ended == 0 || !ended.is_multiple_of(every) {
         return Vec::new();
     }
     let questions = [Kind::Abstract, Kind::Error].map(|kind| Question { kind, purpose: Purpose::Summarise });
     let due = questions.into_iter().filter(|q| !state.heard(*q) && worth(state, q.kind));
-    due.map(Want::AskMentor).collect()
+    due.map(Intent::AskMentor).collect()
 }
 
 /// Tasks that are done with: won, or out of trials. 0 where the last episode settled none, so that a summary is asked for
@@ -59,7 +59,7 @@ fn worth(state: &State, kind: Kind) -> bool {
     state.pool.in_force(kind).nth(1).is_some()
 }
 
-pub(super) fn heard(state: &State, heard: &Heard<'_>) -> Vec<Want> {
+pub(super) fn heard(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
     match heard.question.purpose {
         Purpose::Summarise => constitution::summarised(state, heard),
         _ => reflected(state, heard),
@@ -68,9 +68,9 @@ pub(super) fn heard(state: &State, heard: &Heard<'_>) -> Vec<Want> {
 
 /// New lessons join the pool, and one that says what another says already recurs. Progress replaces what the mentor said
 /// of it before, or joins it (setting `progress`).
-fn reflected(state: &State, heard: &Heard<'_>) -> Vec<Want> {
+fn reflected(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
     let kind = heard.question.kind;
-    let mut wants = vec![Want::Reflect(Box::new(heard.reflection()))];
+    let mut wants = vec![Intent::Reflect(Box::new(heard.reflection()))];
     // Part of a list does not replace a whole one: it joins it.
     let replaces = kind == Kind::Progress
         && !heard.items.is_empty()
@@ -89,11 +89,11 @@ fn reflected(state: &State, heard: &Heard<'_>) -> Vec<Want> {
     for item in &heard.items {
         let same = state.pool.of(kind).find(|l| l.text() == &item.text && !replaced.contains(&l.id));
         match same {
-            Some(lesson) => wants.push(Want::Lesson(LessonWish::Recur { id: lesson.id.clone() })),
+            Some(lesson) => wants.push(Intent::Lesson(LessonCommand::Recur { id: lesson.id.clone() })),
             None if new.contains(&&item.text) => {}
             None => {
                 new.push(&item.text);
-                wants.push(Want::Lesson(heard.lesson(item)));
+                wants.push(Intent::Lesson(heard.lesson(item)));
             }
         }
     }

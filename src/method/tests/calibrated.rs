@@ -6,7 +6,7 @@ use crate::domain::{
     CALIBRATION, EXPLORATION, EpisodeRole, Kind, Label, LessonStatus, LessonText, Purpose, RunSpec, Scope,
     SettingOrigin,
 };
-use crate::engine::LessonWish;
+use crate::engine::LessonCommand;
 use crate::prompt::render;
 
 const GOAL: &str = "put a hot apple in garbagecan";
@@ -32,7 +32,7 @@ fn neural(mut run: RunSpec) -> RunSpec {
 }
 
 /// A mentor that says something new at every question.
-fn play(run: RunSpec, pool: Vec<(String, LessonWish)>) -> Play {
+fn play(run: RunSpec, pool: Vec<(String, LessonCommand)>) -> Play {
     let mut play = Play::with_pool(run, pool);
     let mut said = 0;
     play.mentor = Box::new(move |prompt| {
@@ -45,9 +45,10 @@ fn play(run: RunSpec, pool: Vec<(String, LessonWish)>) -> Play {
     play
 }
 
-fn constitution() -> Vec<(String, LessonWish)> {
-    let add =
-        |kind, text| ("c.jsonl".to_owned(), LessonWish::add(kind, Scope::Environment, text, String::new()));
+fn constitution() -> Vec<(String, LessonCommand)> {
+    let add = |kind, text| {
+        ("c.jsonl".to_owned(), LessonCommand::add(kind, Scope::Environment, text, String::new()))
+    };
     vec![
         add(Kind::Abstract, LessonText::plain("Apples are in the fridge.")),
         add(Kind::Error, LessonText::error("Heated in the fridge.", "Heat food in a microwave only.")),

@@ -1,7 +1,7 @@
 //! The exemplars of neuro-symbolic generation are what the symbolic rules write in our own households.
 
 use super::super::fixture::{Play, spec};
-use crate::domain::{Author, Kind, SettingOrigin, Turn};
+use crate::domain::{Author, Kind, SettingOrigin, StepResult};
 use crate::engine::{Command, State};
 use crate::env::Environment;
 use crate::env::household::{self, Difficulty, TaskId};
@@ -23,7 +23,7 @@ fn recorded(kind: Kind) -> String {
     play.command(Command::Run);
     let mut worlds = games.iter().map(|id| household::open(id).unwrap());
     let mut world = None;
-    let mut answer = |action: Option<&str>| -> Turn {
+    let mut answer = |action: Option<&str>| -> StepResult {
         match action {
             None => world.insert(worlds.next().unwrap()).reset().unwrap(),
             Some(action) => world.as_mut().unwrap().step(action).unwrap(),
@@ -68,7 +68,7 @@ fn exemplars_are_what_the_rules_write() {
 fn a_neuro_symbolic_question_shows_them_and_a_pool_replaces_them() {
     use crate::domain::{Label, Origin, Question};
     use crate::engine::Ask;
-    use crate::prompt::Desk;
+    use crate::prompt::PromptBuilder;
     use std::sync::Arc;
 
     let mut run = spec("omnireflect", &[("a", "")]);
@@ -80,8 +80,8 @@ fn a_neuro_symbolic_question_shows_them_and_a_pool_replaces_them() {
     play.script(&mut house, &["look"; 2]);
     let example = |templates: Templates, kind| {
         let question = Some(Question::reflect(kind));
-        let ask = Ask { asked: crate::domain::Asked::Mentor, question, step: 1, retry: 0 };
-        let desk = Desk::new(Arc::new(templates));
+        let ask = Ask { asked: crate::domain::ModelRole::Mentor, question, step: 1, retry: 0 };
+        let desk = PromptBuilder::new(Arc::new(templates));
         let draft = desk.draft(play.state(), &ask);
         let prompt = desk.render(play.state(), &draft.record);
         let found =

@@ -2,8 +2,8 @@
 
 use super::super::fixture::{House, Play, spec};
 use super::super::{Difficulty, PaperOrCode, defaults};
-use crate::domain::{Kind, Purpose, Question, RunSpec, Scope, SettingOrigin, Task, Turn};
-use crate::engine::{Command, LessonWish};
+use crate::domain::{Kind, Purpose, Question, RunSpec, Scope, SettingOrigin, StepResult, Task};
+use crate::engine::{Command, LessonCommand};
 use crate::prompt::{body_hash, render};
 
 const PUT: &str = "pick_and_place_simple";
@@ -48,7 +48,7 @@ fn until_over(play: &mut Play, won: &[u32]) {
             return House::kitchen("put a hot apple in garbagecan").reset();
         }
         let won = won.contains(&episode);
-        Turn { done: won, won, valid: true, observation: "Well.".to_owned(), ..Turn::default() }
+        StepResult { done: won, won, valid: true, observation: "Well.".to_owned(), ..StepResult::default() }
     };
     play.script_in(&mut world, &["inventory"; 1000]);
     assert!(play.state().over);
@@ -98,7 +98,7 @@ fn simple_trials_come_first_and_in_depth_ones_need_a_pool() {
         run.settings.set("k_table", table, SettingOrigin::Flag);
         let mut play = play(run);
         let tip = crate::domain::LessonText::plain("Open before you take.");
-        let wish = LessonWish::add(Kind::Lesson, Scope::Environment, tip, String::new());
+        let wish = LessonCommand::add(Kind::Lesson, Scope::Environment, tip, String::new());
         play.command(Command::Lesson(wish));
         until_over(&mut play, &[]);
         let questions: Vec<Question> = asked(&play).into_iter().map(|(_, q)| q).collect();
@@ -221,7 +221,7 @@ fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about(
         });
         for text in ["Look before you go.", "Open before you take."] {
             let text = crate::domain::LessonText::plain(text);
-            play.command(Command::Lesson(LessonWish::add(
+            play.command(Command::Lesson(LessonCommand::add(
                 Kind::Lesson,
                 Scope::Environment,
                 text,
@@ -261,7 +261,7 @@ fn a_whole_run_costs_what_its_tables_say() {
         let mut play = play(run);
         if pool {
             let tip = crate::domain::LessonText::plain("Open before you take.");
-            let wish = LessonWish::add(Kind::Lesson, Scope::Environment, tip, String::new());
+            let wish = LessonCommand::add(Kind::Lesson, Scope::Environment, tip, String::new());
             play.command(Command::Lesson(wish));
         }
         until_over(&mut play, &[]);

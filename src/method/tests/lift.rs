@@ -1,6 +1,6 @@
 //! The whole mind over generated games with the built-in actor: a run of several tasks, so that lessons cross them.
 
-use crate::domain::{Kind, Turn};
+use crate::domain::{Kind, StepResult};
 use crate::engine::{Command, State};
 use crate::env::Environment;
 use crate::env::household::{self, Difficulty, TaskId};
@@ -28,7 +28,7 @@ fn run(method: &str, games: &[TaskId], mut look: impl FnMut(&State)) -> State {
     play.command(Command::Run);
     let mut worlds = games.iter().map(|id| household::open(id).unwrap());
     let mut world = None;
-    let mut answer = |action: Option<&str>| -> Turn {
+    let mut answer = |action: Option<&str>| -> StepResult {
         match action {
             None => world.insert(worlds.next().unwrap()).reset().unwrap(),
             Some(action) => world.as_mut().unwrap().step(action).unwrap(),

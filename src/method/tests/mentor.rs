@@ -2,7 +2,7 @@
 
 use super::super::fixture::spec;
 use super::super::{follow, switched, unasked};
-use crate::domain::{Asked, RunSpec, SettingOrigin};
+use crate::domain::{ModelRole, RunSpec, SettingOrigin};
 use serde_json::json;
 
 fn generation(run: &RunSpec) -> (&str, SettingOrigin) {
@@ -43,12 +43,15 @@ fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it()
     }
     // A fork, the model box and `--plain` switch a mentor there and back.
     let run = spec("omnireflect", &[("a", "")]);
-    let other = switched(&run, Asked::Mentor, "openai:m");
+    let other = switched(&run, ModelRole::Mentor, "openai:m");
     assert_eq!(generation(&other), ("neural", Mentor));
     assert_eq!(json!(other.settings.0["generation"]), json!({"value": "neural", "origin": "mentor"}));
-    assert_eq!(switched(&other, Asked::Mentor, "symbolic").settings, run.settings);
+    assert_eq!(switched(&other, ModelRole::Mentor, "symbolic").settings, run.settings);
     // A method without the setting gets none.
-    assert_eq!(switched(&spec("fcrf", &[]), Asked::Mentor, "openai:m").settings, spec("fcrf", &[]).settings);
+    assert_eq!(
+        switched(&spec("fcrf", &[]), ModelRole::Mentor, "openai:m").settings,
+        spec("fcrf", &[]).settings
+    );
 }
 
 /// Other settings, too, left a named model unasked without a word.

@@ -5,7 +5,7 @@ use crate::domain::{
     Kind, Label, LessonOrigin, LessonStatus, LessonText, PromptRecord, Purpose, Question, RunSpec, Scope,
     SettingOrigin,
 };
-use crate::engine::{Command, LessonWish};
+use crate::engine::{Command, LessonCommand};
 use crate::prompt::render;
 
 fn neural(tasks: &[(&str, &str)]) -> RunSpec {
@@ -85,7 +85,8 @@ fn a_summary_after_every_tenth_task_replaces_what_it_was_shown() {
     run.limits.steps = 2;
     let mut play = play(run);
     // A person's lesson, before anything is learnt, and one that is switched off.
-    let own = LessonWish::add(Kind::Abstract, Scope::Environment, LessonText::plain("Mine."), String::new());
+    let own =
+        LessonCommand::add(Kind::Abstract, Scope::Environment, LessonText::plain("Mine."), String::new());
     play.command(Command::Lesson(own));
     play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
     let state = play.state();
@@ -199,7 +200,7 @@ fn a_constitution_costs_nothing_and_a_whole_run_what_the_paper_says() {
         (neural(&ten), (500, 10 * 15 + 2)),
     ] {
         let lesson = |kind, text: &str| {
-            let wish = LessonWish::add(kind, Scope::Environment, LessonText::plain(text), String::new());
+            let wish = LessonCommand::add(kind, Scope::Environment, LessonText::plain(text), String::new());
             ("constitution.jsonl".to_owned(), wish)
         };
         let pool = vec![lesson(Kind::Abstract, "Look first."), lesson(Kind::Error, "Ran in circles.")];

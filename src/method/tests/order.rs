@@ -3,9 +3,9 @@
 
 use super::super::fixture::{House, Play, spec};
 use crate::domain::{
-    Kind, Label, LessonText, Origin, Purpose, Question, RunSpec, Scope, SettingOrigin, Turn,
+    Kind, Label, LessonText, Origin, Purpose, Question, RunSpec, Scope, SettingOrigin, StepResult,
 };
-use crate::engine::{Command, LessonWish, State};
+use crate::engine::{Command, LessonCommand, State};
 use crate::prompt::render;
 
 const HEAT: &str = "pick_heat_then_place_in_recep";
@@ -93,7 +93,7 @@ fn lost(method: &str, kind: &str, settings: &[(&str, &str)], trials: u32, won: O
     if method == "fcrf" {
         for text in ["Look before you go.", "Open before you take."] {
             let text = LessonText::plain(text);
-            play.command(Command::Lesson(LessonWish::add(
+            play.command(Command::Lesson(LessonCommand::add(
                 Kind::Lesson,
                 Scope::Environment,
                 text,
@@ -103,7 +103,8 @@ fn lost(method: &str, kind: &str, settings: &[(&str, &str)], trials: u32, won: O
     }
     if settings.iter().any(|(_, value)| *value == "symbolic") {
         for kind in [Kind::Abstract, Kind::Error, Kind::Progress] {
-            let wish = LessonWish::add(kind, Scope::Environment, LessonText::plain("Look."), String::new());
+            let wish =
+                LessonCommand::add(kind, Scope::Environment, LessonText::plain("Look."), String::new());
             play.command(Command::Lesson(wish));
         }
     }
@@ -116,13 +117,13 @@ fn lost(method: &str, kind: &str, settings: &[(&str, &str)], trials: u32, won: O
         }
         let wins = won == Some(episode) && step == 3;
         let progress = f64::from(u8::from(step > 1)) / 2.0;
-        Turn {
+        StepResult {
             done: wins,
             won: wins,
             valid: true,
             observation: "Well.".to_owned(),
             progress,
-            ..Turn::default()
+            ..StepResult::default()
         }
     };
     play.script_in(&mut world, &["inventory"; 100]);

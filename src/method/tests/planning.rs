@@ -3,7 +3,7 @@
 use super::super::fixture::{House, Play, spec};
 use super::super::{PaperOrCode, UnknownMethod, defaults, policy, trials};
 use crate::domain::{Autonomy, EndReason, Kind, Label, LessonText, RunSpec, SettingOrigin};
-use crate::engine::{Command, Event, LessonWish};
+use crate::engine::{Command, Event, LessonCommand};
 use crate::prompt::{Templates, render};
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
     // Line 3 is the action of turn 3, also when the words were changed meanwhile.
     let id = play.state().pool.of(Kind::Plan).next().unwrap().id.clone();
     let text = LessonText::plain("go to fridge 1\ndance\ninventory\nlook");
-    play.command(Command::Lesson(LessonWish::Edit { id, text }));
+    play.command(Command::Lesson(LessonCommand::Edit { id, text }));
     play.command(Command::SetAutonomy(Autonomy::Human));
     play.command(Command::Act("look".to_owned()));
     play.command(Command::SetAutonomy(Autonomy::Auto));

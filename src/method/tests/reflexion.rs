@@ -2,7 +2,7 @@
 
 use super::super::fixture::{House, Play, spec};
 use super::super::{PaperOrCode, defaults};
-use crate::domain::{FailureKind, Kind, Label, LessonStatus, Question, RunSpec, SettingOrigin, Turn};
+use crate::domain::{FailureKind, Kind, Label, LessonStatus, Question, RunSpec, SettingOrigin, StepResult};
 use crate::prompt::render;
 
 fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
@@ -57,7 +57,7 @@ fn tasks_are_played_trial_by_trial_and_a_solved_one_rests() {
             return House::kitchen("put a hot apple in garbagecan").reset();
         }
         let won = episodes == 2;
-        Turn { done: won, won, valid: true, observation: "Done.".to_owned(), ..Turn::default() }
+        StepResult { done: won, won, valid: true, observation: "Done.".to_owned(), ..StepResult::default() }
     };
     play.script_in(&mut world, &["inventory"; 1000]);
     let played: Vec<_> = play.state().past.iter().map(|p| (p.task.id.as_str(), p.trial, p.won)).collect();
@@ -168,10 +168,10 @@ fn an_empty_reply_is_asked_again_warmer_and_then_is_a_failed_call_but_without_a_
         let state = play.state();
         let step = state.episode.as_ref().unwrap().step(1).unwrap();
         if (reading, attended) == (PaperOrCode::Code, false) {
-            assert_eq!((step.action(), step.unusable, state.trouble.is_none()), (Some(""), 5, true));
+            assert_eq!((step.action(), step.unusable, state.failed_call.is_none()), (Some(""), 5, true));
             continue;
         }
-        let (_, failure) = state.trouble.as_ref().unwrap();
+        let (_, failure) = state.failed_call.as_ref().unwrap();
         assert_eq!(failure.what, "the model answered nothing, 6 times");
         assert_eq!((step.action(), step.unusable, failure.kind), (None, 6, Some(FailureKind::Unusable)));
     }

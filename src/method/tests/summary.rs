@@ -2,7 +2,7 @@
 
 use super::super::fixture::{House, Play, spec};
 use crate::domain::{Autonomy, ChangeLine, Kind, LessonStatus, Purpose, Question, SettingOrigin};
-use crate::engine::{Command, Engine, Envelope, Event, Input, LessonWish, State};
+use crate::engine::{Command, Engine, Envelope, Event, Input, LessonCommand, State};
 
 /// A neural run in which a summary is due after the second of three tasks.
 fn play(autonomy: Autonomy) -> Play {
@@ -115,7 +115,7 @@ fn what_a_person_did_meanwhile_stays() {
     let mut play = waiting();
     let kind = play.state().changes[0].question.kind;
     let id = play.state().pool.of(kind).next().unwrap().id.clone();
-    play.command(Command::Lesson(LessonWish::Status { id: id.clone(), status: LessonStatus::Pinned }));
+    play.command(Command::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Pinned }));
     play.command(Command::SettlePool { refused: vec![] });
     assert_eq!(play.state().pool.get(&id).unwrap().status, LessonStatus::Pinned);
     assert_eq!(play.state().changes.len(), 1);

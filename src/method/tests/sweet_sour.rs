@@ -1,7 +1,7 @@
 //! Sweet&Sour: both buffers after each line of its algorithm.
 
 use super::super::fixture::{House, Play, spec};
-use crate::domain::{Kind, LessonStatus, Moment, Question, RunSpec, Scope, SettingOrigin, Turn};
+use crate::domain::{Kind, LessonStatus, Moment, Question, RunSpec, Scope, SettingOrigin, StepResult};
 use crate::engine::State;
 use crate::prompt::render;
 
@@ -24,7 +24,7 @@ fn play(run: RunSpec) -> Play {
 }
 
 /// A world in which the second turn reaches a sub-goal, and the fourth the goal in the episodes that are won.
-fn world(won: &[u32]) -> impl FnMut(Option<&str>) -> Turn + '_ {
+fn world(won: &[u32]) -> impl FnMut(Option<&str>) -> StepResult + '_ {
     let (mut episode, mut step) = (0, 0);
     move |action| {
         let Some(_) = action else {
@@ -43,7 +43,15 @@ fn world(won: &[u32]) -> impl FnMut(Option<&str>) -> Turn + '_ {
         // Each turn but the last has a reward of its own, so that a sum shows what is counted twice.
         let reward = if wins { 0.25 } else { f64::from(u8::from(step < 4)) / 4.0 };
         let observation = format!("Turn {step}.");
-        Turn { observation, valid: true, progress, reward, done: wins, won: wins, ..Turn::default() }
+        StepResult {
+            observation,
+            valid: true,
+            progress,
+            reward,
+            done: wins,
+            won: wins,
+            ..StepResult::default()
+        }
     }
 }
 
@@ -151,7 +159,7 @@ fn a_memory_that_is_switched_off_is_not_carried_over() {
     let mut play = play(run(1));
     play.script_in(&mut world(&[]), &["inventory", "look around"]);
     let id = play.state().pool.all().next().unwrap().id.clone();
-    let off = crate::engine::LessonWish::Status { id, status: LessonStatus::Off };
+    let off = crate::engine::LessonCommand::Status { id, status: LessonStatus::Off };
     play.command(crate::engine::Command::Lesson(off));
     let mut left = world(&[1]);
     // The same world goes on at its third turn.

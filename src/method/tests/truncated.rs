@@ -106,7 +106,7 @@ fn an_action_that_the_token_limit_cut_in_the_middle_was_done() {
     // In the end it is a failed call.
     let mut play = Play::new(spec("react", &[("a", "")]));
     play.script(&mut House::kitchen(GOAL), &["go to countertop✂"; 3]);
-    let (_, failure) = play.state().trouble.as_ref().unwrap();
+    let (_, failure) = play.state().failed_call.as_ref().unwrap();
     assert!(failure.what.contains("before its action was complete, 3 times"), "{failure:?}");
 }
 

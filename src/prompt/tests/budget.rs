@@ -1,7 +1,7 @@
 //! How long a prompt may be, where a server has counted.
 
 use super::*;
-use crate::domain::{Asked, SettingOrigin};
+use crate::domain::{ModelRole, SettingOrigin};
 use crate::engine::{Ask, Measure};
 
 /// A server counted half as many tokens again as were estimated, and the prompt that was to fit did not.
@@ -16,11 +16,11 @@ fn what_a_server_counts_makes_the_budget_smaller() {
     let replies: Vec<String> = (0..60).map(|n| format!("go to countertop {}", 1 + n % 2)).collect();
     play.script(&mut house, &replies.iter().map(String::as_str).collect::<Vec<_>>());
     let (state, record) = play.prompts.last().unwrap();
-    let ask = Ask { asked: Asked::Actor, question: None, step: record.step, retry: record.retry };
-    let desk = Desk::new(Arc::new(Templates::builtin()));
+    let ask = Ask { asked: ModelRole::Actor, question: None, step: record.step, retry: record.retry };
+    let desk = PromptBuilder::new(Arc::new(Templates::builtin()));
     let tokens = |counted: u64| {
         let mut state = state.clone();
-        state.measures = vec![Measure { asked: Asked::Actor, estimated: 1000, counted }];
+        state.measures = vec![Measure { asked: ModelRole::Actor, estimated: 1000, counted }];
         desk.draft(&state, &ask).record.tokens
     };
     let (as_estimated, more, less) = (tokens(1000), tokens(1500), tokens(500));

@@ -4,7 +4,7 @@ use super::*;
 use crate::domain::{Autonomy, Step};
 
 /// Plays a thought and a proposal, overrides the proposal, and gives the play with the next question open.
-fn overridden(replies: &[&str], proposal: &str, fate: Fate) -> Play {
+fn overridden(replies: &[&str], proposal: &str, fate: ThoughtDisposition) -> Play {
     let mut play = Play::new(spec("react", &[TASK]));
     let mut house = House::kitchen("put a hot apple in garbagecan");
     play.script(&mut house, replies);
@@ -30,9 +30,9 @@ fn steps(play: &Play) -> Vec<Step> {
 fn a_dropped_thought_of_a_step_of_its_own_leaves_the_prompt() {
     let replies = ["go to countertop 1", "think: apples are on countertops", "think: the second one, then"];
     for (fate, kept) in [
-        (Fate::Kept, true),
-        (Fate::Dropped, false),
-        (Fate::Rewritten("Fridges hold food.".to_owned()), false),
+        (ThoughtDisposition::Kept, true),
+        (ThoughtDisposition::Dropped, false),
+        (ThoughtDisposition::Rewritten("Fridges hold food.".to_owned()), false),
     ] {
         let play = overridden(&replies, "go to countertop 2", fate.clone());
         let text = last_body(&play);
@@ -40,7 +40,10 @@ fn a_dropped_thought_of_a_step_of_its_own_leaves_the_prompt() {
         for words in ["apples are on countertops", "the second one, then"] {
             assert_eq!(text.contains(words), kept, "{fate:?}: {words}");
         }
-        assert_eq!(text.contains("> think: Fridges hold food.\n"), matches!(fate, Fate::Rewritten(_)));
+        assert_eq!(
+            text.contains("> think: Fridges hold food.\n"),
+            matches!(fate, ThoughtDisposition::Rewritten(_))
+        );
         // The step that acted before them stays, and the question they were in is what it was.
         assert!(text.contains("> go to countertop 1\n"));
         let asked = play.prompts.iter().rev().find(|(_, p)| p.step == 4).unwrap();
@@ -53,13 +56,13 @@ fn a_dropped_thought_of_a_step_of_its_own_leaves_the_prompt() {
 /// The thought that was refused stood in the prompt as if it had been said.
 #[test]
 fn a_thought_that_was_replaced_was_never_said() {
-    for fate in [Fate::Kept, Fate::Dropped] {
+    for fate in [ThoughtDisposition::Kept, ThoughtDisposition::Dropped] {
         let play = overridden(&["think: one", "go to countertop 1"], "think: the stove is hot", fate);
         let text = last_body(&play);
         assert!(!text.contains("the stove is hot"), "{text}");
         assert!(text.contains("> think: one\n"), "a thought before another action is not concerned");
         let step = &steps(&play)[2];
-        assert_eq!(step.executed.as_ref().unwrap().fate, Fate::Dropped, "exports say so too");
+        assert_eq!(step.executed.as_ref().unwrap().fate, ThoughtDisposition::Dropped, "exports say so too");
         assert_eq!(step.wanted().as_deref(), Some("think: the stove is hot"));
         all_hashes_hold(&play).unwrap();
     }

@@ -76,15 +76,15 @@ fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
     );
     let react = looking_through("react");
     assert_eq!(interface::outgoing(react.state(), "put cd 1 in desk 1."), plain(None, None, false));
-    let turn = Turn {
+    let turn = StepResult {
         observation: "You arrive at loc 12. On the desk 1, you see nothing.".to_owned(),
-        ..Turn::default()
+        ..StepResult::default()
     };
     let seen = interface::incoming(react.state(), "go to desk 1", &turn, &[]);
     assert_eq!(seen.as_deref(), Some("On the desk 1, you see nothing."));
-    let turn = Turn {
+    let turn = StepResult {
         observation: "You arrive at desk 1. On the desk 1, you see nothing.".to_owned(),
-        ..Turn::default()
+        ..StepResult::default()
     };
     assert_eq!(interface::incoming(react.state(), "go to desk 1", &turn, &[]), None);
     assert_eq!(interface::incoming(react.state(), "think: hm", &turn, &[]).as_deref(), Some("OK."));
@@ -130,8 +130,9 @@ fn a_template_may_give_the_agents_lines_to_the_assistant() {
     let templates = Templates::with_overrides(vec![("react.toml".to_owned(), layout.to_owned())]).unwrap();
     let mut play = Play::new(spec("react", &[TASK]));
     play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["go to countertop 2"]);
-    let ask = crate::engine::Ask { asked: crate::domain::Asked::Actor, question: None, step: 2, retry: 0 };
-    let draft = Desk::new(Arc::new(templates)).draft(play.state(), &ask);
+    let ask =
+        crate::engine::Ask { asked: crate::domain::ModelRole::Actor, question: None, step: 2, retry: 0 };
+    let draft = PromptBuilder::new(Arc::new(templates)).draft(play.state(), &ask);
     let speakers: Vec<Speaker> =
         render(play.state(), &draft.record).segments.iter().map(|s| s.speaker).collect();
     assert_eq!(speakers, [Speaker::User, Speaker::Assistant, Speaker::User]);
@@ -175,7 +176,8 @@ fn what_agentboard_says_itself_is_passed_on_by_every_view() {
             let rule = sent.map(|_| "babyai.pickup".to_owned());
             let want = Outgoing { sent: sent.map(str::to_owned), rule, list: false };
             assert_eq!(interface::outgoing(play.state(), said), want, "{interface} {said}");
-            let turn = Turn { observation: "You arrive at loc 1. Hm.".to_owned(), ..Turn::default() };
+            let turn =
+                StepResult { observation: "You arrive at loc 1. Hm.".to_owned(), ..StepResult::default() };
             let thinks = said.starts_with("think:") && interface != "raw";
             let seen = interface::incoming(play.state(), said, &turn, &[]);
             assert_eq!(seen.as_deref(), thinks.then_some("OK."), "{interface} {said}");

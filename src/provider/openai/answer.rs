@@ -6,11 +6,11 @@ use super::client;
 use super::endpoint::Endpoint;
 use super::error;
 use super::frames::{Frame, Framer};
-use super::memory::Learnt;
+use super::learned_quirks::Learnt;
 use super::received::Body;
 use super::redactor::Redactor;
 use super::stream_redactor::StreamRedactor;
-use super::think::{Part, Splitter, Stopper};
+use super::think::{Part, ReasoningParser, StopMatcher};
 use crate::provider::{Delta, FailureKind, Phase, ProviderError};
 use futures_util::FutureExt as _;
 use reqwest::Response;
@@ -38,8 +38,8 @@ pub(super) struct Answer<'a> {
     tell: &'a UnboundedSender<Delta>,
     framer: Framer,
     veils: [StreamRedactor; 2],
-    splitter: Splitter,
-    stopper: Stopper,
+    splitter: ReasoningParser,
+    stopper: StopMatcher,
     counts: Option<Counts>,
     finish: Option<String>,
     done: bool,
@@ -71,7 +71,7 @@ pub(super) struct Answer<'a> {
 /// How an answer came out.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about an answer")]
-pub(super) struct Whole {
+pub(super) struct Completion {
     pub(super) text: String,
     pub(super) reasoned: usize,
     pub(super) thoughts: String,
@@ -100,7 +100,7 @@ pub(super) struct Whole {
     pub(super) shared: bool,
 }
 
-impl Whole {
+impl Completion {
     /// A reply that used its bound up before it began, from a server that refuses the request then.
     pub(super) fn used_up(bound: Option<u32>) -> Self {
         Self { finish: Some("length".to_owned()), bound, ..Self::default() }
@@ -145,8 +145,8 @@ impl<'a> Answer<'a> {
             framer: Framer::default(),
             veils: [StreamRedactor::new(redactor.clone()), StreamRedactor::new(redactor.clone())],
             redactor: redactor.clone(),
-            splitter: Splitter::new(&endpoint.reasoning, endpoint.reasoning.opened || learnt.opened),
-            stopper: Stopper::new(stops),
+            splitter: ReasoningParser::new(&endpoint.reasoning, endpoint.reasoning.opened || learnt.opened),
+            stopper: StopMatcher::new(stops),
             counts: None,
             finish: None,
             done: false,
@@ -178,7 +178,7 @@ impl<'a> Answer<'a> {
         &mut self,
         mut response: Response,
         stops_sent: bool,
-    ) -> Result<Whole, ProviderError> {
+    ) -> Result<Completion, ProviderError> {
         let times = self.endpoint.times;
         let mut frames = Vec::new();
         let mut silence = Box::pin(tokio::time::sleep(times.first));
@@ -259,7 +259,7 @@ impl<'a> Answer<'a> {
         if self.stopper.stopped() && self.wants_usage {
             late_usage = Some(self.read_usage(&mut response, stops_sent).await);
         }
-        self.ended(Ok(())).map(|whole| Whole { late_usage, ..whole })
+        self.ended(Ok(())).map(|whole| Completion { late_usage, ..whole })
     }
 
     /// Reads on after a stop text ended the answer here: a server that ends there too sends its usage last. Whether the server
@@ -403,7 +403,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Lets go of what was held back, and judges the end.
-    fn ended(&mut self, how: Result<(), ProviderError>) -> Result<Whole, ProviderError> {
+    fn ended(&mut self, how: Result<(), ProviderError>) -> Result<Completion, ProviderError> {
         let inside = self.splitter.inside();
         if !self.stopper.stopped() {
             let [mut reasoning, mut text] = std::mem::take(&mut self.veils);
@@ -429,7 +429,7 @@ impl<'a> Answer<'a> {
             Err(error) => Err(error),
         };
         judged?;
-        Ok(Whole {
+        Ok(Completion {
             text: std::mem::take(&mut self.text),
             reasoned: self.reasoned,
             thoughts: std::mem::take(&mut self.thoughts),

@@ -1,12 +1,12 @@
 //! A call from its first request to its last: what is sent again, what is sent otherwise, and what a person is told.
 
-use super::answer::{Answer, Whole};
+use super::answer::{Answer, Completion};
 use super::client::Http;
 use super::endpoint::Endpoint;
 use super::error;
-use super::memory::{Bound, Learnt, Memory};
-use super::objection::Change;
+use super::learned_quirks::{Bound, Learnt, Memory};
 use super::redactor::Redactor;
+use super::rejected_param::Change;
 use super::request;
 use super::retry;
 use crate::domain::{Truncation, Usage};
@@ -61,7 +61,7 @@ struct Trial {
 struct Doubled {
     bound: u32,
     /// The reply that was cut off, and what was of no use before it: it stands where the larger bound is refused.
-    cut: Arc<Whole>,
+    cut: Arc<Completion>,
     before: Usage,
 }
 
@@ -106,11 +106,11 @@ impl From<ProviderError> for Failed {
 
 impl Call {
     /// Asks until there is an answer or nothing more to try.
-    pub(super) async fn run(self) -> Result<Arc<Whole>, ProviderError> {
+    pub(super) async fn run(self) -> Result<Arc<Completion>, ProviderError> {
         self.in_time().await.map_err(|error| redacted(&self.redactor, error))
     }
 
-    async fn in_time(&self) -> Result<Arc<Whole>, ProviderError> {
+    async fn in_time(&self) -> Result<Arc<Completion>, ProviderError> {
         let Some(total) = self.endpoint.times.total else { return self.tries().await };
         tokio::time::timeout(total, self.tries()).await.unwrap_or_else(|_| {
             let what = format!("{} was not done within {} s", self.endpoint.host(), total.as_secs_f64());
@@ -119,11 +119,11 @@ impl Call {
         })
     }
 
-    async fn tries(&self) -> Result<Arc<Whole>, ProviderError> {
+    async fn tries(&self) -> Result<Arc<Completion>, ProviderError> {
         let policy = self.endpoint.retry;
         let (mut attempt, mut waited, mut changes) = (0, Duration::ZERO, 0);
         let (mut before, mut trial, mut silent) = (Usage::default(), Trial::default(), false);
-        let mut interrupted: Vec<Arc<Whole>> = Vec::new();
+        let mut interrupted: Vec<Arc<Completion>> = Vec::new();
         loop {
             let failed = match self.once(&trial, &mut silent).await {
                 Ok(whole) if self.is_interrupted(&whole, &interrupted) => {
@@ -192,7 +192,7 @@ impl Call {
     }
 
     /// One request and its answer. `silent`: it was told that the server says nothing in a stream.
-    async fn once(&self, trial: &Trial, silent: &mut bool) -> Result<Whole, Failed> {
+    async fn once(&self, trial: &Trial, silent: &mut bool) -> Result<Completion, Failed> {
         let learnt = trial.over(self.memory.learnt(), self.wanted());
         let body = request::body(&self.endpoint, &learnt, &self.request);
         match self.send(&learnt, &body).await {
@@ -208,7 +208,7 @@ impl Call {
         }
     }
 
-    async fn send(&self, learnt: &Learnt, body: &Map<String, Value>) -> Result<Whole, Failed> {
+    async fn send(&self, learnt: &Learnt, body: &Map<String, Value>) -> Result<Completion, Failed> {
         let endpoint = &*self.endpoint;
         let admission = self.memory.gate().admit(self.endpoint.one_at_a_time).await;
         let _ = self.tell.send(Delta::Phase(Phase::Connecting));
@@ -219,7 +219,7 @@ impl Call {
         if status != 200 {
             let failed = self.refusal(response, body).await;
             return if status == 400 && error::bound_used_up(&failed.error.what) {
-                Ok(Whole::used_up(request::sent_bound(body)))
+                Ok(Completion::used_up(request::sent_bound(body)))
             } else {
                 Err(failed)
             };
@@ -255,12 +255,12 @@ impl Call {
                 if !admission.was_shared() {
                     return Err(answer.empty().into());
                 }
-                Ok(Whole { shared: true, ..whole })
+                Ok(Completion { shared: true, ..whole })
             }
             Ok(whole) => {
                 self.learn_endings(&whole);
                 let shared = admission.was_shared();
-                Ok(Whole { by_proxy: counted_by_proxy, stops, stops_sent, bound, shared, ..whole })
+                Ok(Completion { by_proxy: counted_by_proxy, stops, stops_sent, bound, shared, ..whole })
             }
             Err(error) => {
                 // A second answer after a first one was seen is a person's choice.
@@ -277,7 +277,7 @@ impl Call {
         empty: ProviderError,
         learnt: &Learnt,
         mut body: Map<String, Value>,
-    ) -> Result<Whole, ProviderError> {
+    ) -> Result<Completion, ProviderError> {
         body.insert("stream".to_owned(), Value::Bool(false));
         body.remove("stream_options");
         let mut answered = self.send(learnt, &body).await;
@@ -328,7 +328,7 @@ impl Call {
 
     /// How the question is asked again where a stop text or the bound of its tokens ended the reply too early, as far as that
     /// can be told; none where the reply stands.
-    fn next(&self, whole: &Arc<Whole>, before: &Usage, trial: &Trial) -> Option<Trial> {
+    fn next(&self, whole: &Arc<Completion>, before: &Usage, trial: &Trial) -> Option<Trial> {
         let learnt = self.memory.learnt();
         if whole.is_empty() && whole.ended() && whole.stops_sent && !trial.stop_here {
             if whole.has_reasoned() {
@@ -402,7 +402,7 @@ impl Call {
     }
 
     /// What the end of an answer says of all that come from there.
-    fn learn_endings(&self, whole: &Whole) {
+    fn learn_endings(&self, whole: &Completion) {
         self.memory.learn(|learnt| {
             if whole.finished {
                 learnt.finish_reasons = Some(true);
@@ -419,7 +419,7 @@ impl Call {
     /// stream when another request arrives; a few never say how a reply ended. Those show it where no other request of ours was
     /// in the way: by the same words to the same question again, or, where the words differ each time, by ending every try so
     /// and none sooner or later in the same words than the one `before`.
-    fn is_interrupted(&self, whole: &Whole, before: &[Arc<Whole>]) -> bool {
+    fn is_interrupted(&self, whole: &Completion, before: &[Arc<Completion>]) -> bool {
         let known = self.memory.learnt().finish_reasons;
         if !whole.unfinished || known == Some(false) {
             return false;
@@ -473,7 +473,7 @@ impl Call {
 
     /// A stop at a newline, the server's or ours, seems to have ended an answer before it said what to do. What a person chose as
     /// stops is theirs to change; a model that ends there by itself is not asked again at every step.
-    fn cut(&self, whole: &Whole) -> bool {
+    fn cut(&self, whole: &Completion) -> bool {
         let Some(cut) = self.request.cut.filter(|_| self.request.wish.field("stop").is_none()) else {
             return false;
         };
@@ -483,18 +483,18 @@ impl Call {
     }
 
     /// The lines that are whole say what to do: that the bound cut the one behind them takes nothing away.
-    fn acts(&self, whole: &Whole) -> bool {
+    fn acts(&self, whole: &Completion) -> bool {
         let lines = whole.text.rfind('\n').and_then(|end| whole.text.get(..end));
         self.request.cut.is_some_and(|cut| lines.is_some_and(cut.acts))
     }
 
     /// The bound cut off what may be reasoning without marks: the chat template opened it, and its closing mark has not come.
-    fn may_be_reasoning(&self, whole: &Whole) -> bool {
+    fn may_be_reasoning(&self, whole: &Completion) -> bool {
         whole.hit_bound() && self.request.cut.is_some_and(|cut| (cut.may_be_reasoning)(&whole.text))
     }
 
     /// Why a reply that stands ended early.
-    fn truncation(&self, whole: &Whole) -> Option<Truncation> {
+    fn truncation(&self, whole: &Completion) -> Option<Truncation> {
         match whole.finish.as_deref().filter(|_| !whole.stopped) {
             Some("content_filter") => Some(Truncation::Filter),
             _ if whole.hit_bound() && !self.acts(whole) => Some(Truncation::Length),
@@ -503,7 +503,7 @@ impl Call {
     }
 
     /// What the last answer says of what was tried with it; what helped is learnt.
-    fn judge(&self, whole: &Whole, trial: &Trial) {
+    fn judge(&self, whole: &Completion, trial: &Trial) {
         let learnt = self.memory.learnt();
         let role = self.request.asked.name();
         if trial.stop_here && !learnt.stop_here {
@@ -551,7 +551,7 @@ impl Call {
 
     /// What an answer without the stop at a newline says of that stop: it has cut something off where the action stands behind
     /// a newline, and where reasoning does.
-    fn judge_lines(&self, whole: &Whole) {
+    fn judge_lines(&self, whole: &Completion) {
         if whole.unopened {
             return self.learn(&Change::StopHere);
         }
@@ -579,7 +579,7 @@ impl Call {
     }
 
     /// Gives an answer again that was taken back for another one, which did not come.
-    fn restore(&self, whole: &Whole, before: &Usage) {
+    fn restore(&self, whole: &Completion, before: &Usage) {
         if !whole.thoughts.is_empty() {
             let _ = self.tell.send(Delta::Reasoning(whole.thoughts.clone()));
         }
@@ -593,14 +593,14 @@ impl Call {
     }
 
     /// Counts an answer that is of no use, with those before it, and tells it: what comes next may fail.
-    fn in_vain(&self, whole: &Whole, before: &Usage) -> Usage {
+    fn in_vain(&self, whole: &Completion, before: &Usage) -> Usage {
         let before = Usage::default().after(&self.usage(whole).after(before));
         let _ = self.tell.send(Delta::Usage(before));
         before
     }
 
     /// Tells what a good answer has to say beside its words, and what it cost with the answers `before` it that were of no use.
-    fn finish(&self, whole: &Whole, before: &Usage) {
+    fn finish(&self, whole: &Completion, before: &Usage) {
         let truncated = self.truncation(whole);
         let _ = truncated.map(|by| self.tell.send(Delta::Truncated(by)));
         let _ = self.tell.send(Delta::Usage(self.usage(whole).after(before)));
@@ -638,7 +638,7 @@ impl Call {
     }
 
     /// Why a reply is empty whose tokens were all used.
-    fn starved(&self, whole: &Whole) -> String {
+    fn starved(&self, whole: &Completion) -> String {
         let role = self.request.asked.name();
         let counted = whole.counts.map(|counts| counts.reply);
         match (whole.bound, counted) {
@@ -657,7 +657,7 @@ impl Call {
     }
 
     /// What it cost, and whose count that is.
-    fn usage(&self, whole: &Whole) -> Usage {
+    fn usage(&self, whole: &Completion) -> Usage {
         let estimate = self.estimate();
         let usage = if let Some(counts) = whole.counts {
             let proxy = whole.by_proxy || self.endpoint.proxy;

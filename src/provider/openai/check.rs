@@ -1,13 +1,13 @@
 //! What `doctor` asks of a server: is it there, which models, one token, streaming, stop, seed, and a reply as a run asks for it.
 
-use super::answer::Whole;
+use super::answer::Completion;
 use super::ask::{Call, ROOM};
 use super::endpoint::Endpoint;
-use super::memory::{Bound, Learnt, Memory};
-use super::objection::Change;
+use super::learned_quirks::{Bound, Learnt, Memory};
 use super::received::Body;
+use super::rejected_param::Change;
 use super::{Api, OpenAi, request};
-use crate::domain::{Asked, Label, Origin, Prompt, Segment, Speaker};
+use crate::domain::{Label, ModelRole, Origin, Prompt, Segment, Speaker};
 use crate::provider::{Delta, FailureKind, ProviderError, Request, SamplingWish};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -53,13 +53,13 @@ fn failed(about: &'static str, error: &ProviderError) -> Finding {
 }
 
 /// Looks at a server as it is used in a role; what depends on something that does not work is not asked.
-pub async fn check(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
+pub async fn check(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
     let clean = |text: &str| openai.redactor.clean(text);
     let clean = |f: Finding| Finding { what: clean(&f.what), next: clean(&f.next), ..f };
     findings(openai, asked).await.into_iter().map(clean).collect()
 }
 
-async fn findings(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
+async fn findings(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut openai = openai.clone();
     match models(&openai).await {
@@ -126,7 +126,7 @@ pub async fn list_models(openai: &OpenAi) -> Result<Vec<String>, String> {
 
 /// A question of the check and its answer.
 struct Seen {
-    whole: Arc<Whole>,
+    whole: Arc<Completion>,
     pieces: usize,
     notices: Vec<String>,
 }
@@ -151,11 +151,11 @@ async fn ask(
     let words = "Count from one to twenty in words, with a blank between them.";
     let wish =
         SamplingWish { temperature: Some(temperature), max_tokens: Some(tokens), ..SamplingWish::default() };
-    let request = Request { seed, stop, wish, ..question(Asked::Actor, words) };
+    let request = Request { seed, stop, wish, ..question(ModelRole::Actor, words) };
     call(openai, Arc::new(endpoint), openai.memory.clone(), request).await
 }
 
-fn question(asked: Asked, words: &str) -> Request {
+fn question(asked: ModelRole, words: &str) -> Request {
     let words = Segment {
         label: Label::Instruction,
         origin: Origin::Task,
@@ -188,10 +188,10 @@ async fn call(
 
 /// A question with the stop text and the bound that a run sends: whether a reply comes, and what has to be left away or raised
 /// until one does.
-async fn as_in_a_run(openai: &OpenAi, asked: Asked) -> Vec<Finding> {
+async fn as_in_a_run(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
     let words = "A dirty mug is in the sink, and a clean cup in the cabinet. A clean mug is to be put on the desk. What comes \
                  first: take the mug, take the cup, or go to the desk? Answer with one of the three.";
-    let stop = if asked == Asked::Actor { vec!["\n".to_owned()] } else { Vec::new() };
+    let stop = if asked == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() };
     let request = Request { seed: 1, stop, ..question(asked, words) };
     let wanted = request::max_tokens(&openai.endpoint, &request);
     // What the server refuses is known; what its replies show is looked for.
@@ -380,7 +380,7 @@ fn stop_in(text: &str) -> Option<String> {
 }
 
 /// The answer without the stop text is known: another answer that only happens not to hold it shows nothing.
-fn stopping(stop: &str, without: &str, whole: &Whole) -> Finding {
+fn stopping(stop: &str, without: &str, whole: &Completion) -> Finding {
     let before = without.split(stop).next().unwrap_or_default();
     if whole.stopped {
         finding(
@@ -443,14 +443,14 @@ async fn seeded(openai: &OpenAi) -> Finding {
 }
 
 /// The model reasons, seen or only counted.
-fn reasons(whole: &Whole) -> bool {
+fn reasons(whole: &Completion) -> bool {
     whole.has_reasoned() || whole.counts.is_some_and(|counts| counts.reasoning > 0)
 }
 
 /// How reasoning is switched off where a server's template can.
 const NO_THINKING: &str = "extra = { chat_template_kwargs = { enable_thinking = false } } in its profile";
 
-fn reasoning(openai: &OpenAi, asked: Asked, seen: &[Option<Seen>]) -> Option<Finding> {
+fn reasoning(openai: &OpenAi, asked: ModelRole, seen: &[Option<Seen>]) -> Option<Finding> {
     let (endpoint, refused) = (&openai.endpoint, openai.memory.learnt().dropped);
     let reasons = seen.iter().flatten().any(|seen| reasons(&seen.whole));
     let sent = !endpoint.omit.contains("temperature") && !refused.contains("temperature");

@@ -1,8 +1,8 @@
 //! The body of a request: as little as possible, and nothing that the server was seen to refuse.
 
 use super::endpoint::{Api, Endpoint, MaxTokensField, PENALTY};
-use super::memory::{Bound, Learnt};
-use crate::domain::{Asked, Prompt, Speaker, warmed};
+use super::learned_quirks::{Bound, Learnt};
+use crate::domain::{ModelRole, Prompt, Speaker, warmed};
 use crate::provider::Request;
 use serde_json::{Map, Value, json};
 
@@ -23,8 +23,8 @@ pub(super) const OPTIONAL: &[&str] = &[
 /// The most tokens an answer may have where nobody says: the actor's line (Reflexion's code), the mentor's list.
 pub(super) fn max_tokens(endpoint: &Endpoint, request: &Request) -> u32 {
     let own = endpoint.sampling.max_tokens.unwrap_or(match request.asked {
-        Asked::Actor => 256,
-        Asked::Mentor => 1024,
+        ModelRole::Actor => 256,
+        ModelRole::Mentor => 1024,
     });
     let extra = endpoint.extra.get(endpoint.bound().name());
     let chosen = [request.wish.field("max_tokens").flatten(), extra].into_iter().flatten();
@@ -34,7 +34,7 @@ pub(super) fn max_tokens(endpoint: &Endpoint, request: &Request) -> u32 {
 
 impl Endpoint {
     /// The most tokens that an answer of this role may have where no question wants another bound; none: no bound is sent.
-    pub fn max_tokens(&self, asked: Asked) -> Option<u32> {
+    pub fn max_tokens(&self, asked: ModelRole) -> Option<u32> {
         let sent = !self.omit.contains(self.bound().name());
         sent.then(|| max_tokens(self, &Request { asked, ..Request::default() }))
     }

@@ -14,7 +14,7 @@ pub(super) enum Part {
 
 /// Splits a text that comes in pieces.
 #[derive(Clone, Debug)]
-pub(super) struct Splitter {
+pub(super) struct ReasoningParser {
     tags: Vec<(String, String)>,
     /// The closing mark that is waited for; any of them where no opening one was seen.
     inside: Option<Vec<String>>,
@@ -28,7 +28,7 @@ pub(super) struct Splitter {
     said: bool,
 }
 
-impl Splitter {
+impl ReasoningParser {
     /// A splitter; `opened` says that answers begin inside of reasoning.
     pub(super) fn new(reasoning: &Reasoning, opened: bool) -> Self {
         let closing = || reasoning.tags.iter().map(|t| t.1.clone()).collect();
@@ -145,13 +145,13 @@ impl Splitter {
 
 /// Ends a text that comes in pieces at the first of its stop texts, which servers may ignore.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stopper {
+pub(super) struct StopMatcher {
     stops: Vec<String>,
     held: String,
     stopped: bool,
 }
 
-impl Stopper {
+impl StopMatcher {
     pub(super) fn new(stops: &[String]) -> Self {
         let stops = stops.iter().filter(|s| !s.is_empty()).cloned().collect();
         Self { stops, ..Self::default() }
@@ -190,7 +190,7 @@ mod tests {
 
     /// Text and reasoning in the end.
     fn split(text: &str, size: usize, opened: bool, whole: bool) -> (String, String) {
-        let mut splitter = Splitter::new(&Reasoning::default(), opened);
+        let mut splitter = ReasoningParser::new(&Reasoning::default(), opened);
         let letters: Vec<char> = text.chars().collect();
         let mut parts = Vec::new();
         for piece in letters.chunks(size) {
@@ -250,7 +250,7 @@ mod tests {
         for (text, stops, want) in cases {
             let stops: Vec<String> = stops.iter().map(|s| (*s).to_owned()).collect();
             for size in 1..=text.len() {
-                let mut stopper = Stopper::new(&stops);
+                let mut stopper = StopMatcher::new(&stops);
                 let mut got = String::new();
                 for piece in text.as_bytes().chunks(size) {
                     got.push_str(&stopper.push(std::str::from_utf8(piece).unwrap()));

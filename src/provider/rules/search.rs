@@ -3,15 +3,15 @@
 use super::belief::{Belief, Door, Place};
 use super::forms::Form;
 use super::knowledge::Habit;
-use super::mind::Mind;
+use super::rule_context::RuleContext;
 
-impl Mind<'_> {
+impl RuleContext<'_> {
     /// The next line of a search for a kind of thing.
     pub(super) fn search(&self, kind: &str) -> String {
         self.explore(kind).unwrap_or_else(|| "look".to_owned())
     }
 
-    /// As [`Mind::search`]; none where no place is left to go to.
+    /// As [`RuleContext::search`]; none where no place is left to go to.
     pub(super) fn explore(&self, kind: &str) -> Option<String> {
         let belief = &self.belief;
         let here = belief.here.and_then(|here| belief.places.get(here));

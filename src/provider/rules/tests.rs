@@ -12,7 +12,7 @@ use super::belief::{Belief, Faults};
 use super::knowledge::Habit;
 use super::read::read;
 use super::text::Treatment;
-use crate::domain::{Asked, Label, Origin, Prompt, Segment, Speaker};
+use crate::domain::{Label, ModelRole, Origin, Prompt, Segment, Speaker};
 use crate::engine::request_seed;
 use crate::env::alfworld::World;
 use crate::env::household::{self, Difficulty, Kind, TaskId};
@@ -56,7 +56,7 @@ fn play(mut world: World, lessons: &[&str], cap: u32) -> Played {
     let mut prompts = Vec::new();
     let mut won = false;
     for step in 1..=cap {
-        let line = answer(&next, request_seed(0, 1, step, Asked::Actor, 0));
+        let line = answer(&next, request_seed(0, 1, step, ModelRole::Actor, 0));
         prompts.push(next.clone());
         let cue = next.segments.pop().unwrap();
         let (label, seen) = if line.starts_with("think:") {

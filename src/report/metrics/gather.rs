@@ -2,7 +2,7 @@
 
 use super::reflections::{Moves, Revision};
 use crate::domain::{Author, EpisodeSummary, Reflection, RunSpec, Task};
-use crate::engine::{AheadTally, Envelope, Event, State};
+use crate::engine::{Envelope, Event, PrefetchStats, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct Gathered {
     /// It began with lessons of a file.
     pub pool_given: bool,
     /// What was asked ahead in it.
-    pub ahead: AheadTally,
+    pub ahead: PrefetchStats,
     /// Its run has not ended.
     pub open: bool,
     /// Its mentor was asked something.

@@ -1,7 +1,7 @@
 //! Cases as the world gives them: a generated or written problem, actions, and what the detectors note at the last one.
 
 use super::*;
-use crate::domain::{By, CallId, EpisodeRole, Executed, Fate, ShownAs, Task};
+use crate::domain::{By, CallId, EpisodeRole, Executed, ShownAs, Task, ThoughtDisposition};
 use crate::engine::{Cause, Envelope, Event};
 use crate::env::Environment;
 use crate::env::pddl::{Domain, Game, Joining, Playing, Source, generate};
@@ -52,7 +52,7 @@ fn noted(mut world: Playing, actions: &[&str]) -> (Vec<String>, Option<String>) 
             rule: None,
             by: By::Actor,
             shown_as: ShownAs::Own,
-            fate: Fate::Kept,
+            fate: ThoughtDisposition::Kept,
         };
         fold(&mut state, Event::ActionTaken { step, call: Some(call), executed, list: false });
         let turn = world.step(action).unwrap();

@@ -2,7 +2,7 @@
 
 use super::{Drawn, Since, draw, notes, progress, reflect, sentences};
 use crate::domain::{Item, Kind, LessonText, Moment, NoteKind, Purpose, Question};
-use crate::engine::{Episode, State, Want};
+use crate::engine::{Episode, Intent, State};
 
 /// What the symbolic rules answer in a mentor's place: items with the evidence they rest on, none where no detector found
 /// any. They reflect and contrast; a summary, a choice or a construction needs a model, or the method does without.
@@ -13,7 +13,7 @@ pub fn answer(state: &State, question: Question) -> Vec<Item> {
             let wants = reflect(state, Since::Begin, &[question.kind]);
             wants
                 .into_iter()
-                .find_map(|w| if let Want::Reflect(r) = w { Some(r.items) } else { None })
+                .find_map(|w| if let Intent::Reflect(r) = w { Some(r.items) } else { None })
                 .unwrap_or_default()
         }
         (Purpose::Reflect | Purpose::Build, Kind::Plan) => plan(state, episode).into_iter().collect(),

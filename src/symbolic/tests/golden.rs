@@ -1,6 +1,6 @@
 //! The detectors on recorded ALFWorld games: what they believe against what the recording knows.
 
-use crate::domain::Turn;
+use crate::domain::StepResult;
 use crate::engine::State;
 use crate::method::fixture::{Play, spec};
 use crate::symbolic::Goal;
@@ -64,7 +64,7 @@ fn replay(lines: &[Line]) -> Play {
     let mut world = |_: Option<&str>| {
         let line = next.next().unwrap();
         let valid = line.feedback != "Nothing happens.";
-        Turn { observation: line.feedback.clone(), valid, won: line.won, ..Turn::default() }
+        StepResult { observation: line.feedback.clone(), valid, won: line.won, ..StepResult::default() }
     };
     let said: Vec<&str> = lines[1..].iter().map(|l| l.command.as_str()).collect();
     play.script_in(&mut world, &said);

@@ -1,6 +1,6 @@
 //! Named values that differ.
 
-use crate::domain::{RunSpec, knob_of, setting_words};
+use crate::domain::{RunSpec, sampling_param, setting_words};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -34,7 +34,9 @@ fn told(run: &RunSpec) -> Value {
     // Only the value of a setting is compared: where it comes from changes nothing.
     for (name, setting) in &run.settings.0 {
         let value = match &setting.value {
-            switched @ Value::Bool(_) if knob_of(name).is_some() => setting_words(name, switched).into(),
+            switched @ Value::Bool(_) if sampling_param(name).is_some() => {
+                setting_words(name, switched).into()
+            }
             value => value.clone(),
         };
         map.insert(name.clone(), value);

@@ -2,7 +2,7 @@
 
 use super::App;
 use crate::domain::BranchId;
-use crate::ui::branches::Relabel;
+use crate::ui::branches::BranchEdit;
 use crate::ui::compare;
 use crate::ui::find;
 use crate::ui::msg::Request;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 impl App {
     /// Changes what a branch is called, and reads the branches, on a thread of their own: files may be slow.
-    pub(super) fn branches(&self, change: Option<(BranchId, Relabel)>, tell: mpsc::Sender<Answer>) {
+    pub(super) fn branches(&self, change: Option<(BranchId, BranchEdit)>, tell: mpsc::Sender<Answer>) {
         let Some(outside) = self.options.outside.clone() else { return };
         let read = move || {
             let changed = change.as_ref().map_or(Ok(()), |change| (outside.relabel)(change));

@@ -4,13 +4,13 @@ use super::action_line::ActionLine;
 use super::choice::Choice;
 use super::field::Field;
 use super::window::{Line, Place, Scroll, Window};
-use super::{Answer, Overlay, Reaction, moved};
-use crate::domain::{Fate, ShownAs, Step};
+use super::{Answer, Overlay, Response, moved};
+use crate::domain::{ShownAs, Step, ThoughtDisposition};
 use crate::engine::{Command, State};
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -94,32 +94,32 @@ impl ActionBox {
         asked
     }
 
-    fn accept(&mut self) -> Reaction {
+    fn accept(&mut self) -> Response {
         let typed = self.line.text();
         if typed.is_empty() {
             self.note = Some("type an action, or choose one");
-            return Reaction::default();
+            return Response::default();
         }
         self.action = typed;
         self.next()
     }
 
     /// Asks what is not known yet; then it is done.
-    fn next(&mut self) -> Reaction {
+    fn next(&mut self) -> Response {
         if self.plays {
             let mut requests: Vec<Request> =
                 self.gives_up.then_some(Request::Send(Command::GiveUp)).into_iter().collect();
             requests.push(Request::Send(Command::Act(self.action.clone())));
-            return Reaction { requests, close: true };
+            return Response { requests, close: true };
         }
         if self.shown.is_none() {
             self.stage = Stage::Shown(shown_question());
-            return Reaction::default();
+            return Response::default();
         }
         // Both are asked at the first override, whether or not there is a thought this time.
         let Some(fate) = self.fate else {
             self.stage = Stage::Thought(thought_question());
-            return Reaction::default();
+            return Response::default();
         };
         if fate == 2
             && !self.only_questions
@@ -127,12 +127,12 @@ impl ActionBox {
             && !matches!(self.stage, Stage::Words(_))
         {
             self.stage = Stage::Words(Box::new(Field::lines(self.thought.as_deref().unwrap_or_default())));
-            return Reaction::default();
+            return Response::default();
         }
         self.done(fate)
     }
 
-    fn done(&self, fate: usize) -> Reaction {
+    fn done(&self, fate: usize) -> Response {
         let mut requests: Vec<Request> = self
             .remember
             .iter()
@@ -144,20 +144,20 @@ impl ActionBox {
         if !self.only_questions {
             let fate = match (fate, &self.stage) {
                 (2, Stage::Words(words)) if !words.text().is_empty() => {
-                    Fate::Rewritten(one_line(&words.text()).into_owned())
+                    ThoughtDisposition::Rewritten(one_line(&words.text()).into_owned())
                 }
                 // A thought that is rewritten to nothing is dropped.
-                (1, _) | (2, Stage::Words(_)) => Fate::Dropped,
-                _ => Fate::Kept,
+                (1, _) | (2, Stage::Words(_)) => ThoughtDisposition::Dropped,
+                _ => ThoughtDisposition::Kept,
             };
             let shown_as = if self.shown == Some(1) { ShownAs::HumanEdit } else { ShownAs::Own };
             let action = self.action.clone();
             requests.push(Request::Send(Command::Override { action, shown_as, fate }));
         }
-        Reaction { requests, close: true }
+        Response { requests, close: true }
     }
 
-    fn answered(&mut self) -> Reaction {
+    fn answered(&mut self) -> Response {
         match &self.stage {
             Stage::Typing => return self.accept(),
             Stage::Shown(choice) => {
@@ -213,7 +213,7 @@ impl Overlay for ActionBox {
         if self.plays { "play" } else { "override" }
     }
 
-    fn stale(&self, look: &Look<'_>) -> bool {
+    fn stale(&self, look: &Context<'_>) -> bool {
         !self.only_questions && look.moment.head.open_episode().is_none()
     }
 
@@ -225,9 +225,9 @@ impl Overlay for ActionBox {
         }
     }
 
-    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::Accept | Action::Open => return self.answered(),
             _ => {}
         }
@@ -242,10 +242,10 @@ impl Overlay for ActionBox {
                 choice.by(moved(action, 1).map_or(0, isize::signum));
             }
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
         match &mut self.stage {
             Stage::Typing => {
                 if self.line.key(key) {
@@ -257,10 +257,10 @@ impl Overlay for ActionBox {
             }
             Stage::Shown(_) | Stage::Thought(_) => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+    fn paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         match &mut self.stage {
             Stage::Typing => {
                 if self.line.paste(text) {
@@ -272,30 +272,30 @@ impl Overlay for ActionBox {
             }
             Stage::Shown(_) | Stage::Thought(_) => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         match &mut self.stage {
             Stage::Typing => self.line.mouse(event),
             Stage::Shown(choice) | Stage::Thought(choice) => choice.mouse(&self.scroll, event),
             Stage::Words(_) => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+    fn answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         if let Answer::Admissible(actions) = answer {
             self.line.learn(Ok(&actions));
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn covers(&self, _: &Look<'_>, screen: Rect) -> u16 {
+    fn covers(&self, _: &Context<'_>, screen: Rect) -> u16 {
         Window::covers(self.frame(screen).1, screen)
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let (title, rows) = self.frame(screen);
         let window = Window { title, place: Place::Below, rows, columns: 84, mode: self.mode() };
         let inside = window.draw(look, screen, canvas);

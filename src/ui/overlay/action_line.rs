@@ -7,8 +7,8 @@ use super::moved;
 use super::window::{Line, Pointed, Scroll, put_line};
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::look::Look;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
@@ -120,7 +120,7 @@ impl ActionLine {
     /// all else.
     pub(super) fn draw(
         &self,
-        look: &Look<'_>,
+        look: &Context<'_>,
         (note, waits): (Option<&str>, &str),
         area: Rect,
         canvas: &mut Canvas<'_>,

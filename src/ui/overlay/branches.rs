@@ -4,13 +4,13 @@ mod row;
 
 use super::field::Field;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction, moved, stepped};
+use super::{Answer, Overlay, Response, moved, stepped};
 use crate::domain::BranchId;
-use crate::ui::branches::{Hung, Limb, Relabel, Twig, hung};
+use crate::ui::branches::{BranchEdit, BranchInfo, TreeIndex, TreeRow, hung};
 use crate::ui::canvas::Canvas;
 use crate::ui::compare;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -34,9 +34,9 @@ enum Typing {
 
 /// The tree.
 pub struct Branches {
-    twigs: Arc<[Twig]>,
+    twigs: Arc<[BranchInfo]>,
     /// Which of them are shown in which order: made anew when they, or what is shown of them, change.
-    hung: Vec<Hung>,
+    hung: Vec<TreeIndex>,
     /// None until the branches have come, or why they have not.
     told: Option<Result<(), String>>,
     chosen: BranchId,
@@ -54,7 +54,7 @@ pub struct Branches {
 
 impl Branches {
     /// With what is known so far, the branch at work chosen.
-    pub fn new(twigs: Arc<[Twig]>, look: &Look<'_>, left: Option<BranchId>) -> Self {
+    pub fn new(twigs: Arc<[BranchInfo]>, look: &Context<'_>, left: Option<BranchId>) -> Self {
         let told = (!twigs.is_empty()).then_some(Ok(()));
         Self {
             hung: hung(&twigs, false),
@@ -71,7 +71,7 @@ impl Branches {
     }
 
     /// The chosen branch.
-    fn twig(&self) -> Option<&Twig> {
+    fn twig(&self) -> Option<&BranchInfo> {
         self.twigs.iter().find(|t| t.id == self.chosen)
     }
 
@@ -87,33 +87,33 @@ impl Branches {
     }
 
     /// The rows of the tree.
-    fn limbs(&self) -> impl Iterator<Item = Limb<'_>> {
+    fn limbs(&self) -> impl Iterator<Item = TreeRow<'_>> {
         (0..self.hung.len()).filter_map(|at| self.limb(at))
     }
 
-    fn limb(&self, at: usize) -> Option<Limb<'_>> {
-        let Hung { twig, lines, depth } = *self.hung.get(at)?;
-        Some(Limb { twig: self.twigs.get(twig)?, lines, depth })
+    fn limb(&self, at: usize) -> Option<TreeRow<'_>> {
+        let TreeIndex { twig, lines, depth } = *self.hung.get(at)?;
+        Some(TreeRow { twig: self.twigs.get(twig)?, lines, depth })
     }
 
     /// Goes to a branch.
-    fn switch(look: &Look<'_>, to: &BranchId) -> Reaction {
+    fn switch(look: &Context<'_>, to: &BranchId) -> Response {
         if *to == look.store.branch() {
-            Reaction::close()
+            Response::close()
         } else {
-            Reaction::done(Request::Switch(to.clone()))
+            Response::done(Request::Switch(to.clone()))
         }
     }
 
-    fn relabel(&self, change: Relabel) -> Reaction {
-        Reaction::want(Request::Relabel(self.chosen.clone(), change))
+    fn relabel(&self, change: BranchEdit) -> Response {
+        Response::want(Request::Relabel(self.chosen.clone(), change))
     }
 
-    fn typed(&mut self) -> Reaction {
-        let Some(typed) = self.typing.take() else { return Reaction::default() };
+    fn typed(&mut self) -> Response {
+        let Some(typed) = self.typing.take() else { return Response::default() };
         let change = match &typed {
-            Typing::Name(field) => Relabel::Name(field.text()),
-            Typing::Note(field) => Relabel::Note(field.text()),
+            Typing::Name(field) => BranchEdit::Name(field.text()),
+            Typing::Note(field) => BranchEdit::Note(field.text()),
         };
         self.refused = None;
         self.sent = Some((self.chosen.clone(), typed));
@@ -131,7 +131,7 @@ impl Branches {
     }
 
     /// The chosen branch in full, or the line that is typed.
-    fn below(&self, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    fn below(&self, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
         let (label, field) = match &self.typing {
             Some(Typing::Name(field)) => ("name  ", field),
             Some(Typing::Note(field)) => ("note  ", field),
@@ -159,7 +159,7 @@ impl Branches {
     }
 
     /// The chosen branch in full, in at most so many rows; or why the last wish was not granted.
-    fn told(&self, look: &Look<'_>, columns: u16, rows: u16) -> Vec<Line> {
+    fn told(&self, look: &Context<'_>, columns: u16, rows: u16) -> Vec<Line> {
         match &self.refused {
             Some(why) => paragraph((Role::Warn, ""), Role::Warn, why, columns),
             None => self.twig().map_or_else(Vec::new, |t| row::whole(t, look, columns, usize::from(rows))),
@@ -176,7 +176,7 @@ impl Overlay for Branches {
         if self.typing.is_some() { Mode::Line } else { Mode::Branches }
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         self.refused = None;
         if self.typing.is_some() {
             match action {
@@ -184,16 +184,16 @@ impl Overlay for Branches {
                 Action::Close => self.typing = None,
                 _ => {}
             }
-            return Reaction::default();
+            return Response::default();
         }
         let page = self.scroll.page();
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::Open | Action::Accept => return Self::switch(look, &self.chosen),
             Action::BranchBack => {
                 let parent = || self.twigs.iter().find(|t| t.id == look.store.branch())?.parent.clone();
                 let Some(to) = self.left.clone().or_else(parent) else {
-                    return Reaction::want(Request::Say("there is no other branch to go back to".to_owned()));
+                    return Response::want(Request::Say("there is no other branch to go back to".to_owned()));
                 };
                 return Self::switch(look, &to);
             }
@@ -204,13 +204,13 @@ impl Overlay for Branches {
                 self.typing = self.twig().map(|t| Typing::Note(Field::line(&t.note)));
             }
             Action::ArchiveBranch => {
-                let Some(twig) = self.twig() else { return Reaction::default() };
+                let Some(twig) = self.twig() else { return Response::default() };
                 if twig.id == look.store.branch() && !twig.archived {
                     let words = "this is the branch at work; go to another one first".to_owned();
-                    return Reaction::want(Request::Say(words));
+                    return Response::want(Request::Say(words));
                 }
                 let put_away = !twig.archived;
-                let wish = self.relabel(Relabel::Archived(put_away));
+                let wish = self.relabel(BranchEdit::Archived(put_away));
                 if put_away && !self.archived {
                     self.by(-1);
                 }
@@ -219,10 +219,10 @@ impl Overlay for Branches {
             Action::Compare => {
                 let Some(twig) = self.twig().filter(|t| t.id != look.store.branch()) else {
                     let words = "choose another branch than the one at work; it is put beside it".to_owned();
-                    return Reaction::want(Request::Say(words));
+                    return Response::want(Request::Say(words));
                 };
                 let (branch, title) = (Some(twig.id.0.clone()), format!("branch {}", twig.id));
-                return Reaction::want(Request::Beside(compare::Place {
+                return Response::want(Request::Beside(compare::Place {
                     branch,
                     title,
                     ..compare::Place::default()
@@ -233,27 +233,27 @@ impl Overlay for Branches {
                 self.hung = hung(&self.twigs, self.archived);
                 self.by(0);
             }
-            Action::Help | Action::Palette => return Reaction::want(Request::Do(action)),
+            Action::Help | Action::Palette => return Response::want(Request::Do(action)),
             other => self.by(moved(other, page).unwrap_or(0)),
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
         if let Some(Typing::Name(field) | Typing::Note(field)) = &mut self.typing {
             field.key(key);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+    fn paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         if let Some(Typing::Name(field) | Typing::Note(field)) = &mut self.typing {
             field.paste(text);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
         match self.scroll.pointed(event).filter(|_| self.typing.is_none()) {
             Some(Pointed::Row(row)) => {
                 let at = self.place();
@@ -266,10 +266,10 @@ impl Overlay for Branches {
             Some(Pointed::Wheel(by)) => self.by(by),
             None => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+    fn answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         if let Answer::Branches(told) = answer {
             let sent = self.sent.take();
             if let Err(why) = &told
@@ -280,16 +280,16 @@ impl Overlay for Branches {
                 if let Some((of, typed)) = sent.filter(|_| self.typing.is_none()) {
                     (self.chosen, self.typing) = (of, Some(typed));
                 }
-                return Reaction::default();
+                return Response::default();
             }
             self.told = Some(told.map(|twigs| self.twigs = twigs));
             self.hung = hung(&self.twigs, self.archived);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let limbs: Vec<Limb<'_>> = self.limbs().collect();
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let limbs: Vec<TreeRow<'_>> = self.limbs().collect();
         let columns = screen.width.saturating_sub(4).min(COLUMNS);
         let whole = (self.told(look, columns, u16::MAX).len() as u16).max(BELOW);
         let rows = (limbs.len().max(1) as u16).saturating_add(2 + whole);

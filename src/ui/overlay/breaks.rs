@@ -5,15 +5,15 @@ mod row;
 use super::field::Field;
 use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction, moved, stepped};
+use super::{Answer, Overlay, Response, moved, stepped};
+use crate::breakpoint::{Known, Offer, offers};
 use crate::engine::{Breakpoint, Command, State};
 use crate::method::condition;
-use crate::stop::{Known, Offer, offers};
 use crate::symbolic::DETECTORS;
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -48,7 +48,7 @@ pub struct Breaks {
 
 impl Breaks {
     /// With an empty line.
-    pub fn new(look: &Look<'_>) -> Self {
+    pub fn new(look: &Context<'_>) -> Self {
         let mut breaks = Self {
             field: Field::line(""),
             typing: !look.reading(),
@@ -94,7 +94,7 @@ impl Breaks {
     }
 
     /// Sets what is typed or chosen; what cannot be read stays in the line, with what is wrong.
-    fn accept(&mut self) -> Reaction {
+    fn accept(&mut self) -> Response {
         let typed = self
             .offer
             .and_then(|o| self.fitting.get(o))
@@ -107,7 +107,7 @@ impl Breaks {
                 } else {
                     bad.what
                 });
-                return Reaction::default();
+                return Response::default();
             }
         };
         let told = if meant.warn { "tells where" } else { "stops where" };
@@ -115,11 +115,11 @@ impl Breaks {
         let wish = Request::Send(Command::Break { text: meant.to_string(), of: self.of });
         let requests = vec![said, wish];
         if self.of.is_none() {
-            return Reaction { requests, close: true };
+            return Response { requests, close: true };
         }
         self.line("", None);
         self.typing = false;
-        Reaction { requests, close: false }
+        Response { requests, close: false }
     }
 
     fn walk(&mut self, by: isize, all: usize) {
@@ -144,36 +144,36 @@ impl Breaks {
     }
 
     /// A key on the chosen row of the list.
-    fn on_row(&mut self, action: Action, row: &Breakpoint, all: usize) -> Reaction {
+    fn on_row(&mut self, action: Action, row: &Breakpoint, all: usize) -> Response {
         let number = row.number;
         let changed = |edit: fn(&mut crate::domain::Stop)| {
             let mut stop = row.stop.clone();
             edit(&mut stop);
-            Reaction::want(Request::Send(Command::Break { text: stop.to_string(), of: Some(number) }))
+            Response::want(Request::Send(Command::Break { text: stop.to_string(), of: Some(number) }))
         };
         match action {
             Action::EditBreak | Action::Open | Action::Accept => {
                 self.line(&row.stop.to_string(), Some(number));
-                Reaction::default()
+                Response::default()
             }
             Action::ToggleBreak => {
-                Reaction::want(Request::Send(Command::SwitchBreak { breakpoint: number, on: !row.on }))
+                Response::want(Request::Send(Command::SwitchBreak { breakpoint: number, on: !row.on }))
             }
             Action::DeleteBreak => {
                 // Behind the last one there is nothing to choose.
                 if all == 1 {
                     self.line("", None);
                 }
-                Reaction::want(Request::Send(Command::RemoveBreak(number)))
+                Response::want(Request::Send(Command::RemoveBreak(number)))
             }
             Action::OnceBreak => changed(|s| s.once = !s.once),
             Action::WarnBreak => changed(|s| s.warn = !s.warn),
-            _ => Reaction::default(),
+            _ => Response::default(),
         }
     }
 
     /// Rows inside the window, and how many of them the list has; the message's rows are among the former.
-    fn heights(&self, look: &Look<'_>, screen: Rect) -> (u16, u16) {
+    fn heights(&self, look: &Context<'_>, screen: Rect) -> (u16, u16) {
         let told = self.message(look, screen.width.saturating_sub(4).min(COLUMNS)).len() as u16;
         let all = look.moment.head.stops.all.len().max(1) as u16;
         let room = screen.height.saturating_sub(7).clamp(5, 18);
@@ -184,7 +184,7 @@ impl Breaks {
     }
 
     /// What is to be known of the line or the chosen row, as a whole as far as it has room.
-    fn message(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
+    fn message(&self, look: &Context<'_>, columns: u16) -> Vec<Line> {
         let (role, words) = match &self.note {
             Some(note) => (Role::Warn, note.clone()),
             None => (Role::Dim, self.told(look)),
@@ -194,7 +194,7 @@ impl Breaks {
         lines
     }
 
-    fn told(&self, look: &Look<'_>) -> String {
+    fn told(&self, look: &Context<'_>) -> String {
         let stops = &look.moment.head.stops;
         if !self.typing {
             let last = stops.all.get(self.chosen).or(stops.all.last()).and_then(|b| b.last.as_ref());
@@ -239,7 +239,7 @@ impl Overlay for Breaks {
         if self.typing { Mode::BreakLine } else { Mode::Breaks }
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         let stops = &look.moment.head.stops;
         let all = stops.all.len();
         // The last one may have been deleted.
@@ -248,16 +248,16 @@ impl Overlay for Breaks {
         // Where nothing is granted the list is looked at alone.
         if look.reading() {
             return match (action, moved(action, 8)) {
-                (Action::Close, _) => Reaction::close(),
+                (Action::Close, _) => Response::close(),
                 (_, Some(by)) => {
                     self.chosen = stepped(self.chosen, by, all);
-                    Reaction::default()
+                    Response::default()
                 }
-                _ => Reaction::want(Request::Do(Action::PauseRun)),
+                _ => Response::want(Request::Do(Action::PauseRun)),
             };
         }
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::AddBreak => self.line("", None),
             Action::NextField if self.typing => {
                 if let Some(offer) = self.fitting.get(self.offer.unwrap_or(0)) {
@@ -278,28 +278,28 @@ impl Overlay for Breaks {
                 }
             }
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
         if self.typing && self.field.key(key) {
             self.filter();
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+    fn paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         if self.typing && self.field.paste(text) {
             self.filter();
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
         let all = look.moment.head.stops.all.len();
         if let Some(Pointed::Row(row)) = self.rows.pointed(event).filter(|_| all > 0) {
             (self.typing, self.chosen) = (false, row.min(all - 1));
-            return Reaction::default();
+            return Response::default();
         }
         match self.offered.pointed(event) {
             Some(Pointed::Row(row)) if row < self.fitting.len() => {
@@ -308,10 +308,10 @@ impl Overlay for Breaks {
             Some(Pointed::Wheel(by)) => self.walk(by, all),
             _ => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+    fn answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         if let Answer::Admissible(actions) = answer {
             for action in actions.iter().take(MOST_ACTIONS) {
                 let action = one_line(action).into_owned();
@@ -324,14 +324,14 @@ impl Overlay for Breaks {
             self.filter();
             self.offer = chosen.filter(|c| *c < self.fitting.len());
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn covers(&self, look: &Look<'_>, screen: Rect) -> u16 {
+    fn covers(&self, look: &Context<'_>, screen: Rect) -> u16 {
         Window::covers(self.heights(look, screen).0, screen)
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let (rows, list) = self.heights(look, screen);
         let all = &look.moment.head.stops.all;
         let title = match self.of {

@@ -1,7 +1,7 @@
 //! A question with a few answers.
 
 use super::window::{Line, Pointed, Scroll, paragraph};
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 use crate::ui::overlay::stepped;
 use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
@@ -47,7 +47,7 @@ impl Choice {
     }
 
     /// Its rows.
-    pub(crate) fn lines(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
+    pub(crate) fn lines(&self, look: &Context<'_>, columns: u16) -> Vec<Line> {
         let mut lines = paragraph((Role::Title, ""), Role::Title, &self.question, columns);
         for (place, answer) in self.answers.iter().enumerate() {
             let (role, mark) =

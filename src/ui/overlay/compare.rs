@@ -5,12 +5,12 @@ mod details;
 mod rows;
 
 use super::window::{Place as Where, Pointed, Scroll, Window, put_line};
-use super::{Answer, Overlay, Reaction, moved};
+use super::{Answer, Overlay, Response, moved};
 use crate::timeline::compare::{Before, Comparison};
 use crate::ui::canvas::Canvas;
 use crate::ui::compare::{Place, Shared};
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use choose::Chooser;
@@ -53,14 +53,14 @@ struct Details {
 
 impl Compare {
     /// The episode that is listed on the screen, and a choice of what it is compared with.
-    pub fn of(look: &Look<'_>) -> Self {
+    pub fn of(look: &Context<'_>) -> Self {
         let left = Self::here(look);
         let chooser = Chooser::new(look, left.episode);
         Self { left, right: None, stage: Stage::Choosing(Box::new(chooser)) }
     }
 
     /// The episode that is listed on the screen.
-    pub fn here(look: &Look<'_>) -> Place {
+    pub fn here(look: &Context<'_>) -> Place {
         Place { episode: look.episode().map(|e| e.number), ..Place::default() }
     }
 
@@ -70,11 +70,11 @@ impl Compare {
         (Self { left: a, right: Some(b), stage: Stage::Working }, request)
     }
 
-    fn take(&mut self, right: Place) -> Reaction {
+    fn take(&mut self, right: Place) -> Response {
         let request = Request::Compare { a: self.left.clone(), b: right.clone() };
         self.right = Some(right);
         self.stage = Stage::Working;
-        Reaction::want(request)
+        Response::want(request)
     }
 }
 
@@ -88,35 +88,35 @@ impl Shown {
         self.chosen = self.rows.walk(&self.found.0, self.chosen, by);
     }
 
-    fn jump(&mut self, backwards: bool) -> Reaction {
+    fn jump(&mut self, backwards: bool) -> Response {
         let Some(row) = self.found.0.next_difference(self.chosen, backwards) else {
             let words =
                 if backwards { "no difference before this one" } else { "no difference after this one" };
-            return Reaction::want(Request::Say(words.to_owned()));
+            return Response::want(Request::Say(words.to_owned()));
         };
         self.chosen = row;
         self.rows.centre();
-        Reaction::default()
+        Response::default()
     }
 
-    fn act(&mut self, action: Action) -> Reaction {
+    fn act(&mut self, action: Action) -> Response {
         if let Some(details) = &mut self.details {
             return match action {
                 Action::Close | Action::Open => {
                     self.details = None;
-                    Reaction::default()
+                    Response::default()
                 }
                 Action::NextMatch | Action::PreviousMatch => {
                     let reaction = self.jump(action == Action::PreviousMatch);
                     if reaction.requests.is_empty() { self.open() } else { reaction }
                 }
-                Action::Copy => Reaction::want(Request::Copy(details::text(&self.found.0, self.chosen))),
+                Action::Copy => Response::want(Request::Copy(details::text(&self.found.0, self.chosen))),
                 _ => super::scrolled(&details.scroll, action),
             };
         }
         let page = self.scroll.page();
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::NextMatch => return self.jump(false),
             Action::PreviousMatch => return self.jump(true),
             Action::Difference => {
@@ -124,17 +124,17 @@ impl Shown {
                 self.rows.centre();
             }
             Action::Open => return self.open(),
-            Action::Copy => return Reaction::want(Request::Copy(details::text(&self.found.0, self.chosen))),
+            Action::Copy => return Response::want(Request::Copy(details::text(&self.found.0, self.chosen))),
             other => self.walk(moved(other, page).unwrap_or(0)),
         }
-        Reaction::default()
+        Response::default()
     }
 
     /// All about the chosen row; what preceded the first difference is known already.
-    fn open(&mut self) -> Reaction {
+    fn open(&mut self) -> Response {
         let row = self.chosen;
         self.details = Some(Details { row, before: None, scroll: Scroll::default() });
-        Reaction::want(Request::Precede { of: self.found.clone(), row })
+        Response::want(Request::Precede { of: self.found.clone(), row })
     }
 
     fn title(&self) -> String {
@@ -169,42 +169,42 @@ impl Overlay for Compare {
         }
     }
 
-    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, _: &Context<'_>) -> Response {
         match &mut self.stage {
             Stage::Choosing(chooser) => match action {
-                Action::Close => Reaction::close(),
+                Action::Close => Response::close(),
                 Action::Accept | Action::Open => match chooser.chosen() {
                     Some(right) => self.take(right),
-                    None => Reaction::want(Request::Say(chooser.nothing().to_owned())),
+                    None => Response::want(Request::Say(chooser.nothing().to_owned())),
                 },
                 _ => {
                     chooser.act(action);
-                    Reaction::default()
+                    Response::default()
                 }
             },
             Stage::Shown(shown) => shown.act(action),
             Stage::Working | Stage::Failed(_) if matches!(action, Action::Close | Action::Open) => {
-                Reaction::close()
+                Response::close()
             }
-            Stage::Working | Stage::Failed(_) => Reaction::default(),
+            Stage::Working | Stage::Failed(_) => Response::default(),
         }
     }
 
-    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
         if let Stage::Choosing(chooser) = &mut self.stage {
             chooser.key(key);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+    fn paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         if let Stage::Choosing(chooser) = &mut self.stage {
             chooser.paste(text);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+    fn answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         match (answer, &mut self.stage) {
             (Answer::Others(others), Stage::Choosing(chooser)) => chooser.learn(others),
             (Answer::Compared { a, b, found }, Stage::Working)
@@ -222,10 +222,10 @@ impl Overlay for Compare {
             }
             _ => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         match &mut self.stage {
             Stage::Choosing(chooser) => chooser.mouse(event),
             Stage::Shown(shown) => match &shown.details {
@@ -242,10 +242,10 @@ impl Overlay for Compare {
             },
             Stage::Working | Stage::Failed(_) => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let mode = self.mode();
         match &self.stage {
             Stage::Choosing(chooser) => {
@@ -271,7 +271,7 @@ impl Overlay for Compare {
 }
 
 impl Shown {
-    fn draw(&self, look: &Look<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
         let shape = Shape::of(inside.width);
         let found = &*self.found.0;
         let heads = rows::heads(found, shape, look.glyphs);

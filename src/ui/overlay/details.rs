@@ -1,14 +1,14 @@
 //! All that is known about one lesson.
 
 use super::editor::scope_word;
-use super::made::Made;
+use super::row_cache::RowCache;
 use super::window::{Line, Page, Scroll, paragraph};
-use super::{Overlay, Reaction, scrolled};
+use super::{Overlay, Response, scrolled};
 use crate::domain::{Lesson, LessonId, LessonOrigin, LessonStatus, Scope};
-use crate::engine::{Command, Event, LessonWish};
+use crate::engine::{Command, Event, LessonCommand};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
@@ -18,16 +18,16 @@ use ratatui::layout::Rect;
 pub struct Details {
     id: LessonId,
     scroll: Scroll,
-    made: Made,
+    made: RowCache,
 }
 
 impl Details {
     /// Of this lesson.
     pub fn new(id: LessonId) -> Self {
-        Self { id, scroll: Scroll::default(), made: Made::default() }
+        Self { id, scroll: Scroll::default(), made: RowCache::default() }
     }
 
-    fn lines(lesson: &Lesson, look: &Look<'_>, columns: u16) -> Vec<Line> {
+    fn lines(lesson: &Lesson, look: &Context<'_>, columns: u16) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut say = |label: &str, role: Role, text: &str| {
             lines.extend(paragraph((Role::Dim, &format!("{label:<12}")), role, text, columns));
@@ -72,7 +72,7 @@ impl Details {
 }
 
 /// A lesson that another was made from, as it was last worded.
-fn parent(id: &LessonId, look: &Look<'_>) -> String {
+fn parent(id: &LessonId, look: &Context<'_>) -> String {
     let Some(lesson) = look.shown().pool.get(id) else {
         return format!("a lesson of an earlier episode ({})", id.0);
     };
@@ -119,7 +119,7 @@ fn times(n: u32) -> String {
     if n == 1 { "once".to_owned() } else { format!("{n} times") }
 }
 
-fn uses(lesson: &Lesson, look: &Look<'_>) -> String {
+fn uses(lesson: &Lesson, look: &Context<'_>) -> String {
     if lesson.uses == 0 {
         return "none yet".to_owned();
     }
@@ -142,14 +142,14 @@ impl Overlay for Details {
         Mode::Details
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
-        let Some(lesson) = look.shown().pool.get(&self.id) else { return Reaction::close() };
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
+        let Some(lesson) = look.shown().pool.get(&self.id) else { return Response::close() };
         let id = self.id.clone();
-        let send = |wish| Reaction::want(Request::Send(Command::Lesson(wish)));
-        let status = |status| send(LessonWish::Status { id: id.clone(), status });
+        let send = |wish| Response::want(Request::Send(Command::Lesson(wish)));
+        let status = |status| send(LessonCommand::Status { id: id.clone(), status });
         match action {
-            Action::Open => Reaction::close(),
-            Action::EditLesson => Reaction::done(Request::Do(Action::EditLesson)),
+            Action::Open => Response::close(),
+            Action::EditLesson => Response::done(Request::Do(Action::EditLesson)),
             Action::RejectOrToggle if lesson.in_force() => status(LessonStatus::Off),
             Action::RejectOrToggle => status(LessonStatus::On),
             Action::PinLesson if lesson.status == LessonStatus::Pinned => status(LessonStatus::On),
@@ -161,19 +161,19 @@ impl Overlay for Details {
                     Scope::TaskType => Scope::Environment,
                     Scope::Environment => Scope::Episode,
                 };
-                send(LessonWish::Rescope { id, scope })
+                send(LessonCommand::Rescope { id, scope })
             }
-            Action::DeleteLesson => Reaction { close: true, ..status(LessonStatus::Retired) },
+            Action::DeleteLesson => Response { close: true, ..status(LessonStatus::Retired) },
             _ => scrolled(&self.scroll, action),
         }
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         self.scroll.wheel(event);
-        Reaction::default()
+        Response::default()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let Some(lesson) = look.shown().pool.get(&self.id) else { return };
         let title = format!("{} lesson {}", lesson.kind.name(), lesson.number);
         let page = Page { title: &title, columns: 80, mode: Mode::Details, scroll: &self.scroll };

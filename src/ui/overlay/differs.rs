@@ -1,14 +1,14 @@
 //! The world that was brought back answers other than recorded: both texts, and what can be done.
 
 use super::choice::Choice;
-use super::made::Made;
+use super::row_cache::RowCache;
 use super::window::{Line, Place, Scroll, Window, paragraph};
-use super::{Overlay, Reaction, moved};
+use super::{Overlay, Response, moved};
 use crate::domain::BranchId;
 use crate::engine::Command;
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
@@ -22,7 +22,7 @@ pub struct Differs {
     /// The answers, and the texts above them.
     scroll: Scroll,
     texts: Scroll,
-    made: Made,
+    made: RowCache,
 }
 
 impl Differs {
@@ -33,10 +33,10 @@ impl Differs {
         answers.push("leave it open, and look around".to_owned());
         let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
         let choice = Choice::new("What now?", &answers);
-        Self { choice, back, scroll: Scroll::default(), texts: Scroll::default(), made: Made::default() }
+        Self { choice, back, scroll: Scroll::default(), texts: Scroll::default(), made: RowCache::default() }
     }
 
-    fn texts(look: &Look<'_>, columns: u16) -> Vec<Line> {
+    fn texts(look: &Context<'_>, columns: u16) -> Vec<Line> {
         let mut lines = Vec::new();
         if let Some((episode, step, recorded, now)) = &look.moment.head.divergence {
             let place = match step {
@@ -61,33 +61,33 @@ impl Overlay for Differs {
         Mode::Choice
     }
 
-    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::Open | Action::Accept => {
                 return match (self.choice.at, &self.back) {
-                    (0, _) => Reaction::done(Request::Send(Command::Retry)),
-                    (1, Some((_, id))) => Reaction::done(Request::Switch(id.clone())),
-                    _ => Reaction::close(),
+                    (0, _) => Response::done(Request::Send(Command::Retry)),
+                    (1, Some((_, id))) => Response::done(Request::Switch(id.clone())),
+                    _ => Response::close(),
                 };
             }
             Action::PageDown => self.texts.pages(1),
             Action::PageUp => self.texts.pages(-1),
             other => self.choice.by(moved(other, 1).map_or(0, isize::signum)),
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         self.choice.mouse(&self.scroll, event);
-        Reaction::default()
+        Response::default()
     }
 
-    fn stale(&self, look: &Look<'_>) -> bool {
+    fn stale(&self, look: &Context<'_>) -> bool {
         look.moment.head.divergence.is_none()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         const COLUMNS: u16 = 78;
         let columns = COLUMNS.min(screen.width.saturating_sub(4));
         let answers = |columns| self.choice.lines(look, columns);

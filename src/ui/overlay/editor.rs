@@ -3,13 +3,13 @@
 use super::choice::around;
 use super::field::Field;
 use super::window::{Place, Window, put_line};
-use super::{Answer, Overlay, Reaction};
+use super::{Answer, Overlay, Response};
 use crate::domain::{Kind, Lesson, LessonId, LessonText, Scope, Step};
 use crate::driver::Fork;
-use crate::engine::{Command, LessonWish};
+use crate::engine::{Command, LessonCommand};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -220,7 +220,7 @@ impl Editor {
         (!mistake.is_empty() && !solution.is_empty()).then(|| (mistake.to_owned(), solution.to_owned()))
     }
 
-    fn save(&mut self, look: &Look<'_>) -> Reaction {
+    fn save(&mut self, look: &Context<'_>) -> Response {
         let mut draft = self.draft();
         if let Some((mistake, solution)) = self.typed_pair() {
             if self.scope == usual(self.kind) {
@@ -232,7 +232,7 @@ impl Editor {
         if draft.text.is_empty() {
             self.note = Some("write the lesson first");
             self.at = At::Text;
-            return Reaction::default();
+            return Response::default();
         }
         let solution = Some(draft.solution).filter(|s| !s.is_empty() && self.kind == Kind::Error);
         let text = LessonText { text: draft.text, solution };
@@ -248,19 +248,19 @@ impl Editor {
                 solution: Some(self.before.solution.clone()).filter(|s| !s.is_empty()),
             };
             if text != was {
-                requests.push(wish(LessonWish::Edit { id: id.clone(), text }));
+                requests.push(wish(LessonCommand::Edit { id: id.clone(), text }));
             }
             if self.scope != self.before.scope {
-                requests.push(wish(LessonWish::Rescope { id, scope: self.scope }));
+                requests.push(wish(LessonCommand::Rescope { id, scope: self.scope }));
             }
         } else {
             let (kind, scope, evidence) = (self.kind, self.scope, self.evidence.clone());
             let was = (&*self.before.text, &*self.before.solution);
             let edited = (&*text.text, text.solution.as_deref().unwrap_or_default()) != was;
             requests.push(wish(if self.of_mentor {
-                LessonWish::Accept { kind, scope, text, edited, evidence }
+                LessonCommand::Accept { kind, scope, text, edited, evidence }
             } else {
-                LessonWish::add(kind, scope, text, evidence)
+                LessonCommand::add(kind, scope, text, evidence)
             }));
         }
         if let Some(fork) = &self.fork {
@@ -271,12 +271,12 @@ impl Editor {
             let mut then: Vec<Command> = wishes.collect();
             if then.is_empty() {
                 self.note = Some("change something first; Esc leaves everything as it is");
-                return Reaction::default();
+                return Response::default();
             }
             then.extend(fork.then.iter().cloned());
             requests.truncate(1);
             requests.push(Request::Fork(Fork { then, ..fork.clone() }));
-            return Reaction { requests, close: true };
+            return Response { requests, close: true };
         }
         if requests.iter().any(|r| matches!(r, Request::Send(_))) {
             let again = look.keymap.label(Action::AskAgain).unwrap_or_default();
@@ -291,7 +291,7 @@ impl Editor {
                 format!("{saved}counts from the next prompt")
             }));
         }
-        Reaction { requests, close: true }
+        Response { requests, close: true }
     }
 }
 
@@ -304,7 +304,7 @@ impl Overlay for Editor {
         Mode::Editor
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         self.note = None;
         match action {
             Action::Close => {
@@ -312,14 +312,14 @@ impl Overlay for Editor {
                 let of = draft.of.clone();
                 let kept = (draft != self.before).then_some(draft);
                 if self.of_mentor && kept.is_none() {
-                    return Reaction::close();
+                    return Response::close();
                 }
                 let mut requests = Vec::new();
                 if kept.is_some() {
                     requests.push(Request::Say("the draft is kept".to_owned()));
                 }
                 requests.push(Request::Keep { of, draft: kept });
-                return Reaction { requests, close: true };
+                return Response { requests, close: true };
             }
             Action::Accept | Action::Open => return self.save(look),
             Action::NextField => self.go(1),
@@ -331,16 +331,16 @@ impl Overlay for Editor {
             }
             Action::Editor => {
                 if let Some(field) = self.typed() {
-                    return Reaction::want(Request::Editor(field.text()));
+                    return Response::want(Request::Editor(field.text()));
                 }
                 self.note = Some("go to a text first (Tab)");
             }
             _ => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
         self.note = None;
         if let Some(field) = self.typed() {
             field.key(key);
@@ -351,24 +351,24 @@ impl Overlay for Editor {
                 _ => {}
             }
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+    fn paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         if let Some(field) = self.typed() {
             field.paste(text);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+    fn answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         if let (Answer::Edited(Some(text)), Some(field)) = (answer, self.typed()) {
             field.replace(&text);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let error = self.kind == Kind::Error;
         let title = match &self.of {
             Some((_, number)) => format!("Lesson {number}"),

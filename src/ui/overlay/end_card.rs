@@ -3,12 +3,12 @@
 mod facts;
 
 use super::window::{Line, Place, Pointed, Scroll, Window};
-use super::{Overlay, Reaction, moved, stepped};
+use super::{Overlay, Response, moved, stepped};
 use crate::domain::{EpisodeRole, EpisodeSummary, RunSpec, Task};
 use crate::engine::{Episode, State};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -64,9 +64,9 @@ pub(crate) fn task_left(state: &State) -> bool {
 }
 
 /// What becomes of an action that is none of the card's choices: it only looks, or why it cannot be.
-fn through(action: Action, look: &Look<'_>) -> Reaction {
+fn through(action: Action, look: &Context<'_>) -> Response {
     use Action as A;
-    let say = |words: String| Reaction::want(Request::Say(words));
+    let say = |words: String| Response::want(Request::Say(words));
     match action {
         // To be read and left again, with the card still there.
         A::Help
@@ -86,7 +86,7 @@ fn through(action: Action, look: &Look<'_>) -> Reaction {
         | A::Fork
         | A::Theme
         | A::Mouse
-        | A::Copy => Reaction::want(Request::Do(action)),
+        | A::Copy => Response::want(Request::Do(action)),
         // What lies under the card is to be seen.
         A::Palette
         | A::Search
@@ -102,13 +102,13 @@ fn through(action: Action, look: &Look<'_>) -> Reaction {
         | A::Zoom
         | A::Arrange
         | A::Truth
-        | A::Reasoning => Reaction::done(Request::Do(action)),
+        | A::Reasoning => Response::done(Request::Do(action)),
         // The session is only looked at: the screen says how it goes on.
-        A::Again | A::NextTask | A::AddLesson if look.reading() => Reaction::want(Request::Do(action)),
+        A::Again | A::NextTask | A::AddLesson if look.reading() => Response::want(Request::Do(action)),
         A::NextTask | A::Step if look.moment.head.over => say("the run is over: no task is left".to_owned()),
         A::NextTask | A::Step => say("no task of the run is left".to_owned()),
         A::LastProgress => say("no turn of this episode made progress".to_owned()),
-        A::EndCard => Reaction::default(),
+        A::EndCard => Response::default(),
         _ => {
             let key = look.keymap.label_in(Mode::End, A::Close).unwrap_or_default();
             say(format!("`{}` is not done from this card; {key} closes it", action.name()))
@@ -117,14 +117,14 @@ fn through(action: Action, look: &Look<'_>) -> Reaction {
 }
 
 impl EndCard {
-    fn ended<'a>(look: &Look<'a>) -> Option<(&'a Episode, &'a EpisodeSummary)> {
+    fn ended<'a>(look: &Context<'a>) -> Option<(&'a Episode, &'a EpisodeSummary)> {
         let episode = look.moment.head.episode.as_deref()?;
         Some((episode, episode.outcome.as_deref()?))
     }
 
     /// What can be done now: no next task where none is left, no progress to go to where none was made, and nothing
     /// that needs a driver where the session is only looked at.
-    fn choices(look: &Look<'_>) -> Vec<(Action, &'static str)> {
+    fn choices(look: &Context<'_>) -> Vec<(Action, &'static str)> {
         let progress = look.moment.head.episode.as_ref().is_some_and(|e| e.progress_step > 0);
         let can = |action| match action {
             Action::Again | Action::NextTask | Action::AddLesson if look.reading() => false,
@@ -135,11 +135,11 @@ impl EndCard {
         CHOICES.into_iter().filter(|(a, _)| can(*a)).collect()
     }
 
-    fn facts(look: &Look<'_>, columns: u16) -> Vec<Line> {
+    fn facts(look: &Context<'_>, columns: u16) -> Vec<Line> {
         Self::ended(look).map_or_else(Vec::new, |(episode, outcome)| facts(episode, outcome, look, columns))
     }
 
-    fn choice(&self, look: &Look<'_>, place: usize, (action, words): (Action, &str)) -> Line {
+    fn choice(&self, look: &Context<'_>, place: usize, (action, words): (Action, &str)) -> Line {
         let here = place == self.chosen;
         let (mark, role) = if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
         let key = look.keymap.label_in(Mode::End, action).unwrap_or_default();
@@ -152,7 +152,7 @@ impl EndCard {
     }
 
     /// The rows it would like.
-    fn rows(look: &Look<'_>, screen: Rect) -> u16 {
+    fn rows(look: &Context<'_>, screen: Rect) -> u16 {
         let facts = Self::facts(look, COLUMNS.min(screen.width.saturating_sub(4)));
         (facts.len() + 1 + Self::choices(look).len()) as u16
     }
@@ -167,17 +167,17 @@ impl Overlay for EndCard {
         Mode::End
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         let choices = Self::choices(look);
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::PageDown => self.scroll.pages(1),
             Action::PageUp => self.scroll.pages(-1),
             Action::Open | Action::Accept => {
                 let chosen = choices.get(self.chosen);
-                return chosen.map_or_else(Reaction::close, |(a, _)| Reaction::done(Request::Do(*a)));
+                return chosen.map_or_else(Response::close, |(a, _)| Response::done(Request::Do(*a)));
             }
-            _ if choices.iter().any(|(a, _)| *a == action) => return Reaction::done(Request::Do(action)),
+            _ if choices.iter().any(|(a, _)| *a == action) => return Response::done(Request::Do(action)),
             other => match moved(other, 1) {
                 Some(by) => {
                     self.chosen = stepped(self.chosen, by, choices.len());
@@ -185,15 +185,15 @@ impl Overlay for EndCard {
                 None => return through(other, look),
             },
         }
-        Reaction::default()
+        Response::default()
     }
 
     /// A key that means something on the main screen alone.
-    fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> Reaction {
-        look.keymap.find(Mode::Main, key).map_or_else(Reaction::default, |action| through(action, look))
+    fn key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
+        look.keymap.find(Mode::Main, key).map_or_else(Response::default, |action| through(action, look))
     }
 
-    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
         let count = Self::choices(look).len();
         match self.list.pointed(event) {
             Some(Pointed::Row(row)) => self.chosen = row,
@@ -202,18 +202,18 @@ impl Overlay for EndCard {
             }
             None => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn stale(&self, look: &Look<'_>) -> bool {
+    fn stale(&self, look: &Context<'_>) -> bool {
         Self::ended(look).is_none()
     }
 
-    fn covers(&self, look: &Look<'_>, screen: Rect) -> u16 {
+    fn covers(&self, look: &Context<'_>, screen: Rect) -> u16 {
         Window::covers(Self::rows(look, screen), screen)
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let Some((episode, _)) = Self::ended(look) else { return };
         let title = format!("Episode {} is over", episode.number);
         let window = Window {

@@ -8,13 +8,13 @@ mod value;
 pub(crate) use at::before;
 
 use super::window::{Pointed, Scroll};
-use super::{Answer, Overlay, Reaction, moved, stepped};
-use crate::domain::{Asked, BranchId, LessonId, Seq};
-use crate::driver::{Anew, Fork};
-use crate::engine::{Command, Refusal, State};
+use super::{Answer, Overlay, Response, moved, stepped};
+use crate::domain::{BranchId, LessonId, ModelRole, Seq};
+use crate::driver::{DecisionPoint, Fork};
+use crate::engine::{Command, CommandError, State};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::{Request, ThenAt};
 use crossterm::event::{KeyEvent, MouseEvent};
 use entries::{Entry, entries};
@@ -50,7 +50,7 @@ pub enum Change {
     /// The mentor.
     Mentor,
     /// How a role's answers are sampled.
-    Sampling(Asked),
+    Sampling(ModelRole),
     /// A setting.
     Setting,
     /// Nothing: what a refused wish was about has not happened there.
@@ -75,7 +75,7 @@ pub struct ForkBox {
     branch: BranchId,
     /// The moment shown, and where the turn waited for its decision.
     here: Seq,
-    anew: Option<Anew>,
+    anew: Option<DecisionPoint>,
     /// Another observation begins before anything has used the one there is.
     unread: Seq,
     /// The moment shown as it was when this was opened: the session may go on behind it.
@@ -93,7 +93,7 @@ pub struct ForkBox {
 
 impl ForkBox {
     /// Over the moment shown, with the change chosen that a key stands for.
-    pub fn new(look: &Look<'_>, change: &Change, lesson: Option<(LessonId, u32)>) -> Self {
+    pub fn new(look: &Context<'_>, change: &Change, lesson: Option<(LessonId, u32)>) -> Self {
         let turn = look.moment.chosen();
         let here = at::here(look);
         let mut asked = Self {
@@ -130,7 +130,7 @@ impl ForkBox {
     }
 
     /// Over the present, after a wish was refused because of an event that something else rests on by now.
-    pub fn before(look: &Look<'_>, refusal: &Refusal, about: Seq) -> Self {
+    pub fn before(look: &Context<'_>, refusal: &CommandError, about: Seq) -> Self {
         let mut asked = Self::new(look, &Change::GoOn, None);
         let at = before(look, about);
         asked.entries = vec![Entry::Row(Change::Before(at), "fork from before it".to_owned(), String::new())];
@@ -173,44 +173,44 @@ impl ForkBox {
         match change {
             Change::Before(seq) => *seq,
             Change::Observation => self.unread,
-            _ => self.anew.filter(|_| anew).map_or(self.here, Anew::seq),
+            _ => self.anew.filter(|_| anew).map_or(self.here, DecisionPoint::seq),
         }
     }
 
-    fn take(&mut self, look: &Look<'_>) -> Reaction {
-        let Some(change) = self.change() else { return Reaction::default() };
+    fn take(&mut self, look: &Context<'_>) -> Response {
+        let Some(change) = self.change() else { return Response::default() };
         let from = Some(self.branch.clone());
         let at = self.from(&change);
         let fork = |reason: String, then: Vec<Command>| Fork { from: from.clone(), at, reason, then };
         let (turn, place) = (self.turn, at::place(&self.shown));
         match &change {
             Change::GoOn => {
-                Reaction::done(Request::Fork(fork(format!("{place}: gone on"), vec![Command::Step])))
+                Response::done(Request::Fork(fork(format!("{place}: gone on"), vec![Command::Step])))
             }
             Change::Before(_) => {
-                Reaction::done(Request::Fork(fork("before what was taken back".to_owned(), Vec::new())))
+                Response::done(Request::Fork(fork("before what was taken back".to_owned(), Vec::new())))
             }
-            Change::Older(of) => Reaction::done(Request::Send(Command::TakeBack(*of))),
+            Change::Older(of) => Response::done(Request::Send(Command::TakeBack(*of))),
             Change::Again => {
                 let again = match self.anew {
                     // Nobody was asked: the agent gets the turn.
-                    Some(Anew::Played(_)) => {
+                    Some(DecisionPoint::Played(_)) => {
                         vec![Command::SetAutonomy(crate::domain::Autonomy::Auto), Command::Step]
                     }
                     _ => vec![Command::AskAgain],
                 };
-                Reaction::done(Request::Fork(fork(format!("turn {turn}: asked again"), again)))
+                Response::done(Request::Fork(fork(format!("turn {turn}: asked again"), again)))
             }
             Change::Wish(command, words) => {
-                Reaction::done(Request::Fork(fork(format!("{place}: {words}"), vec![(**command).clone()])))
+                Response::done(Request::Fork(fork(format!("{place}: {words}"), vec![(**command).clone()])))
             }
             Change::Teach => {
                 let fork = fork(format!("{place}: a lesson added"), vec![Command::Step]);
-                Reaction::done(Request::Teach { fork, of: None })
+                Response::done(Request::Teach { fork, of: None })
             }
             Change::Lesson(id) => {
                 let fork = fork(format!("{place}: a lesson edited"), vec![Command::Step]);
-                Reaction::done(Request::Teach { fork, of: Some(id.clone()) })
+                Response::done(Request::Teach { fork, of: Some(id.clone()) })
             }
             Change::Act
             | Change::Thought
@@ -224,33 +224,33 @@ impl ForkBox {
                 let answered = || self.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered);
                 let step = if change == Change::Observation { answered() } else { turn };
                 // What the world accepted then fills the line.
-                let line = look.store.line();
+                let line = look.store.epoch();
                 let then = self.anew.filter(|_| change == Change::Act).map(|a| ThenAt { line, at: a.seq() });
                 self.stage =
                     Stage::Typing(Box::new(Value::of((&self.shown, &self.listed), change, step, then)));
-                then.map_or_else(Reaction::default, |at| Reaction::want(Request::AdmissibleThen(at)))
+                then.map_or_else(Response::default, |at| Response::want(Request::AdmissibleThen(at)))
             }
         }
     }
 
     /// What was typed, as a fork.
-    fn typed(&mut self) -> Reaction {
-        let Stage::Typing(value) = &mut self.stage else { return Reaction::default() };
-        let played = matches!(self.anew, Some(Anew::Played(_)));
+    fn typed(&mut self) -> Response {
+        let Stage::Typing(value) = &mut self.stage else { return Response::default() };
+        let played = matches!(self.anew, Some(DecisionPoint::Played(_)));
         match value.taken(&self.shown, played) {
             Ok(Some((reason, then))) => {
                 let change = value.change().clone();
-                Reaction::done(Request::Fork(Fork {
+                Response::done(Request::Fork(Fork {
                     from: Some(self.branch.clone()),
                     at: self.from(&change),
                     reason,
                     then,
                 }))
             }
-            Ok(None) => Reaction::default(),
+            Ok(None) => Response::default(),
             Err(why) => {
                 self.note = Some(why);
-                Reaction::default()
+                Response::default()
             }
         }
     }
@@ -268,7 +268,7 @@ impl Overlay for ForkBox {
         }
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         self.note = None;
         if let Stage::Typing(value) = &mut self.stage {
             match action {
@@ -278,17 +278,17 @@ impl Overlay for ForkBox {
                 Action::Accept | Action::Open => return self.typed(),
                 other => value.act(other),
             }
-            return Reaction::default();
+            return Response::default();
         }
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::Accept | Action::Open => return self.take(look),
             other => self.by(moved(other, self.scroll.page()).unwrap_or(0)),
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
         if let Stage::Typing(value) = &mut self.stage {
             self.note = None;
             value.key(key);
@@ -300,27 +300,27 @@ impl Overlay for ForkBox {
                 return self.take(look);
             }
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+    fn paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         if let Stage::Typing(value) = &mut self.stage {
             value.paste(text);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+    fn answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         if let (Answer::AdmissibleThen { at, listed }, Stage::Typing(value)) = (answer, &mut self.stage) {
             value.learn(at, &listed);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
         if let Stage::Typing(value) = &mut self.stage {
             value.mouse(event);
-            return Reaction::default();
+            return Response::default();
         }
         match self.scroll.pointed(event) {
             Some(Pointed::Row(row)) if row == self.chosen => return self.take(look),
@@ -330,10 +330,10 @@ impl Overlay for ForkBox {
             Some(Pointed::Wheel(by)) => self.by(by),
             _ => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         self.drawn(look, screen, canvas);
     }
 }

@@ -1,11 +1,11 @@
 //! Keys and marks.
 
 use super::window::{Line, Page, Scroll};
-use super::{Overlay, Reaction, scrolled};
+use super::{Overlay, Response, scrolled};
 use crate::text::width;
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
@@ -25,19 +25,19 @@ impl Overlay for Help {
         Mode::Overlay
     }
 
-    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
-            Action::Open => Reaction::close(),
+            Action::Open => Response::close(),
             _ => scrolled(&self.scroll, action),
         }
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         self.scroll.wheel(event);
-        Reaction::default()
+        Response::default()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let page = Page { title: "Help", columns: 96, mode: Mode::Overlay, scroll: &self.scroll };
         page.draw(look, screen, canvas, |columns| {
             let mut lines = marks(look);
@@ -49,7 +49,7 @@ impl Overlay for Help {
     }
 }
 
-fn marks(look: &Look<'_>) -> Vec<Line> {
+fn marks(look: &Context<'_>) -> Vec<Line> {
     let g = look.glyphs;
     let legend = [
         (Role::Proposal, g.proposal, "what the agent wants to do; nothing is done yet"),
@@ -87,7 +87,7 @@ fn marks(look: &Look<'_>) -> Vec<Line> {
     lines
 }
 
-fn keys(look: &Look<'_>, mode: Mode, columns: u16, lines: &mut Vec<Line>) {
+fn keys(look: &Context<'_>, mode: Mode, columns: u16, lines: &mut Vec<Line>) {
     let mut rows = look.keymap.rows(mode).peekable();
     if rows.peek().is_none() {
         return;

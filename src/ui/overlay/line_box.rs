@@ -2,11 +2,11 @@
 
 use super::field::Field;
 use super::window::{Place, Window, paragraph, put_line};
-use super::{Overlay, Reaction};
+use super::{Overlay, Response};
 use crate::engine::Command;
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::KeyEvent;
@@ -53,39 +53,39 @@ impl Overlay for LineBox {
         Mode::Line
     }
 
-    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
-            Action::Close => Reaction::close(),
+            Action::Close => Response::close(),
             Action::Accept | Action::Open => {
                 let text = self.field.text();
                 self.empty = text.is_empty();
                 if self.empty {
-                    return Reaction::default();
+                    return Response::default();
                 }
-                Reaction::done(Request::Send(match &self.purpose {
+                Response::done(Request::Send(match &self.purpose {
                     Purpose::Reject { .. } => Command::Reject(text),
                     Purpose::Remark { step } => Command::Remark { step: *step, text },
                 }))
             }
-            _ => Reaction::default(),
+            _ => Response::default(),
         }
     }
 
-    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
         self.empty &= !self.field.key(key);
-        Reaction::default()
+        Response::default()
     }
 
-    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+    fn paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         self.empty &= !self.field.paste(text);
-        Reaction::default()
+        Response::default()
     }
 
-    fn covers(&self, _: &Look<'_>, screen: Rect) -> u16 {
+    fn covers(&self, _: &Context<'_>, screen: Rect) -> u16 {
         Window::covers(4, screen)
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let (title, about) = match &self.purpose {
             Purpose::Reject { proposal } => {
                 ("Reject: why?".to_owned(), format!("{} {proposal}", look.glyphs.proposal))

@@ -1,10 +1,10 @@
 //! At which marks `<` and `>` stop.
 
 use super::window::{Line, Place, Pointed, Scroll, Window};
-use super::{Overlay, Reaction, moved};
+use super::{Overlay, Response, moved};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::mark::{MarkKind, Marks};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
@@ -28,9 +28,9 @@ impl MarkList {
         MarkKind::ALL[self.chosen.min(MarkKind::ALL.len() - 1)]
     }
 
-    fn toggle(&mut self) -> Reaction {
+    fn toggle(&mut self) -> Response {
         self.marks.toggle(self.kind());
-        Reaction::want(Request::Marks(self.marks))
+        Response::want(Request::Marks(self.marks))
     }
 
     fn by(&mut self, by: isize) {
@@ -47,20 +47,20 @@ impl Overlay for MarkList {
         Mode::Marks
     }
 
-    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::Open | Action::Accept | Action::RejectOrToggle => return self.toggle(),
             Action::OnlyThis => {
                 self.marks.only(self.kind());
-                return Reaction::want(Request::Marks(self.marks));
+                return Response::want(Request::Marks(self.marks));
             }
             other => self.by(moved(other, self.scroll.page()).unwrap_or(0)),
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         match self.scroll.pointed(event) {
             Some(Pointed::Row(row)) => {
                 self.chosen = row;
@@ -69,10 +69,10 @@ impl Overlay for MarkList {
             Some(Pointed::Wheel(by)) => self.by(by),
             None => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let key = |action| look.keymap.label(action).unwrap_or_default();
         let (back, on) = (key(Action::PreviousMark), key(Action::NextMark));
         let title = format!("Marks: where {back} and {on} stop");

@@ -6,14 +6,14 @@ use super::field::Field;
 use super::fuzzy::rank;
 use super::named;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction, moved, stepped};
-use crate::domain::{Asked, Autonomy, KNOBS, Knob, RunSpec};
+use super::{Answer, Overlay, Response, moved, stepped};
+use crate::domain::{Autonomy, ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam};
 use crate::engine::{Command, State};
 use crate::method::{switched, unasked};
 use crate::ui::ModelList;
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -24,9 +24,9 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     /// The model of a role, from now on.
-    Model(Asked),
+    Model(ModelRole),
     /// How the answers of a role are sampled, from now on.
-    Sampling(Asked),
+    Sampling(ModelRole),
     /// A recorded reply, this once.
     Recorded,
 }
@@ -38,7 +38,7 @@ pub struct ModelBox {
     /// Models of the configuration, as they are written.
     models: Arc<[String]>,
     /// What the servers of the roles listed, or why they did not.
-    listed: Vec<(Asked, Result<ModelList, String>)>,
+    listed: Vec<(ModelRole, Result<ModelList, String>)>,
     /// Sessions with a few words about each; none until they have been listed.
     sessions: Option<Vec<(String, String)>>,
     fitting: Vec<(String, String)>,
@@ -49,23 +49,23 @@ pub struct ModelBox {
 }
 
 /// The role for which another model is wanted first: the one whose call failed, else the actor.
-pub fn role_in_question(state: &State) -> Asked {
-    let mentor = state.undecided(Asked::Mentor) && !state.undecided(Asked::Actor);
-    if mentor { Asked::Mentor } else { Asked::Actor }
+pub fn role_in_question(state: &State) -> ModelRole {
+    let mentor = state.undecided(ModelRole::Mentor) && !state.undecided(ModelRole::Actor);
+    if mentor { ModelRole::Mentor } else { ModelRole::Actor }
 }
 
 impl ModelBox {
     /// Another model. The models of the role's server are to be listed for it.
-    pub fn model(models: Arc<[String]>, look: &Look<'_>) -> Self {
+    pub fn model(models: Arc<[String]>, look: &Context<'_>) -> Self {
         Self::new(Purpose::Model(role_in_question(&look.moment.head)), models, look)
     }
 
     /// A recorded reply for the calls that failed. The sessions are to be listed for it.
-    pub fn recorded(look: &Look<'_>) -> Self {
+    pub fn recorded(look: &Context<'_>) -> Self {
         Self::new(Purpose::Recorded, Arc::default(), look)
     }
 
-    fn new(purpose: Purpose, models: Arc<[String]>, look: &Look<'_>) -> Self {
+    fn new(purpose: Purpose, models: Arc<[String]>, look: &Context<'_>) -> Self {
         let (field, scroll) = (Field::line(""), Scroll::default());
         let mut made = Self {
             purpose,
@@ -125,11 +125,11 @@ impl ModelBox {
                     }
                 }
                 match asked {
-                    Asked::Actor => {
+                    ModelRole::Actor => {
                         add("rules", "the built-in rules: a stand-in, no model");
                         add("human", "you play");
                     }
-                    Asked::Mentor => {
+                    ModelRole::Mentor => {
                         add("symbolic", "rules over what detectors noted: no model");
                         add("none", "nobody reflects");
                     }
@@ -140,7 +140,7 @@ impl ModelBox {
     }
 
     /// What the server of a role listed; none: it has not answered yet.
-    fn listing(&self, asked: Asked) -> Option<&Result<ModelList, String>> {
+    fn listing(&self, asked: ModelRole) -> Option<&Result<ModelList, String>> {
         self.listed.iter().find(|(of, _)| *of == asked).map(|(_, listed)| listed)
     }
 
@@ -161,15 +161,15 @@ impl ModelBox {
     }
 
     /// Asks for the list of the server of a role that is looked at for the first time.
-    fn ask_for_models(&self) -> Reaction {
+    fn ask_for_models(&self) -> Response {
         let requests = match self.purpose {
             Purpose::Model(asked) if self.listing(asked).is_none() => vec![Request::Models(asked)],
             _ => Vec::new(),
         };
-        Reaction { requests, close: false }
+        Response { requests, close: false }
     }
 
-    fn filter(&mut self, look: &Look<'_>) {
+    fn filter(&mut self, look: &Context<'_>) {
         let run = look.moment.head.run.as_deref();
         let all = self.all(run);
         let words: Vec<String> = all.iter().map(|(what, about)| format!("{what} {about}")).collect();
@@ -191,8 +191,8 @@ impl ModelBox {
     }
 
     /// Sets what is typed, or puts the chosen name into the line.
-    fn sample(&mut self, asked: Asked, look: &Look<'_>) -> Reaction {
-        let Some(run) = look.moment.head.run.as_deref() else { return Reaction::close() };
+    fn sample(&mut self, asked: ModelRole, look: &Context<'_>) -> Response {
+        let Some(run) = look.moment.head.run.as_deref() else { return Response::close() };
         let all = named::knobs(Some(run), asked);
         let typed = named::typed(&all, &self.field.text()).filter(|(_, value)| !value.is_empty());
         let Some((name, value)) = typed.map(|(named, value)| (named.name.clone(), value)) else {
@@ -201,30 +201,30 @@ impl ModelBox {
                 self.field = named.field();
                 self.filter(look);
             }
-            return Reaction::default();
+            return Response::default();
         };
         match named::read(run, &name, &value) {
             Ok(value) => {
-                let mut said = format!("{name} = {} from the next request on", Knob::words(&value));
+                let mut said = format!("{name} = {} from the next request on", SamplingParam::words(&value));
                 if look.moment.head.asking(asked) || look.moment.head.awaiting().is_some() {
                     let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
                     said = format!("{said}; {key} asks this turn again with it");
                 }
                 let requests = vec![Request::Say(said), Request::Send(Command::Set { name, value })];
-                Reaction { requests, close: true }
+                Response { requests, close: true }
             }
             Err(why) => {
                 self.note = Some(why);
-                Reaction::default()
+                Response::default()
             }
         }
     }
 
     /// Who answers now, in the words of the command line.
-    fn now<'a>(&self, look: &'a Look<'_>) -> &'a str {
+    fn now<'a>(&self, look: &'a Context<'_>) -> &'a str {
         let run = look.moment.head.run.as_deref();
         match self.purpose {
-            Purpose::Model(Asked::Mentor) | Purpose::Sampling(Asked::Mentor) => {
+            Purpose::Model(ModelRole::Mentor) | Purpose::Sampling(ModelRole::Mentor) => {
                 run.map_or("", |r| r.mentor.as_str())
             }
             _ => run.map_or("", |r| r.actor.as_str()),
@@ -232,7 +232,7 @@ impl ModelBox {
     }
 
     /// The model of the role with its server and how it is sampled.
-    fn in_force(&self, look: &Look<'_>) -> String {
+    fn in_force(&self, look: &Context<'_>) -> String {
         let (now, run) = (self.now(look), look.moment.head.run.as_deref());
         let (Purpose::Model(asked) | Purpose::Sampling(asked)) = self.purpose else { return now.to_owned() };
         let Some(run) = run.filter(|_| now.starts_with("openai:")) else { return format!("Now: {now}") };
@@ -246,28 +246,28 @@ impl ModelBox {
         format!("Now: {now}{at}; {sampling}")
     }
 
-    fn accept(&mut self, look: &Look<'_>) -> Reaction {
+    fn accept(&mut self, look: &Context<'_>) -> Response {
         if let Purpose::Sampling(asked) = self.purpose {
             return self.sample(asked, look);
         }
-        let Some((what, _)) = self.fitting.get(self.chosen) else { return Reaction::default() };
+        let Some((what, _)) = self.fitting.get(self.chosen) else { return Response::default() };
         let asked = match self.purpose {
             Purpose::Recorded => {
                 let named = what == "cache" || what.starts_with("recorded:");
                 let source = if named { what.clone() } else { format!("recorded:{what}") };
-                return Reaction::done(Request::Send(Command::RetryFrom(source)));
+                return Response::done(Request::Send(Command::RetryFrom(source)));
             }
             Purpose::Model(asked) | Purpose::Sampling(asked) => asked,
         };
         if what == "human" {
-            return Reaction::done(Request::Send(Command::SetAutonomy(Autonomy::Human)));
+            return Response::done(Request::Send(Command::SetAutonomy(Autonomy::Human)));
         }
-        let Some(run) = look.moment.head.run.as_deref() else { return Reaction::close() };
+        let Some(run) = look.moment.head.run.as_deref() else { return Response::close() };
         let other = switched(run, asked, what);
-        let vain = unasked(&other).filter(|_| asked == Asked::Mentor);
+        let vain = unasked(&other).filter(|_| asked == ModelRole::Mentor);
         let mut requests = vec![Request::Send(Command::ChangeRun(Box::new(other)))];
         requests.extend(vain.map(Request::Say));
-        let rules = asked == Asked::Mentor && matches!(what.as_str(), "symbolic" | "none");
+        let rules = asked == ModelRole::Mentor && matches!(what.as_str(), "symbolic" | "none");
         if rules && look.moment.head.undecided(asked) {
             let key = look.keymap.label(Action::GiveUp).unwrap_or_default();
             let words = format!("{what} answers nothing that a model was asked; {key} goes on without");
@@ -279,7 +279,7 @@ impl ModelBox {
             let key = look.keymap.label(Action::Step).unwrap_or_default();
             requests.push(Request::Say(format!("{key} asks {what}")));
         }
-        Reaction { requests, close: true }
+        Response { requests, close: true }
     }
 
     fn choose(&mut self, by: isize) {
@@ -288,15 +288,15 @@ impl ModelBox {
 
     fn title(&self) -> &'static str {
         match self.purpose {
-            Purpose::Model(Asked::Actor) => "Who acts from now on?",
-            Purpose::Model(Asked::Mentor) => "Who reflects from now on?",
-            Purpose::Sampling(Asked::Actor) => "How is the actor sampled from now on?",
-            Purpose::Sampling(Asked::Mentor) => "How is the mentor sampled from now on?",
+            Purpose::Model(ModelRole::Actor) => "Who acts from now on?",
+            Purpose::Model(ModelRole::Mentor) => "Who reflects from now on?",
+            Purpose::Sampling(ModelRole::Actor) => "How is the actor sampled from now on?",
+            Purpose::Sampling(ModelRole::Mentor) => "How is the mentor sampled from now on?",
             Purpose::Recorded => "Whose recorded reply?",
         }
     }
 
-    fn told(&self, look: &Look<'_>) -> String {
+    fn told(&self, look: &Context<'_>) -> String {
         match (self.purpose, &self.sessions) {
             (Purpose::Recorded, None) => "The sessions are being listed; a name can be typed.".to_owned(),
             (Purpose::Recorded, Some(_)) => {
@@ -309,15 +309,19 @@ impl ModelBox {
             }
             (Purpose::Sampling(asked), _) => {
                 let run = look.moment.head.run.as_deref();
-                match run.map(|r| (r.heeds(asked, &KNOBS[0], &false.into()), r)) {
+                match run.map(|r| (r.heeds(asked, &SAMPLING_PARAMS[0], &false.into()), r)) {
                     Some((Err(why), _)) => format!("{}: {why}.", self.now(look)),
-                    _ => format!("{}: NAME VALUE, such as {} 0.7.", self.now(look), KNOBS[0].setting(asked)),
+                    _ => format!(
+                        "{}: NAME VALUE, such as {} 0.7.",
+                        self.now(look),
+                        SAMPLING_PARAMS[0].setting(asked)
+                    ),
                 }
             }
         }
     }
 
-    fn row(&self, row: usize, look: &Look<'_>) -> Line {
+    fn row(&self, row: usize, look: &Context<'_>) -> Line {
         let status = self.status();
         let Some(place) = row.checked_sub(usize::from(status.is_some())) else {
             let words = status.unwrap_or_default();
@@ -336,20 +340,20 @@ impl ModelBox {
 
 /// The sampling parameters as they are sent, with what was learnt of the server, and the names of what is left out because
 /// of it. `unsent` has the lines of [`State::unsent`].
-fn sampling_in_force(run: &RunSpec, asked: Asked, unsent: &[String]) -> String {
+fn sampling_in_force(run: &RunSpec, asked: ModelRole, unsent: &[String]) -> String {
     // Older sessions have "not sent".
     const LEFT_OUT: [&str; 3] = ["the server refused", "left out", "not sent"];
     let lines = || unsent.iter().filter_map(|line| line.split_once(": "));
     let name = |head: &str| head.split(' ').next().unwrap_or_default().to_owned();
     let refused = |why: &str| LEFT_OUT.iter().any(|words| why.starts_with(words));
     let mut words = Vec::new();
-    for knob in &KNOBS {
+    for knob in &SAMPLING_PARAMS {
         let of_knob = || lines().filter(|(head, _)| name(head) == knob.name).map(|(_, why)| why);
         let (Some(value), _) = run.sampled(asked, knob) else { continue };
         if of_knob().any(refused) {
             continue;
         }
-        let mut value = Knob::words(&value);
+        let mut value = SamplingParam::words(&value);
         let bound = of_knob().filter_map(|why| raised(why, &value)).max();
         if let Some(bound) = bound {
             value = bound.to_string();
@@ -399,16 +403,16 @@ impl Overlay for ModelBox {
         Mode::Pick
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::Accept | Action::Open => return self.accept(look),
             Action::NextField | Action::PreviousField => {
                 const ROUND: [Purpose; 4] = [
-                    Purpose::Model(Asked::Actor),
-                    Purpose::Model(Asked::Mentor),
-                    Purpose::Sampling(Asked::Actor),
-                    Purpose::Sampling(Asked::Mentor),
+                    Purpose::Model(ModelRole::Actor),
+                    Purpose::Model(ModelRole::Mentor),
+                    Purpose::Sampling(ModelRole::Actor),
+                    Purpose::Sampling(ModelRole::Mentor),
                 ];
                 if let Some(at) = ROUND.iter().position(|p| *p == self.purpose) {
                     let by = if action == Action::NextField { 1 } else { -1 };
@@ -424,24 +428,24 @@ impl Overlay for ModelBox {
             }
             other => self.choose(moved(other, self.scroll.page()).unwrap_or(0)),
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
         if self.field.key(key) {
             self.filter(look);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn paste(&mut self, text: &str, look: &Look<'_>) -> Reaction {
+    fn paste(&mut self, text: &str, look: &Context<'_>) -> Response {
         if self.field.paste(text) {
             self.filter(look);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn answer(&mut self, answer: Answer, look: &Look<'_>) -> Reaction {
+    fn answer(&mut self, answer: Answer, look: &Context<'_>) -> Response {
         let chosen = self.fitting.get(self.chosen).cloned();
         match answer {
             Answer::Sessions(sessions) => self.sessions = Some(sessions),
@@ -449,16 +453,16 @@ impl Overlay for ModelBox {
                 self.listed.retain(|(of, _)| *of != asked);
                 self.listed.push((asked, listed));
             }
-            _ => return Reaction::default(),
+            _ => return Response::default(),
         }
         self.filter(look);
         // The cursor stays on what it was on.
         let place = chosen.and_then(|(name, _)| self.fitting.iter().position(|(other, _)| *other == name));
         self.chosen = place.unwrap_or(0);
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         match self.scroll.pointed(event) {
             Some(Pointed::Row(row)) => {
                 if let Some(place) = row.checked_sub(usize::from(self.status().is_some())) {
@@ -468,14 +472,14 @@ impl Overlay for ModelBox {
             Some(Pointed::Wheel(by)) => self.choose(by),
             None => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn covers(&self, _: &Look<'_>, screen: Rect) -> u16 {
+    fn covers(&self, _: &Context<'_>, screen: Rect) -> u16 {
         Window::covers(rows(screen), screen)
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let window = Window {
             title: self.title(),
             place: Place::Below,

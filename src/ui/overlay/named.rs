@@ -5,11 +5,11 @@ use super::field::Field;
 use super::fuzzy::rank;
 use super::moved;
 use super::window::{Line, Pointed, Scroll, put_line};
-use crate::domain::{Asked, KNOBS, Knob, RunSpec, SettingOrigin, knob_of};
+use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, sampling_param};
 use crate::method::{SETTINGS, SettingSpec};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::look::Look;
 use crate::ui::overlay::stepped;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -55,12 +55,12 @@ impl Named {
 }
 
 /// How a role is sampled.
-pub(super) fn knobs(run: Option<&RunSpec>, asked: Asked) -> Vec<Named> {
-    let named = KNOBS.iter().map(|knob| {
+pub(super) fn knobs(run: Option<&RunSpec>, asked: ModelRole) -> Vec<Named> {
+    let named = SAMPLING_PARAMS.iter().map(|knob| {
         let (now, chosen) = run.map_or((None, false), |r| r.sampled(asked, knob));
         Named {
             name: knob.setting(asked),
-            now: now.as_ref().map_or_else(String::new, Knob::words),
+            now: now.as_ref().map_or_else(String::new, SamplingParam::words),
             whose: match run.and_then(|r| r.settings.0.get(&knob.setting(asked))).map(|s| s.origin) {
                 _ if !chosen => "",
                 Some(SettingOrigin::Flag) => "by a flag",
@@ -124,7 +124,7 @@ fn apart(line: &str) -> (&str, &str) {
 /// # Errors
 /// What is wrong with it, in words.
 pub(super) fn read(run: &RunSpec, name: &str, text: &str) -> Result<Value, String> {
-    if let Some((asked, knob)) = knob_of(name) {
+    if let Some((asked, knob)) = sampling_param(name) {
         let value = knob.read(text)?;
         return run.heeds(asked, knob, &value).map(|()| value);
     }
@@ -245,7 +245,7 @@ impl NamedLine {
     }
 
     /// The line, what is to be known of it, and the list.
-    pub(super) fn draw(&self, look: &Look<'_>, told: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
+    pub(super) fn draw(&self, look: &Context<'_>, told: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
         let row = |n: u16| Rect { y: area.y + n, height: u16::from(area.height > n), ..area };
         self.field.draw(true, row(0), canvas);
         for (place, line) in (1..).zip(told) {

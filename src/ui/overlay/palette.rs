@@ -3,10 +3,10 @@
 use super::field::Field;
 use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, put_line};
-use super::{Overlay, Reaction, moved, place, stepped};
+use super::{Overlay, Response, moved, place, stepped};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -55,15 +55,15 @@ impl Palette {
         }
     }
 
-    fn run(&self, look: &Look<'_>) -> Reaction {
+    fn run(&self, look: &Context<'_>) -> Response {
         if let Some((episode, step)) = self.step() {
-            return Reaction::done(place(look, episode, step).map_or_else(Request::Say, Request::Go));
+            return Response::done(place(look, episode, step).map_or_else(Request::Say, Request::Go));
         }
         // A number below none is no word either: in the names it would find what has the same digit.
         if let Ok(below) = self.field.text().trim_start_matches(':').trim().parse::<i64>() {
-            return Reaction::done(Request::Say(format!("there is no turn {below}")));
+            return Response::done(Request::Say(format!("there is no turn {below}")));
         }
-        self.fitting.get(self.chosen).map_or_else(Reaction::default, |a| Reaction::done(Request::Do(*a)))
+        self.fitting.get(self.chosen).map_or_else(Response::default, |a| Response::done(Request::Do(*a)))
     }
 
     fn choose(&mut self, by: isize) {
@@ -80,39 +80,39 @@ impl Overlay for Palette {
         Mode::Palette
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::Accept | Action::Open => return self.run(look),
             other => self.choose(moved(other, 10).unwrap_or(0)),
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
         if self.field.key(key) {
             self.filter();
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+    fn paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         if self.field.paste(text) {
             self.filter();
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         match self.scroll.pointed(event) {
             Some(Pointed::Row(row)) => self.chosen = row,
             Some(Pointed::Wheel(by)) => self.choose(by),
             None => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let window =
             Window { title: "Actions", place: Place::Middle, rows: 16, columns: 88, mode: Mode::Palette };
         let inside = window.draw(look, screen, canvas);

@@ -2,9 +2,9 @@
 
 use crate::domain::PromptRecord;
 use crate::engine::{Ask, State};
-use crate::prompt::{Desk, Templates};
+use crate::prompt::{PromptBuilder, Templates};
+use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::look::Look;
 use std::sync::Arc;
 
 /// A prompt that nobody was sent, and the state it can be rendered from.
@@ -23,7 +23,7 @@ pub(crate) const FROM_PLAN: &str = "No model is asked for a turn: each takes the
 ///
 /// # Errors
 /// Why there is nothing to be sent, in words.
-pub(crate) fn preview(look: &Look<'_>, templates: Option<&Arc<Templates>>) -> Result<Preview, String> {
+pub(crate) fn preview(look: &Context<'_>, templates: Option<&Arc<Templates>>) -> Result<Preview, String> {
     let state = &look.moment.head;
     if look.moment.past() {
         let key = look.keymap.label(Action::Live).unwrap_or_default();
@@ -44,8 +44,8 @@ pub(crate) fn preview(look: &Look<'_>, templates: Option<&Arc<Templates>>) -> Re
         Some(open) if open.answer.is_none() => (open.number, open.retry),
         _ => (episode.answered() + 1, 0),
     };
-    let ask = Ask { asked: crate::domain::Asked::Actor, question: None, step, retry };
-    let drafted = Desk::new(templates.clone()).draft(state, &ask);
+    let ask = Ask { asked: crate::domain::ModelRole::Actor, question: None, step, retry };
+    let drafted = PromptBuilder::new(templates.clone()).draft(state, &ask);
     let mut state = State::clone(state);
     for (hash, text) in drafted.texts {
         state.texts.insert_mut(hash, Arc::from(text));

@@ -6,13 +6,13 @@ mod which;
 
 use super::preview::{Preview, preview};
 use super::window::{Line, Place, Scroll, Window, paragraph, put_line};
-use super::{Answer, Overlay, Reaction, choice::around, scrolled};
+use super::{Answer, Overlay, Response, choice::around, scrolled};
 use crate::domain::Seq;
 use crate::engine::{Effect, State};
 use crate::prompt::{Templates, render};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -78,7 +78,7 @@ impl PromptView {
     }
 
     /// What would be sent, where that is to be shown; it is put together once for each event.
-    fn foretold(&self, look: &Look<'_>) -> Option<Foretold> {
+    fn foretold(&self, look: &Context<'_>) -> Option<Foretold> {
         let none = all(look.shown()).is_empty();
         // A turn of a plan has no prompt: the one that made the plan is shown, and says so.
         if look.method() == "planning" && !none {
@@ -100,7 +100,7 @@ impl PromptView {
     }
 
     /// Looks at what is to be shown; none, with a reason, where there is nothing.
-    fn with<T>(&self, look: &Look<'_>, then: impl FnOnce(&Arc<State>, Result<Shown<'_>, &str>) -> T) -> T {
+    fn with<T>(&self, look: &Context<'_>, then: impl FnOnce(&Arc<State>, Result<Shown<'_>, &str>) -> T) -> T {
         let foretold = self.foretold(look);
         let shown = &look.moment.shown;
         match foretold.as_deref() {
@@ -113,7 +113,7 @@ impl PromptView {
         }
     }
 
-    fn made(&self, look: &Look<'_>, columns: u16) -> Made {
+    fn made(&self, look: &Context<'_>, columns: u16) -> Made {
         self.with(look, |state, shown| {
             let plain = |lines: Vec<Line>| Made {
                 key: (String::new(), columns, self.difference),
@@ -147,7 +147,7 @@ impl PromptView {
         })
     }
 
-    fn title(&self, look: &Look<'_>) -> String {
+    fn title(&self, look: &Context<'_>) -> String {
         self.with(look, |state, shown| {
             let Ok((now, _, sent)) = shown else { return "Prompt".to_owned() };
             let words = match (sent, self.difference) {
@@ -179,7 +179,7 @@ impl PromptView {
     }
 
     /// The prompts there are, as a row; none where there is only one.
-    fn tabs(&self, look: &Look<'_>) -> Option<Line> {
+    fn tabs(&self, look: &Context<'_>) -> Option<Line> {
         let state = look.shown();
         let all = all(state);
         if all.len() < 2 || self.ahead {
@@ -201,7 +201,7 @@ impl PromptView {
         Some(line)
     }
 
-    fn turn(&mut self, look: &Look<'_>, by: isize) {
+    fn turn(&mut self, look: &Context<'_>, by: isize) {
         let state = look.shown();
         let all = all(state);
         if all.len() < 2 {
@@ -215,12 +215,12 @@ impl PromptView {
     }
 
     /// A draft waits in the present, or a failed call does, and its prompt is shown as a whole: its segments can be changed.
-    fn changeable(&self, look: &Look<'_>) -> bool {
+    fn changeable(&self, look: &Context<'_>) -> bool {
         self.waits(look).is_some() && !self.difference && !look.moment.past() && !look.reading()
     }
 
     /// How far the prompt that is shown has come, where it may go further.
-    fn waits(&self, look: &Look<'_>) -> Option<Sent> {
+    fn waits(&self, look: &Context<'_>) -> Option<Sent> {
         let sent = self.with(look, |_, shown| shown.ok().map(|(_, _, sent)| sent));
         sent.filter(|sent| matches!(sent, Sent::Drafted | Sent::Failed | Sent::BrokenOff))
     }
@@ -230,16 +230,16 @@ impl PromptView {
         made.starts.get(self.segment.min(made.starts.len().checked_sub(1)?)).copied()
     }
 
-    fn edit(&mut self, look: &Look<'_>) -> Reaction {
+    fn edit(&mut self, look: &Context<'_>) -> Response {
         if !self.changeable(look) {
             let key = look.keymap.label(Action::StepStage).unwrap_or_default();
             let words = format!(
                 "only a prompt that waits to be sent, or whose call failed, can be changed; {key} goes there by stages"
             );
-            return Reaction::want(Request::Say(words));
+            return Response::want(Request::Say(words));
         }
         let columns = self.made.borrow().as_ref().map_or(80, |m| m.key.1);
-        let Some((place, _)) = self.place(&self.made(look, columns)) else { return Reaction::default() };
+        let Some((place, _)) = self.place(&self.made(look, columns)) else { return Response::default() };
         self.editing = self.with(look, |state, shown| {
             let (now, ..) = shown.ok()?;
             SegmentBox::new(state, now, place)
@@ -247,7 +247,7 @@ impl PromptView {
         if let Some(kept) = self.unsaved.take_if(|kept| self.editing.as_ref().is_some_and(|e| e.same(kept))) {
             self.editing = Some(kept);
         }
-        Reaction::default()
+        Response::default()
     }
 }
 
@@ -260,84 +260,84 @@ impl Overlay for PromptView {
         if self.editing.is_some() { Mode::Editor } else { Mode::Prompt }
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         if let Some(editing) = &mut self.editing {
             let reaction = editing.act(action, look);
             if reaction.close {
                 let done = self.editing.take();
                 self.unsaved = done.filter(|_| action == Action::Close);
             }
-            return Reaction { close: false, ..reaction };
+            return Response { close: false, ..reaction };
         }
         match action {
             Action::Difference => {
                 self.difference = !self.difference;
                 self.scroll.to(0);
-                Reaction::default()
+                Response::default()
             }
             Action::NextField | Action::PreviousField => {
                 self.turn(look, if action == Action::NextField { 1 } else { -1 });
-                Reaction::default()
+                Response::default()
             }
             Action::Preview => {
                 self.ahead = !self.ahead;
                 self.scroll.to(0);
-                Reaction::default()
+                Response::default()
             }
             Action::EditPrompt => self.edit(look),
             Action::Down | Action::Up if self.changeable(look) => {
                 let made = self.made.borrow().clone();
-                let Some(made) = made else { return Reaction::default() };
+                let Some(made) = made else { return Response::default() };
                 let at = self.segment.min(made.starts.len().saturating_sub(1));
                 let to = at.saturating_add_signed(if action == Action::Down { 1 } else { -1 });
                 self.segment = to.min(made.starts.len().saturating_sub(1));
                 if let Some((_, row)) = self.place(&made) {
                     self.scroll.keep(row, made.lines.len());
                 }
-                Reaction::default()
+                Response::default()
             }
             Action::Copy => {
                 let text =
                     self.with(look, |state, shown| shown.ok().map(|(now, ..)| render(state, now).body()));
-                text.map_or_else(Reaction::default, |t| Reaction::want(Request::Copy(t)))
+                text.map_or_else(Response::default, |t| Response::want(Request::Copy(t)))
             }
-            Action::Open => Reaction::close(),
+            Action::Open => Response::close(),
             // What waits can be sent from where it is read.
             Action::StepStage if self.changeable(look) => {
                 let failed = matches!(self.waits(look), Some(Sent::Failed | Sent::BrokenOff));
-                Reaction::done(Request::Do(if failed { Action::AskAgain } else { Action::StepStage }))
+                Response::done(Request::Do(if failed { Action::AskAgain } else { Action::StepStage }))
             }
             _ => scrolled(&self.scroll, action),
         }
     }
 
-    fn key(&mut self, key: KeyEvent, _: &Look<'_>) -> Reaction {
+    fn key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
         if let Some(editing) = &mut self.editing {
             editing.key(key);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn paste(&mut self, text: &str, _: &Look<'_>) -> Reaction {
+    fn paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         if let Some(editing) = &mut self.editing {
             editing.paste(text);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn answer(&mut self, answer: Answer, _: &Look<'_>) -> Reaction {
+    fn answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
         if let (Some(editing), Answer::Edited(Some(text))) = (&mut self.editing, answer) {
             editing.replace(&text);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         self.scroll.wheel(event);
-        Reaction::default()
+        Response::default()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let title = self.title(look);
         let window =
             Window { title: &title, place: Place::Middle, rows: u16::MAX, columns: 112, mode: Mode::Prompt };

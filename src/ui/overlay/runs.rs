@@ -7,10 +7,10 @@ mod row;
 mod tests;
 
 use super::window::{Place, Pointed, Scroll, Window, put_line};
-use super::{Overlay, Reaction, moved, stepped};
+use super::{Overlay, Response, moved, stepped};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::model::Cursor;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
@@ -46,7 +46,7 @@ struct Made {
 
 impl Runs {
     /// Opened where the panes stand.
-    pub fn at(look: &Look<'_>) -> Self {
+    pub fn at(look: &Context<'_>) -> Self {
         let runs = Self::default();
         let number = look.episode().map_or(0, |e| e.number);
         let chosen = runs.list(look).rows.iter().position(|r| r.number(&look.moment.head) == Some(number));
@@ -56,7 +56,7 @@ impl Runs {
     }
 
     /// The rows in force: made anew when an episode ended or another order is wanted.
-    fn list(&self, look: &Look<'_>) -> Arc<List> {
+    fn list(&self, look: &Context<'_>) -> Arc<List> {
         let state = &look.moment.head;
         let mut made = self.made.borrow_mut();
         if let Some(m) = made.as_ref().filter(|m| m.of == state.past.len() && m.wanted == self.wanted) {
@@ -67,23 +67,23 @@ impl Runs {
         list
     }
 
-    fn walk(&mut self, look: &Look<'_>, by: isize) {
+    fn walk(&mut self, look: &Context<'_>, by: isize) {
         let all = self.rows(look);
         self.chosen = stepped(self.chosen, by, all);
         self.moved = true;
     }
 
     /// Rows in the list, the open episode's with them.
-    fn rows(&self, look: &Look<'_>) -> usize {
+    fn rows(&self, look: &Context<'_>) -> usize {
         self.list(look).rows.len() + usize::from(self.open_row(look))
     }
 
     /// The open episode has a row of its own at the end, unless only failed ones are listed.
-    fn open_row(&self, look: &Look<'_>) -> bool {
+    fn open_row(&self, look: &Context<'_>) -> bool {
         !self.wanted.failed && !self.wanted.grouped && look.moment.head.open_episode().is_some()
     }
 
-    fn change(&mut self, look: &Look<'_>, edit: impl FnOnce(&mut Wanted)) -> Reaction {
+    fn change(&mut self, look: &Context<'_>, edit: impl FnOnce(&mut Wanted)) -> Response {
         let state = &look.moment.head;
         let before = self.list(look).rows.get(self.chosen).and_then(|r| r.number(state));
         edit(&mut self.wanted);
@@ -91,41 +91,41 @@ impl Runs {
         let list = self.list(look);
         let place = before.and_then(|n| list.rows.iter().position(|r| r.number(state) == Some(n)));
         self.chosen = place.unwrap_or(0);
-        Reaction::default()
+        Response::default()
     }
 
     /// Plays the chosen episode again. A run that goes on is left for it: that is said before.
-    fn rerun(&mut self, look: &Look<'_>) -> Reaction {
+    fn rerun(&mut self, look: &Context<'_>) -> Response {
         let state = &look.moment.head;
         let number = match self.list(look).rows.get(self.chosen) {
             Some(row) => row.number(state),
             None => state.open_episode().map(|e| e.number),
         };
-        let Some(number) = number else { return Reaction::default() };
+        let Some(number) = number else { return Response::default() };
         if look.reading() || state.over || self.asked == Some(number) {
-            return Reaction::want(Request::Rerun(number));
+            return Response::want(Request::Rerun(number));
         }
         self.asked = Some(number);
         let key = look.keymap.label_in(Mode::Runs, Action::Rerun).unwrap_or_default();
-        Reaction::want(Request::Say(format!(
+        Response::want(Request::Say(format!(
             "{key} again leaves this run, which can be gone on with, and plays episode {number} as it began"
         )))
     }
 
     /// The moment an episode ended, or the present for the open one.
-    fn go(&self, look: &Look<'_>) -> Reaction {
+    fn go(&self, look: &Context<'_>) -> Response {
         let state = &look.moment.head;
         let list = self.list(look);
         match list.rows.get(self.chosen) {
             Some(Listed::Episode(place)) => {
-                let Some(past) = state.past.get(*place) else { return Reaction::close() };
+                let Some(past) = state.past.get(*place) else { return Response::close() };
                 let now = state.episode.as_ref().is_some_and(|e| e.number == past.number);
                 let to = if now { Cursor::Live } else { Cursor::At(crate::domain::Seq(past.span.1)) };
-                Reaction::done(Request::Go(to))
+                Response::done(Request::Go(to))
             }
-            Some(Listed::Group(..)) => Reaction::default(),
-            None if self.open_row(look) => Reaction::done(Request::Go(Cursor::Live)),
-            None => Reaction::close(),
+            Some(Listed::Group(..)) => Response::default(),
+            None if self.open_row(look) => Response::done(Request::Go(Cursor::Live)),
+            None => Response::close(),
         }
     }
 }
@@ -139,26 +139,26 @@ impl Overlay for Runs {
         Mode::Runs
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         let page = self.scroll.page();
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::OnlyFailed => return self.change(look, |w| w.failed = !w.failed),
             Action::SortRows => return self.change(look, |w| w.sort = w.sort.next()),
             Action::GroupCauses => return self.change(look, |w| w.grouped = !w.grouped),
             Action::Open | Action::Accept => return self.go(look),
             Action::Rerun => return self.rerun(look),
-            Action::Help => return Reaction::want(Request::Do(action)),
+            Action::Help => return Response::want(Request::Do(action)),
             other => {
                 if let Some(by) = moved(other, page) {
                     self.walk(look, by);
                 }
             }
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
         match self.scroll.pointed(event) {
             Some(Pointed::Row(row)) if row == self.chosen && self.moved => return self.go(look),
             Some(Pointed::Row(row)) => {
@@ -168,10 +168,10 @@ impl Overlay for Runs {
             Some(Pointed::Wheel(by)) => self.walk(look, by * 3),
             None => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let (state, list) = (&look.moment.head, self.list(look));
         let all = self.rows(look);
         let rows = u16::try_from(all).unwrap_or(u16::MAX).max(1).saturating_add(ABOVE);

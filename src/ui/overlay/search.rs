@@ -3,11 +3,11 @@
 use super::choice::around;
 use super::field::Field;
 use super::window::{Line, Place, Pointed, Scroll, Window};
-use super::{Answer, Overlay, Reaction, after};
+use super::{Answer, Overlay, Response, after};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::find::{self, Hit, Part, Progress};
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::model::Cursor;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
@@ -42,9 +42,9 @@ impl Search {
         }
     }
 
-    fn look_up(&mut self, look: &Look<'_>) -> Reaction {
+    fn look_up(&mut self, look: &Context<'_>) -> Response {
         let words = self.field.text();
-        let Some(episode) = look.episode() else { return Reaction::default() };
+        let Some(episode) = look.episode() else { return Response::default() };
         self.found = find::in_episode(episode, &words, find::MOST);
         self.choose_near(look);
         let mut reaction = self.go(look);
@@ -56,13 +56,13 @@ impl Search {
     }
 
     /// The nearest place at or after the chosen step is the one to begin with.
-    fn choose_near(&mut self, look: &Look<'_>) {
+    fn choose_near(&mut self, look: &Context<'_>) {
         let now = (look.episode().map_or(0, |e| e.number), look.moment.chosen());
         self.chosen = self.found.iter().position(|m| (m.episode, m.step) >= now).unwrap_or(0);
     }
 
     /// Takes in what was found elsewhere; the chosen place stays chosen.
-    fn learn(&mut self, mut hits: Vec<Hit>, look: &Look<'_>) {
+    fn learn(&mut self, mut hits: Vec<Hit>, look: &Context<'_>) {
         let first = self.found.is_empty();
         let chosen = self.found.get(self.chosen).map(|m| (m.episode, m.step));
         hits.truncate(find::MOST.saturating_sub(self.found.len()));
@@ -75,22 +75,22 @@ impl Search {
         }
     }
 
-    fn go(&self, look: &Look<'_>) -> Reaction {
+    fn go(&self, look: &Context<'_>) -> Response {
         let there = self.found.get(self.chosen).and_then(|m| after(look, m.episode, m.step));
         // Where nothing is found, it is as before the first letter.
-        Reaction::want(Request::Go(there.unwrap_or(self.from)))
+        Response::want(Request::Go(there.unwrap_or(self.from)))
     }
 
     /// It goes away, and nothing is looked for any more.
-    fn close(&self, first: Option<Request>) -> Reaction {
+    fn close(&self, first: Option<Request>) -> Response {
         let stop = self.going_on.then(|| Request::Find { words: String::new(), shown: 0 });
-        Reaction { requests: first.into_iter().chain(stop).collect(), close: true }
+        Response { requests: first.into_iter().chain(stop).collect(), close: true }
     }
 
-    fn walk(&mut self, look: &Look<'_>, by: isize) -> Reaction {
+    fn walk(&mut self, look: &Context<'_>, by: isize) -> Response {
         let all = self.found.len();
         if all == 0 {
-            return Reaction::default();
+            return Response::default();
         }
         self.chosen = around(self.chosen, by, all);
         self.go(look)
@@ -135,7 +135,7 @@ impl Overlay for Search {
         if self.typing { Mode::SearchInput } else { Mode::Search }
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         match action {
             // What was typed is taken back; what was walked to is kept.
             Action::Close if self.typing => self.close(Some(Request::Go(self.from))),
@@ -146,45 +146,45 @@ impl Overlay for Search {
             Action::Close | Action::Open | Action::Accept => self.close(None),
             Action::Search => {
                 self.typing = true;
-                Reaction::default()
+                Response::default()
             }
             Action::NextMatch | Action::Down => self.walk(look, 1),
             Action::PreviousMatch | Action::Up => self.walk(look, -1),
-            _ => Reaction::default(),
+            _ => Response::default(),
         }
     }
 
-    fn key(&mut self, key: KeyEvent, look: &Look<'_>) -> Reaction {
-        if self.typing && self.field.key(key) { self.look_up(look) } else { Reaction::default() }
+    fn key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
+        if self.typing && self.field.key(key) { self.look_up(look) } else { Response::default() }
     }
 
-    fn paste(&mut self, text: &str, look: &Look<'_>) -> Reaction {
-        if self.typing && self.field.paste(text) { self.look_up(look) } else { Reaction::default() }
+    fn paste(&mut self, text: &str, look: &Context<'_>) -> Response {
+        if self.typing && self.field.paste(text) { self.look_up(look) } else { Response::default() }
     }
 
-    fn answer(&mut self, answer: Answer, look: &Look<'_>) -> Reaction {
+    fn answer(&mut self, answer: Answer, look: &Context<'_>) -> Response {
         if let Answer::Found { words, hits, progress } = answer
             && words == self.field.text()
         {
             self.going_on = progress == Progress::GoesOn;
             self.learn(hits, look);
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, look: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
         match self.scroll.pointed(event) {
             Some(Pointed::Row(row)) => self.walk(look, row.cast_signed() - self.chosen.cast_signed()),
             Some(Pointed::Wheel(by)) => self.walk(look, by),
-            None => Reaction::default(),
+            None => Response::default(),
         }
     }
 
-    fn covers(&self, _: &Look<'_>, screen: Rect) -> u16 {
+    fn covers(&self, _: &Context<'_>, screen: Rect) -> u16 {
         Window::covers(rows(screen), screen)
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let more = if self.going_on { ", looking through the other episodes" } else { "" };
         let title = match (self.found.len(), self.field.text().is_empty()) {
             (_, true) => "Search".to_owned(),

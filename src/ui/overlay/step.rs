@@ -1,16 +1,16 @@
 //! One step as a whole: the texts that the panes shorten.
 
-use super::made::Made;
+use super::row_cache::RowCache;
 use super::window::{Line, Page, Scroll, paragraph};
-use super::{Draft, Overlay, Reaction, scrolled};
+use super::{Draft, Overlay, Response, scrolled};
 use crate::domain::{
     FailureKind, Kind, LessonStatus, LessonText, NoteKind, PromptRecord, Reflection, Seq, Step, Usage, price,
 };
 use crate::engine::{Effect, Event};
 use crate::report::source_words;
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::update::advice_kind;
@@ -22,7 +22,7 @@ use std::cell::Cell;
 pub struct StepView {
     number: u32,
     scroll: Scroll,
-    made: Made,
+    made: RowCache,
     /// The step whose texts that were not kept are offered; none: nothing is left to take.
     offers: Cell<Option<u32>>,
     /// The place of the text that is offered next.
@@ -31,19 +31,19 @@ pub struct StepView {
 
 impl StepView {
     /// Of this step of the listed episode.
-    pub fn new(number: u32, look: &Look<'_>) -> Self {
+    pub fn new(number: u32, look: &Context<'_>) -> Self {
         let offers = Cell::new(offering_step(number, look));
-        Self { number, scroll: Scroll::default(), made: Made::default(), offers, next: 0 }
+        Self { number, scroll: Scroll::default(), made: RowCache::default(), offers, next: 0 }
     }
 
     /// Offers the next of the texts that were not kept, as the lesson it would have been.
-    fn accept(&mut self, look: &Look<'_>) -> Reaction {
+    fn accept(&mut self, look: &Context<'_>) -> Response {
         let step = self.offers.get().and_then(|number| look.step(number));
         let all: Vec<_> = step.into_iter().flat_map(|step| dropped(step, look)).collect();
         // One that is a lesson by now is offered no more.
         let mut places = (0..all.len()).map(|n| (self.next + n) % all.len());
         let Some(at) = places.find(|n| taken(all[*n].1, look).is_none()) else {
-            return Reaction::want(Request::Say("every text is a lesson already".to_owned()));
+            return Response::want(Request::Say("every text is a lesson already".to_owned()));
         };
         self.next = at + 1;
         let (reflection, text) = all[at];
@@ -53,10 +53,10 @@ impl StepView {
         draft.text.clone_from(&text.text);
         draft.solution = text.solution.clone().unwrap_or_default();
         let evidence = format!("the mentor's words at step {}, accepted by you", reflection.step);
-        Reaction::want(Request::Accept { draft, evidence })
+        Response::want(Request::Accept { draft, evidence })
     }
 
-    fn lines(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
+    fn lines(&self, look: &Context<'_>, columns: u16) -> Vec<Line> {
         let Some(episode) = look.episode() else { return Vec::new() };
         let Some(step) = look.step(self.number) else {
             let text = episode.reset.as_ref().map_or("", |r| r.raw.as_str());
@@ -80,7 +80,7 @@ impl StepView {
 
 /// The step whose texts the details of a step offer: its own, else, for a step without an answer yet, those of the latest
 /// step that has some left.
-fn offering_step(number: u32, look: &Look<'_>) -> Option<u32> {
+fn offering_step(number: u32, look: &Context<'_>) -> Option<u32> {
     /// Steps that are looked back at most.
     const BACK: usize = 50;
     let own = look.step(number)?;
@@ -95,12 +95,12 @@ fn offering_step(number: u32, look: &Look<'_>) -> Option<u32> {
 }
 
 /// How many texts of a step's reflections were not kept and are no lesson yet.
-pub(crate) fn open_texts(step: &Step, look: &Look<'_>) -> usize {
+pub(crate) fn open_texts(step: &Step, look: &Context<'_>) -> usize {
     dropped(step, look).filter(|(_, text)| taken(text, look).is_none()).count()
 }
 
 /// The number of the lesson that a text has become.
-fn taken(text: &LessonText, look: &Look<'_>) -> Option<u32> {
+fn taken(text: &LessonText, look: &Context<'_>) -> Option<u32> {
     let mut lessons = look.moment.head.pool.all().filter(|lesson| lesson.status != LessonStatus::Retired);
     let lesson = lessons.find(|lesson| lesson.versions.iter().any(|version| version.text == *text))?;
     Some(lesson.number)
@@ -109,7 +109,7 @@ fn taken(text: &LessonText, look: &Look<'_>) -> Option<u32> {
 /// The texts of a step's reflections that were not kept, in order.
 fn dropped<'a>(
     step: &'a Step,
-    look: &'a Look<'_>,
+    look: &'a Context<'_>,
 ) -> impl Iterator<Item = (&'a Reflection, &'a LessonText)> + use<'a> {
     let all = &look.state_of(step.number).reflections;
     let of_step = step.reflections.iter().filter_map(|index| all.get(*index as usize));
@@ -119,7 +119,7 @@ fn dropped<'a>(
 /// What stands below words that the agent did not write.
 const BY_PERSON: &str = "edited by a person";
 
-fn step_lines(step: &Step, look: &Look<'_>, columns: u16) -> Vec<Line> {
+fn step_lines(step: &Step, look: &Context<'_>, columns: u16) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut say = |name: &str, role: Role, text: &str| {
         lines.extend(paragraph((Role::Dim, &label(name)), role, text, columns));
@@ -233,7 +233,7 @@ fn label(word: &str) -> String {
 }
 
 /// The failed calls that wait at a turn, with what had come of their answers.
-fn failures(number: u32, look: &Look<'_>, columns: u16) -> Vec<Line> {
+fn failures(number: u32, look: &Context<'_>, columns: u16) -> Vec<Line> {
     let state = look.shown();
     let here = |prompt: &PromptRecord| {
         prompt.step == number && state.open_episode().is_some_and(|open| open.number == prompt.episode)
@@ -275,12 +275,12 @@ fn cost(usage: &Usage) -> String {
 const MOST: u64 = 1000;
 
 /// The actor's replies in a step, in order.
-fn replies(step: &Step, look: &Look<'_>) -> Vec<String> {
+fn replies(step: &Step, look: &Context<'_>) -> Vec<String> {
     told(step, look).into_iter().map(|(reply, _)| reply).collect()
 }
 
 /// The replies that could not be used, each with the reason.
-fn unusable(step: &Step, look: &Look<'_>) -> Vec<(String, String)> {
+fn unusable(step: &Step, look: &Context<'_>) -> Vec<(String, String)> {
     if step.unusable == 0 {
         return Vec::new();
     }
@@ -288,7 +288,7 @@ fn unusable(step: &Step, look: &Look<'_>) -> Vec<(String, String)> {
 }
 
 /// The actor's replies as the journal has them, with why each was asked for again.
-fn told(step: &Step, look: &Look<'_>) -> Vec<(String, Option<String>)> {
+fn told(step: &Step, look: &Context<'_>) -> Vec<(String, Option<String>)> {
     let timeline = look.store.timeline();
     let mut actors = Vec::new();
     let mut replies: Vec<(String, Option<String>)> = Vec::new();
@@ -324,20 +324,20 @@ impl Overlay for StepView {
         if self.offers.get().is_some() { Mode::Step } else { Mode::Overlay }
     }
 
-    fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         match action {
-            Action::Open => Reaction::close(),
+            Action::Open => Response::close(),
             Action::AcceptLesson => self.accept(look),
             _ => scrolled(&self.scroll, action),
         }
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         self.scroll.wheel(event);
-        Reaction::default()
+        Response::default()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         self.offers.set(offering_step(self.number, look));
         let title =
             if self.number == 0 { "The beginning".to_owned() } else { format!("Turn {}", self.number) };

@@ -1,12 +1,12 @@
 //! A summary of the mentor that waits: what would go and what would come, each line to be accepted or refused.
 
 use super::window::{Line, Page, Pointed, Scroll, paragraph};
-use super::{Overlay, Reaction, moved, stepped};
+use super::{Overlay, Response, moved, stepped};
 use crate::domain::{ChangeLine, LessonText, PoolChange, Seq};
 use crate::engine::Command;
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
@@ -35,7 +35,7 @@ impl Summary {
         }
     }
 
-    fn change<'a>(&self, look: &'a Look<'_>) -> Option<&'a PoolChange> {
+    fn change<'a>(&self, look: &'a Context<'_>) -> Option<&'a PoolChange> {
         look.moment.head.changes.first().filter(|c| c.seq == self.of)
     }
 
@@ -43,13 +43,13 @@ impl Summary {
         self.chosen = stepped(self.chosen, by, self.refused.len());
     }
 
-    fn settle(&self) -> Reaction {
+    fn settle(&self) -> Response {
         let refused =
             self.refused.iter().enumerate().filter(|(_, no)| **no).map(|(place, _)| place).collect();
-        Reaction::done(Request::Send(Command::SettlePool { refused }))
+        Response::done(Request::Send(Command::SettlePool { refused }))
     }
 
-    fn lines(&self, change: &PoolChange, look: &Look<'_>, columns: u16) -> Vec<Line> {
+    fn lines(&self, change: &PoolChange, look: &Context<'_>, columns: u16) -> Vec<Line> {
         let go = change.lines.iter().filter(|l| matches!(l, ChangeLine::Retire { .. })).count();
         let words = format!(
             "The mentor would put {} for {}. A line that is refused changes nothing: the old lesson stays, the new one does \
@@ -87,7 +87,7 @@ impl Summary {
     }
 }
 
-fn said(text: &LessonText, look: &Look<'_>) -> String {
+fn said(text: &LessonText, look: &Context<'_>) -> String {
     let solution = text.solution.as_ref().map(|s| format!(" {} {s}", look.glyphs.instead));
     format!("{}{}", text.text, solution.unwrap_or_default())
 }
@@ -105,9 +105,9 @@ impl Overlay for Summary {
         Mode::Summary
     }
 
-    fn act(&mut self, action: Action, _: &Look<'_>) -> Reaction {
+    fn act(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::Open | Action::Accept => return self.settle(),
             Action::RejectOrToggle => {
                 if let Some(no) = self.refused.get_mut(self.chosen) {
@@ -120,10 +120,10 @@ impl Overlay for Summary {
             }
             other => self.walk(moved(other, self.scroll.page()).unwrap_or(0)),
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Look<'_>) -> Reaction {
+    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         match self.scroll.pointed(event) {
             Some(Pointed::Row(row)) => {
                 let place = self.starts.borrow().iter().rposition(|start| *start <= row);
@@ -132,14 +132,14 @@ impl Overlay for Summary {
             Some(Pointed::Wheel(by)) => self.walk(by),
             None => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
-    fn stale(&self, look: &Look<'_>) -> bool {
+    fn stale(&self, look: &Context<'_>) -> bool {
         self.change(look).is_none()
     }
 
-    fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let Some(change) = self.change(look) else { return };
         let title = format!("The mentor's {}", change.question.name());
         let page = Page { title: &title, columns: 100, mode: Mode::Summary, scroll: &self.scroll };

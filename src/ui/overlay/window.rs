@@ -2,8 +2,8 @@
 
 use crate::text::width;
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Hint, Mode};
-use crate::ui::look::Look;
 use crate::ui::theme::Role;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
@@ -42,7 +42,7 @@ impl Window<'_> {
     }
 
     /// Empties the place, draws the frame and returns what is inside. Any screen gives a place, possibly an empty one.
-    pub(crate) fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) -> Rect {
+    pub(crate) fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) -> Rect {
         // The first row tells goal and mode and stays to be seen where there is room.
         let room = Rect { y: screen.y + 1, height: screen.height.saturating_sub(2), ..screen };
         let room = if screen.height >= 5 { room } else { screen };
@@ -65,7 +65,7 @@ impl Window<'_> {
         Rect { x: area.x + 2, y: area.y + 1, width: width - 4, height: height - 2 }
     }
 
-    fn frame(&self, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    fn frame(&self, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
         let style = canvas.style(Role::FrameOverlay);
         let joints = canvas.glyphs.joints;
         let (right, bottom) = (area.right() - 1, area.bottom() - 1);
@@ -92,7 +92,7 @@ impl Window<'_> {
 
     /// The way out stands at the right, whatever the width; the rest as far as it fits, and what does not fit in the
     /// footer's row, where nothing else is said there.
-    fn keys(&self, look: &Look<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
+    fn keys(&self, look: &Context<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
         let hints = look.keymap.hints(self.mode);
         let wide = |h: &Hint<'_>| (width(&h.key) + width(h.word) + 4) as u16;
         let (closing, others): (Vec<_>, Vec<_>) = hints.into_iter().partition(|h| h.action == Action::Close);
@@ -164,7 +164,7 @@ impl Page<'_> {
     /// As [`Page::draw`], for rows of which one is chosen: the row that is to be seen comes with them.
     pub(crate) fn draw_at(
         &self,
-        look: &Look<'_>,
+        look: &Context<'_>,
         screen: Rect,
         canvas: &mut Canvas<'_>,
         rows: impl Fn(u16) -> (Vec<Line>, usize),
@@ -183,7 +183,7 @@ impl Page<'_> {
     /// Draws the rows, made for the columns there are, in a window as high as they are.
     pub(crate) fn draw<Rows: AsRef<[Line]>>(
         &self,
-        look: &Look<'_>,
+        look: &Context<'_>,
         screen: Rect,
         canvas: &mut Canvas<'_>,
         rows: impl Fn(u16) -> Rows,

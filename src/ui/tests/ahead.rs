@@ -3,7 +3,7 @@
 use super::{Stage, screen};
 use crate::domain::{By, EndReason, Kind, LessonOrigin, LessonText};
 use crate::prompt::Templates;
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::fixture::{Fixture, sample_session};
 use std::sync::Arc;
 
 fn stage(fixture: Fixture, size: (u16, u16)) -> Stage {
@@ -22,7 +22,7 @@ fn told(stage: &mut Stage, keys: &[&str]) -> String {
 /// What an edit of the lessons does to the prompt could only be seen after the prompt had been sent.
 #[test]
 fn the_prompt_that_was_not_drafted_yet_can_be_seen() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     let lesson = LessonText::error("Took the stove for an oven.", "Only a microwave heats food.");
     fixture.lesson(Kind::Error, lesson, LessonOrigin::Person);
     let before = fixture.state().clone();
@@ -46,7 +46,7 @@ fn the_prompt_that_was_not_drafted_yet_can_be_seen() {
 
 #[test]
 fn a_preview_is_of_the_next_turn_once_this_one_is_done() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.take("go to microwave 1", By::Actor, "The microwave 1 is closed.", 0.5, serde_json::Value::Null);
     let mut stage = stage(fixture, (120, 60));
     let ahead = told(&mut stage, &["p", "v"]);
@@ -72,18 +72,20 @@ fn before_the_first_prompt_the_one_that_would_be_is_shown() {
 #[test]
 fn where_nothing_would_be_sent_the_preview_says_why() {
     let words = |fixture: Fixture, keys: &[&str]| told(&mut stage(fixture, (120, 36)), keys);
-    assert!(words(kitchen(), &["Left", "p", "v"]).contains("A preview is of the present; End goes there."));
-    let mut ended = kitchen();
+    assert!(
+        words(sample_session(), &["Left", "p", "v"]).contains("A preview is of the present; End goes there.")
+    );
+    let mut ended = sample_session();
     ended.end(false, EndReason::StepLimit);
     assert!(words(ended, &["p", "v"]).contains("No episode is under way, so no prompt would be sent."));
-    let mut other = Stage::new(kitchen(), 120, 36);
+    let mut other = Stage::new(sample_session(), 120, 36);
     assert!(told(&mut other, &["p", "v"]).contains("templates are not the ones in force here"));
 }
 
 #[test]
 fn pictures_of_the_preview() {
     for (w, h) in super::SIZES {
-        let shown = told(&mut stage(kitchen(), (w, h)), &["p", "v"]);
+        let shown = told(&mut stage(sample_session(), (w, h)), &["p", "v"]);
         insta::assert_snapshot!(format!("preview_{w}x{h}"), shown);
     }
 }

@@ -5,7 +5,7 @@ use super::overlays::{admissible, lost, typed};
 use super::{Stage, screen};
 use crate::domain::{By, Stop};
 use crate::engine::{Cause, Command, Event};
-use crate::ui::fixture::{Fixture, kitchen, summary};
+use crate::ui::fixture::{Fixture, sample_session, summary};
 use crate::ui::model::{Focus, Model};
 use crate::ui::msg::{Msg, Request};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -51,7 +51,7 @@ fn fork(stage: &mut Stage, row: &str) {
 }
 
 fn broken() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     let stop = Stop { condition: "nothing 3".to_owned(), warn: false, once: false };
     f.write(Cause::Person, Event::BreakpointSet { breakpoint: 1, stop });
     f
@@ -67,7 +67,7 @@ fn drafted() -> Fixture {
 }
 
 fn differs() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     let (recorded, now) = ("A mug 2.".to_owned(), "Nothing.".to_owned());
     f.write(Cause::World, Event::Diverged { episode: 1, step: 9, recorded, now });
     f
@@ -80,12 +80,12 @@ fn over() -> Fixture {
 }
 
 const CASES: &[Case] = &[
-    case("help", kitchen, |s| keys(s, &["?"]), &[]),
-    case("palette", kitchen, |s| keys(s, &[":"]), &["Enter"]),
-    case("search", kitchen, |s| keys(s, &["/"]), &[]),
+    case("help", sample_session, |s| keys(s, &["?"]), &[]),
+    case("palette", sample_session, |s| keys(s, &[":"]), &["Enter"]),
+    case("search", sample_session, |s| keys(s, &["/"]), &[]),
     case(
         "search, walked",
-        kitchen,
+        sample_session,
         |s| {
             s.press("/");
             typed(s, "apple");
@@ -95,7 +95,7 @@ const CASES: &[Case] = &[
     ),
     case(
         "override",
-        kitchen,
+        sample_session,
         |s| {
             s.press("o");
             s.tell(Msg::Answer(admissible()));
@@ -104,7 +104,7 @@ const CASES: &[Case] = &[
     ),
     case(
         "override, asked how",
-        kitchen,
+        sample_session,
         |s| {
             s.press("o");
             typed(s, "look");
@@ -112,32 +112,32 @@ const CASES: &[Case] = &[
         },
         &["Enter"],
     ),
-    case("reject", kitchen, |s| keys(s, &["x"]), &["Enter"]),
-    case("remark", kitchen, |s| keys(s, &["N"]), &["Enter"]),
-    case("lesson", kitchen, |s| keys(s, &["a"]), &["Enter"]),
+    case("reject", sample_session, |s| keys(s, &["x"]), &["Enter"]),
+    case("remark", sample_session, |s| keys(s, &["N"]), &["Enter"]),
+    case("lesson", sample_session, |s| keys(s, &["a"]), &["Enter"]),
     case(
         "details",
-        kitchen,
+        sample_session,
         |s| {
             s.model.focus = Focus::Lanes;
             s.press("Enter");
         },
         &["x", "P", "S", "d"],
     ),
-    case("step", kitchen, |s| keys(s, &["Left", "i"]), &[]),
-    case("prompt", kitchen, |s| keys(s, &["p"]), &[]),
+    case("step", sample_session, |s| keys(s, &["Left", "i"]), &[]),
+    case("prompt", sample_session, |s| keys(s, &["p"]), &[]),
     case("prompt, drafted", drafted, |s| keys(s, &["p"]), &["s"]),
     case("prompt, changed", drafted, |s| keys(s, &["p", "e"]), &["Enter"]),
     case("summary", summary, |s| keys(s, &["M"]), &["Enter"]),
-    case("runs", kitchen, |s| keys(s, &["T"]), &["r"]),
+    case("runs", sample_session, |s| keys(s, &["T"]), &["r"]),
     case("breaks", broken, |s| keys(s, &["b", "Up"]), &["x", "d", "o", "w"]),
     case("breaks, typed", broken, |s| keys(s, &["b"]), &["Enter"]),
-    case("compare with", kitchen, |s| keys(s, &["D"]), &[]),
-    case("branches", kitchen, |s| keys(s, &["B"]), &["Enter", "u", "a"]),
-    case("branches, named", kitchen, |s| keys(s, &["B", "r"]), &["Enter"]),
+    case("compare with", sample_session, |s| keys(s, &["D"]), &[]),
+    case("branches", sample_session, |s| keys(s, &["B"]), &["Enter", "u", "a"]),
+    case("branches, named", sample_session, |s| keys(s, &["B", "r"]), &["Enter"]),
     case(
         "marks",
-        kitchen,
+        sample_session,
         |s| {
             s.press(":");
             typed(s, "marks");
@@ -145,15 +145,15 @@ const CASES: &[Case] = &[
         },
         &[],
     ),
-    case("fork", kitchen, |s| keys(s, &["Left", "Left", "F"]), &["Enter"]),
-    case("fork, sampling", kitchen, |s| fork(s, "other actor sampling"), &["Enter"]),
-    case("fork, setting", kitchen, |s| fork(s, "another setting"), &["Enter"]),
-    case("fork, method", kitchen, |s| fork(s, "another method"), &["Enter"]),
-    case("fork, model", kitchen, |s| fork(s, "another model acts"), &["Enter"]),
-    case("fork, action", kitchen, |s| fork(s, "another action"), &["Enter"]),
-    case("fork, observation", kitchen, |s| fork(s, "another observation"), &["Enter"]),
-    case("model", kitchen, |s| keys(s, &["O"]), &["Enter"]),
-    case("model, sampling", kitchen, |s| keys(s, &["O", "Tab", "Tab"]), &["Enter"]),
+    case("fork", sample_session, |s| keys(s, &["Left", "Left", "F"]), &["Enter"]),
+    case("fork, sampling", sample_session, |s| fork(s, "other actor sampling"), &["Enter"]),
+    case("fork, setting", sample_session, |s| fork(s, "another setting"), &["Enter"]),
+    case("fork, method", sample_session, |s| fork(s, "another method"), &["Enter"]),
+    case("fork, model", sample_session, |s| fork(s, "another model acts"), &["Enter"]),
+    case("fork, action", sample_session, |s| fork(s, "another action"), &["Enter"]),
+    case("fork, observation", sample_session, |s| fork(s, "another observation"), &["Enter"]),
+    case("model", sample_session, |s| keys(s, &["O"]), &["Enter"]),
+    case("model, sampling", sample_session, |s| keys(s, &["O", "Tab", "Tab"]), &["Enter"]),
     case("end", over, |s| drop(s.tell(Msg::News)), &["r"]),
     case("differs", differs, |s| drop(s.tell(Msg::News)), &["Enter"]),
 ];
@@ -261,7 +261,7 @@ fn no_key_over_the_panes_orders_anything_but_what_lies_there_is_for() {
 #[test]
 fn sampling_is_typed_into_its_list_in_the_words_of_set() {
     let model = || {
-        let mut f = kitchen();
+        let mut f = sample_session();
         let mut spec = f.state.run.as_deref().cloned().unwrap();
         "openai:small".clone_into(&mut spec.actor);
         f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
@@ -329,7 +329,7 @@ fn a_key_meant_for_what_has_just_gone_orders_nothing() {
 /// At 60x16 the dialog ended without a word, and the title of the group was gone once it was scrolled.
 #[test]
 fn the_fork_dialog_marks_rows_beyond_and_keeps_the_title_of_the_group() {
-    let mut stage = Stage::new(kitchen(), 60, 16);
+    let mut stage = Stage::new(sample_session(), 60, 16);
     keys(&mut stage, &["Left", "Left", "F", "Home"]);
     let first = screen(&stage.draw());
     assert!(first.lines().any(|l| l.ends_with('↓')) && !first.lines().any(|l| l.ends_with('↑')), "{first}");
@@ -369,7 +369,7 @@ fn every_list_that_does_not_fit_marks_its_rows_beyond() {
         }),
     ];
     for (name, open) in cases {
-        let mut stage = Stage::new(kitchen(), 60, 16);
+        let mut stage = Stage::new(sample_session(), 60, 16);
         open(&mut stage);
         stage.draw();
         let shown = screen(&stage.draw());

@@ -2,10 +2,10 @@
 
 use super::Stage;
 use super::overlays::{admissible, lost, typed};
-use crate::domain::{By, Fate, Kind, LessonOrigin, LessonStatus, LessonText, Scope, ShownAs};
+use crate::domain::{By, Kind, LessonOrigin, LessonStatus, LessonText, Scope, ShownAs, ThoughtDisposition};
 use crate::driver::{Halt, Health};
-use crate::engine::{Cause, Command, Event, LessonWish};
-use crate::ui::fixture::kitchen;
+use crate::engine::{Cause, Command, Event, LessonCommand};
+use crate::ui::fixture::sample_session;
 use crate::ui::model::Focus;
 use crate::ui::msg::{Msg, Request};
 use crate::ui::overlay::{Answer, Draft, SHOWN_AS, THOUGHT};
@@ -17,7 +17,7 @@ fn set(name: &str, word: &str) -> Request {
 
 #[test]
 fn the_two_questions_are_asked_once() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.propose(Some("The stove is hot."), Some("go to stoveburner 1"));
     let mut stage = Stage::new(fixture, 80, 24);
     stage.press("o");
@@ -34,7 +34,7 @@ fn the_two_questions_are_asked_once() {
     let wanted = vec![
         set(SHOWN_AS, "human_edit"),
         set(THOUGHT, "dropped"),
-        overridden(ShownAs::HumanEdit, Fate::Dropped),
+        overridden(ShownAs::HumanEdit, ThoughtDisposition::Dropped),
     ];
     assert_eq!(wants, wanted);
     for (name, value) in [(SHOWN_AS, "human_edit"), (THOUGHT, "dropped")] {
@@ -43,12 +43,12 @@ fn the_two_questions_are_asked_once() {
     }
     stage.press("o");
     typed(&mut stage, "go to microwave 1");
-    assert_eq!(stage.press("Enter"), [overridden(ShownAs::HumanEdit, Fate::Dropped)]);
+    assert_eq!(stage.press("Enter"), [overridden(ShownAs::HumanEdit, ThoughtDisposition::Dropped)]);
 }
 
 #[test]
 fn a_rewritten_thought_is_typed() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     for (name, value) in [(SHOWN_AS, "own"), (THOUGHT, "rewritten")] {
         fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value: json!(value) });
     }
@@ -58,14 +58,14 @@ fn a_rewritten_thought_is_typed() {
     typed(&mut stage, "look");
     assert_eq!(stage.press("Enter"), []);
     typed(&mut stage, " Or not.");
-    let fate = Fate::Rewritten("The stove is hot. Or not.".to_owned());
+    let fate = ThoughtDisposition::Rewritten("The stove is hot. Or not.".to_owned());
     let wanted = Command::Override { action: "look".to_owned(), shown_as: ShownAs::Own, fate };
     assert_eq!(stage.press("Enter"), [Request::Send(wanted)]);
 }
 
 #[test]
 fn a_row_of_the_list_is_taken_or_completes() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     for (name, value) in [(SHOWN_AS, "own"), (THOUGHT, "kept")] {
         fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value: json!(value) });
     }
@@ -94,7 +94,7 @@ fn a_row_of_the_list_is_taken_or_completes() {
 
 #[test]
 fn a_rejection_needs_a_reason() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("x");
     assert_eq!(stage.press("Enter"), []);
     typed(&mut stage, "it does not heat");
@@ -103,7 +103,7 @@ fn a_rejection_needs_a_reason() {
 
 #[test]
 fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("a");
     assert_eq!(stage.tell(Msg::Paste("Two\nlines.\n\u{1b}[31m".to_owned())), []);
     assert_eq!(stage.model.overlays.len(), 1);
@@ -111,7 +111,7 @@ fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
     typed(&mut stage, "Three.");
     let wants = stage.press("Enter");
     let text = LessonText::plain("Two\nlines.\n\nThree.");
-    let wish = LessonWish::add(Kind::Abstract, Scope::Environment, text, String::new());
+    let wish = LessonCommand::add(Kind::Abstract, Scope::Environment, text, String::new());
     assert_eq!(wants, [Request::Send(Command::Lesson(wish))]);
     assert!(
         stage
@@ -127,10 +127,10 @@ fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
 #[test]
 fn a_typed_lesson_was_a_mistake_and_is_advice_unless_the_person_says_otherwise() {
     let saved = |keys: &dyn Fn(&mut Stage)| {
-        let mut stage = Stage::new(kitchen(), 80, 24);
+        let mut stage = Stage::new(sample_session(), 80, 24);
         keys(&mut stage);
         match stage.press("Enter").as_slice() {
-            [Request::Send(Command::Lesson(LessonWish::Add { kind, text, .. }))] => (*kind, text.clone()),
+            [Request::Send(Command::Lesson(LessonCommand::Add { kind, text, .. }))] => (*kind, text.clone()),
             other => panic!("{other:?}"),
         }
     };
@@ -164,7 +164,7 @@ fn a_typed_lesson_was_a_mistake_and_is_advice_unless_the_person_says_otherwise()
 /// What a mentor's reply lost was only complained about, in its first words.
 #[test]
 fn words_of_the_mentor_that_were_not_kept_can_be_taken_as_lessons() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     let question = crate::domain::Question::reflect(Kind::Abstract);
     let calls = fixture.ask_mentor(&[question]);
     let never = "Never put the mug in the coffeemachine before it";
@@ -181,7 +181,7 @@ fn words_of_the_mentor_that_were_not_kept_can_be_taken_as_lessons() {
     insta::assert_snapshot!("step_not_kept_120x36", super::screen(&stage.draw()));
     assert_eq!(stage.press("a"), []);
     let evidence = |stage: &mut Stage| match stage.press("Enter").as_slice() {
-        [Request::Send(Command::Lesson(LessonWish::Accept { text, edited: false, evidence, .. }))] => {
+        [Request::Send(Command::Lesson(LessonCommand::Accept { text, edited: false, evidence, .. }))] => {
             (text.text.clone(), evidence.clone())
         }
         other => panic!("{other:?}"),
@@ -193,10 +193,10 @@ fn words_of_the_mentor_that_were_not_kept_can_be_taken_as_lessons() {
     stage.press("a");
     typed(&mut stage, " Or not.");
     let wants = stage.press("Enter");
-    let own = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonWish::Accept { text, edited: true, .. })) if text.text == "Prose. Or not.");
+    let own = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonCommand::Accept { text, edited: true, .. })) if text.text == "Prose. Or not.");
     assert!(wants.iter().any(own), "{wants:?}");
     // Seen in the past they are a lesson of the present all the same, and no branch.
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     let calls = fixture.ask_mentor(&[question]);
     fixture.answered_in_part(calls[0], question, &[], &["cut off by the token limit"], &[never]);
     fixture.take("go to stoveburner 1", By::Actor, "Nothing happens.", 0.5, serde_json::Value::Null);
@@ -213,7 +213,7 @@ fn words_of_the_mentor_that_were_not_kept_can_be_taken_as_lessons() {
 #[test]
 fn a_saved_lesson_was_behind_another_tab() {
     for (w, h) in [(80, 24), (60, 16)] {
-        let mut stage = Stage::new(kitchen(), w, h);
+        let mut stage = Stage::new(sample_session(), w, h);
         let words = "Look on a shelf first.";
         stage.press("a");
         typed(&mut stage, words);
@@ -228,7 +228,7 @@ fn a_saved_lesson_was_behind_another_tab() {
 /// `i` at the proposal offered nothing; a refusal was taken as "The mistake" and offered again after that.
 #[test]
 fn a_text_not_kept_was_out_of_reach_at_the_proposal_and_stayed_on_offer() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.take("go to stoveburner 1", By::Actor, "Nothing happens.", 0.5, serde_json::Value::Null);
     let question = crate::domain::Question::reflect(Kind::Error);
     let calls = fixture.ask_mentor(&[question]);
@@ -246,7 +246,7 @@ fn a_text_not_kept_was_out_of_reach_at_the_proposal_and_stayed_on_offer() {
     assert!(shown.contains(offer) && shown.contains("a take"), "{shown}");
     stage.press("a");
     let wants = stage.press("Enter");
-    let is = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonWish::Accept { kind: Kind::Abstract, text, .. })) if text.text == sorry);
+    let is = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonCommand::Accept { kind: Kind::Abstract, text, .. })) if text.text == sorry);
     assert!(wants.iter().any(is), "{wants:?}");
     stage.fixture.lesson(Kind::Abstract, LessonText::plain(sorry), LessonOrigin::Person);
     stage.model.notice = None;
@@ -265,7 +265,7 @@ fn a_text_not_kept_was_out_of_reach_at_the_proposal_and_stayed_on_offer() {
 /// The hint was cut at 60 columns, and the kind was not the one that the hint below it named.
 #[test]
 fn the_lesson_box_said_one_kind_and_saved_another() {
-    let mut stage = Stage::new(kitchen(), 60, 16);
+    let mut stage = Stage::new(sample_session(), 60, 16);
     stage.press("a");
     let shown = super::screen(&stage.draw());
     assert!(shown.contains("In the next prompt; every version is kept."), "{shown}");
@@ -277,7 +277,7 @@ fn the_lesson_box_said_one_kind_and_saved_another() {
 /// The card still offered `Enter do it` and `r ask again` while nothing could be written.
 #[test]
 fn a_halted_session_offered_the_keys_of_its_proposal() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     assert!(super::screen(&stage.draw()).contains("Enter do it"));
     let halt = Halt { why: "no space left".to_owned(), saved: None };
     stage.fixture.store.edit_live(|live| live.health = Health::Halted(halt));
@@ -290,7 +290,7 @@ fn a_halted_session_offered_the_keys_of_its_proposal() {
 
 #[test]
 fn esc_keeps_a_draft_of_each_lesson() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("a");
     typed(&mut stage, "Half a though");
     stage.press("Esc");
@@ -301,26 +301,26 @@ fn esc_keeps_a_draft_of_each_lesson() {
     stage.press("a");
     typed(&mut stage, "t");
     let wants = stage.press("Enter");
-    let is = |w: &Request| matches!(w, Request::Send(Command::Lesson(LessonWish::Add { text, .. })) if text.text == "Half a thought");
+    let is = |w: &Request| matches!(w, Request::Send(Command::Lesson(LessonCommand::Add { text, .. })) if text.text == "Half a thought");
     assert!(wants.iter().any(is), "{wants:?}");
     assert_eq!(stage.model.drafts, []);
 }
 
 #[test]
 fn the_editor_takes_the_text_and_gives_it_back() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("a");
     typed(&mut stage, "Short.");
     assert_eq!(stage.press("Ctrl-g"), [Request::Editor("Short.".to_owned())]);
     stage.tell(Msg::Answer(Answer::Edited(Some("Longer\u{1b}[2J.\n".to_owned()))));
     let wants = stage.press("Enter");
-    let is = |w: &Request| matches!(w, Request::Send(Command::Lesson(LessonWish::Add { text, .. })) if text.text == "Longer.");
+    let is = |w: &Request| matches!(w, Request::Send(Command::Lesson(LessonCommand::Add { text, .. })) if text.text == "Longer.");
     assert!(wants.iter().any(is), "{wants:?}");
 }
 
 #[test]
 fn an_edit_sends_only_what_changed() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.model.focus = Focus::Lanes;
     stage.press("e");
     assert_eq!(stage.press("Enter"), []);
@@ -332,7 +332,7 @@ fn an_edit_sends_only_what_changed() {
     assert!(
         matches!(
             wants[..],
-            [Request::Send(Command::Lesson(LessonWish::Rescope { scope: Scope::Episode, .. }))]
+            [Request::Send(Command::Lesson(LessonCommand::Rescope { scope: Scope::Episode, .. }))]
         ),
         "{wants:?}"
     );
@@ -340,7 +340,7 @@ fn an_edit_sends_only_what_changed() {
 
 #[test]
 fn an_override_gives_a_lesson_without_numbers() {
-    let stage = Stage::new(kitchen(), 80, 24);
+    let stage = Stage::new(sample_session(), 80, 24);
     let steps = stage.fixture.state().episode.clone().unwrap();
     let step = steps.steps.iter().find(|s| s.by_person()).unwrap();
     let draft = Draft::of_override(step, Kind::Error).unwrap();
@@ -352,12 +352,12 @@ fn an_override_gives_a_lesson_without_numbers() {
 
 #[test]
 fn details_switch_the_lesson_they_show() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.model.focus = Focus::Lanes;
     stage.press("Enter");
     let wants = stage.press("x");
     let status = |w: &Request| match w {
-        Request::Send(Command::Lesson(LessonWish::Status { status, .. })) => Some(*status),
+        Request::Send(Command::Lesson(LessonCommand::Status { status, .. })) => Some(*status),
         _ => None,
     };
     assert_eq!(wants.iter().filter_map(status).collect::<Vec<_>>(), [LessonStatus::Off]);

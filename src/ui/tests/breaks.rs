@@ -5,7 +5,7 @@ use super::{SIZES, Stage, screen};
 use crate::domain::Stop;
 use crate::driver::Health;
 use crate::engine::{Cause, Command, Event, PauseReason};
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Msg, Request};
 
 fn set(f: &mut Fixture, breakpoint: u32, condition: &str, warn: bool) {
@@ -14,7 +14,7 @@ fn set(f: &mut Fixture, breakpoint: u32, condition: &str, warn: bool) {
 }
 
 fn broken() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     set(&mut f, 1, "action ~ heat", true);
     set(&mut f, 2, "nothing 3", false);
     set(&mut f, 3, "end failure", false);
@@ -37,7 +37,7 @@ fn wish(text: &str, of: Option<u32>) -> Request {
 
 #[test]
 fn a_condition_is_typed_completed_and_set() {
-    let mut stage = Stage::new(kitchen(), 120, 36);
+    let mut stage = Stage::new(sample_session(), 120, 36);
     assert_eq!(stage.press("b"), [Request::Admissible]);
     stage.tell(Msg::Answer(admissible()));
     typed(&mut stage, "nothing 3");
@@ -118,7 +118,7 @@ fn pictures_of_the_list_and_of_a_hit() {
 /// The keys stayed in the list that was empty now, which said of nothing that it had not come true yet.
 #[test]
 fn behind_the_last_one_that_is_deleted_the_line_has_the_keys() {
-    let mut f = kitchen();
+    let mut f = sample_session();
     set(&mut f, 1, "nothing 3", false);
     let mut stage = Stage::new(f, 120, 36);
     stage.press("b");
@@ -141,7 +141,7 @@ fn a_session_that_is_only_looked_at_shows_its_breakpoints_and_takes_no_condition
         stage.fixture.store.edit_live(|live| live.health = Health::Reading);
         stage
     };
-    let mut stage = reading(kitchen());
+    let mut stage = reading(sample_session());
     stage.tell(Msg::News);
     assert_eq!(stage.press("b"), []);
     assert!(stage.model.overlays.is_empty(), "there is nothing to be seen");

@@ -4,7 +4,7 @@ use super::overlays::typed;
 use super::{Stage, screen};
 use crate::domain::{By, EndReason};
 use crate::ui::find::{self, Progress};
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::model::Cursor;
 use crate::ui::msg::{Msg, Request};
 use crate::ui::overlay::Answer;
@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 /// The kitchen, a short second episode, and a third that goes on.
 fn three() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     f.take(
         "go to stoveburner 1",
         By::Actor,
@@ -114,7 +114,7 @@ fn what_was_found_for_other_words_is_not_taken_in_and_leaving_stops_the_search()
 /// A session of one episode has nothing else to look through.
 #[test]
 fn one_episode_alone_is_searched_at_once() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("/");
     assert_eq!(stage.press("a"), []);
 }

@@ -3,8 +3,8 @@
 use super::{SIZES, Stage, screen};
 use crate::domain::{By, Kind, LessonText, Seq};
 use crate::driver::{Fork, Health, Signal};
-use crate::engine::{Cause, Command, Event, LessonWish, PauseReason, Refusal};
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::engine::{Cause, Command, CommandError, Event, LessonCommand, PauseReason};
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::model::{Cursor, Focus};
 use crate::ui::msg::{Msg, Request};
 
@@ -71,7 +71,7 @@ fn another_action_begins_where_the_proposal_of_the_turn_waits() {
     // However the session came to do it: stepped through, or running from one proposal to the next.
     for (name, fixture, turn, action) in [
         ("stepped", stepped as fn() -> Fixture, 2, "open fridge 1"),
-        ("running", kitchen, 5, "open fridge 1"),
+        ("running", sample_session, 5, "open fridge 1"),
     ] {
         let mut stage = at(fixture(), turn, "o");
         assert_eq!(top(&stage), "fork", "{name}");
@@ -229,25 +229,28 @@ fn method_model_and_settings_can_be_another() {
 #[test]
 fn lessons_of_the_past_change_on_a_branch_of_their_own() {
     // A new one.
-    let mut stage = at(kitchen(), 9, "a");
+    let mut stage = at(sample_session(), 9, "a");
     assert_eq!(top(&stage), "fork");
     assert_eq!(stage.press("Enter"), []);
     assert_eq!(top(&stage), "lesson");
     stage.tell(Msg::Paste("Look first.".to_owned()));
     let wants = stage.press("Enter");
     let fork = forked(&wants);
-    assert!(matches!(&fork.then[..], [Command::Lesson(LessonWish::Add { .. }), Command::Step]), "{fork:?}");
+    assert!(
+        matches!(&fork.then[..], [Command::Lesson(LessonCommand::Add { .. }), Command::Step]),
+        "{fork:?}"
+    );
     // One of then is switched off; those of today are not touched.
-    let mut stage = at(kitchen(), 9, "Tab");
+    let mut stage = at(sample_session(), 9, "Tab");
     assert_eq!(stage.model.focus, Focus::Lanes);
     assert_eq!(stage.press("x"), []);
     let shown = screen(&stage.draw());
     assert_eq!(top(&stage), "fork");
     assert!(shown.contains("▸ lesson 4 is off: it enters no prompt"), "{shown}");
     let wants = stage.press("Enter");
-    assert!(matches!(&forked(&wants).then[..], [Command::Lesson(LessonWish::Status { .. })]));
+    assert!(matches!(&forked(&wants).then[..], [Command::Lesson(LessonCommand::Status { .. })]));
     // The same from its details.
-    let mut stage = at(kitchen(), 9, "Tab");
+    let mut stage = at(sample_session(), 9, "Tab");
     stage.press("Enter");
     assert_eq!(top(&stage), "details");
     assert_eq!(stage.press("P"), []);
@@ -263,7 +266,7 @@ fn a_refused_branch_brings_the_dialog_back_as_it_was() {
     stage.tell(Msg::Paste("openai:z profile nope".to_owned()));
     forked(&stage.press("Enter"));
     assert_eq!(top(&stage), "");
-    let refusal = Refusal::new("there is no profile \"nope\"", "write one");
+    let refusal = CommandError::new("there is no profile \"nope\"", "write one");
     stage.fixture.store.signal(Signal::Refused(refusal.clone()));
     stage.tell(Msg::News);
     let shown = screen(&stage.draw());
@@ -316,10 +319,12 @@ fn redo_leads_forward_again_after_going_back() {
 
 #[test]
 fn an_undo_that_came_too_late_offers_a_branch_from_before_it() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     let about = Seq(20);
-    let refusal =
-        Refusal { about: Some(about), ..Refusal::new("a prompt has used it already", "fork from before it") };
+    let refusal = CommandError {
+        about: Some(about),
+        ..CommandError::new("a prompt has used it already", "fork from before it")
+    };
     stage.fixture.store.signal(Signal::Refused(refusal));
     stage.tell(Msg::News);
     assert_eq!(top(&stage), "fork");
@@ -332,10 +337,13 @@ fn an_undo_that_came_too_late_offers_a_branch_from_before_it() {
 #[test]
 fn a_second_press_of_undo_takes_back_what_came_before_the_deed_that_stays() {
     let opened = |older| {
-        let mut stage = Stage::new(kitchen(), 80, 24);
+        let mut stage = Stage::new(sample_session(), 80, 24);
         let why = "what you did last cannot be undone: a call to a model was broken off";
-        let refusal =
-            Refusal { about: Some(Seq(20)), older, ..Refusal::new(why, "go back and go on from there") };
+        let refusal = CommandError {
+            about: Some(Seq(20)),
+            older,
+            ..CommandError::new(why, "go back and go on from there")
+        };
         stage.fixture.store.signal(Signal::Refused(refusal));
         stage.tell(Msg::News);
         stage

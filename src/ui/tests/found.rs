@@ -2,9 +2,9 @@
 
 use super::overlays::{admissible, typed};
 use super::{Stage, screen};
-use crate::domain::{By, EndReason, Fate, Kind, LessonOrigin, LessonText, ShownAs};
+use crate::domain::{By, EndReason, Kind, LessonOrigin, LessonText, ShownAs, ThoughtDisposition};
 use crate::engine::{Cause, Command, Event};
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::model::Focus;
 use crate::ui::msg::{Msg, Request};
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 #[test]
 fn both_questions_are_asked_at_the_first_override() {
     for (thought, action) in [(None, Some("go to stoveburner 1")), (Some("The stove is hot."), None)] {
-        let mut fixture = kitchen();
+        let mut fixture = sample_session();
         fixture.propose(thought, action);
         let mut stage = Stage::new(fixture, 80, 24);
         stage.press("o");
@@ -24,8 +24,11 @@ fn both_questions_are_asked_at_the_first_override() {
         assert_eq!(stage.press("Enter"), [], "the second question is asked");
         stage.press("Down");
         let wants = stage.press("Enter");
-        let wanted =
-            Command::Override { action: "look".to_owned(), shown_as: ShownAs::Own, fate: Fate::Dropped };
+        let wanted = Command::Override {
+            action: "look".to_owned(),
+            shown_as: ShownAs::Own,
+            fate: ThoughtDisposition::Dropped,
+        };
         assert_eq!(wants.len(), 3, "{wants:?}");
         assert_eq!(wants[2], Request::Send(wanted));
     }
@@ -58,7 +61,7 @@ fn a_thought_that_left_the_prompt_says_so() {
         was: Some("go to stoveburner 1".to_owned()),
         action: "look".to_owned(),
         shown_as: ShownAs::Own,
-        fate: Fate::Dropped,
+        fate: ThoughtDisposition::Dropped,
         thoughts_from: Some(1),
     };
     fixture.write(Cause::Person, event);
@@ -73,7 +76,7 @@ fn a_thought_that_left_the_prompt_says_so() {
 #[test]
 fn the_newest_rows_stand_above_the_box() {
     for (width, height) in [(200, 60), (120, 36), (80, 24)] {
-        let mut stage = Stage::new(kitchen(), width, height);
+        let mut stage = Stage::new(sample_session(), width, height);
         stage.fixture.take("go to cabinet 9", By::Person, "The world answers here.", 0.5, Value::Null);
         stage.fixture.propose(None, Some("look")).pause();
         stage.press("o");
@@ -87,7 +90,7 @@ fn the_newest_rows_stand_above_the_box() {
 /// The room and the goal were found by nobody who searched for them.
 #[test]
 fn the_first_observation_is_searched_too() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("/");
     typed(&mut stage, "middle of a room");
     let shown = screen(&stage.draw());
@@ -98,7 +101,7 @@ fn the_first_observation_is_searched_too() {
 #[test]
 fn ctrl_u_clears_the_line_to_its_start() {
     for open in ["/", ":"] {
-        let mut stage = Stage::new(kitchen(), 80, 24);
+        let mut stage = Stage::new(sample_session(), 80, 24);
         stage.press(open);
         typed(&mut stage, "qqqq");
         assert!(screen(&stage.draw()).contains("qqqq"));
@@ -110,11 +113,11 @@ fn ctrl_u_clears_the_line_to_its_start() {
 /// A click on the story goes to the turn that was clicked.
 #[test]
 fn a_click_goes_to_the_clicked_turn() {
-    let mut stage = Stage::new(kitchen(), 120, 36);
+    let mut stage = Stage::new(sample_session(), 120, 36);
     stage.draw();
     let hits = stage.scratch.hits.clone();
     for (pane, row, step) in hits {
-        let mut stage = Stage::new(kitchen(), 120, 36);
+        let mut stage = Stage::new(sample_session(), 120, 36);
         stage.draw();
         let last = stage.moment().chosen();
         let block = stage.scratch.plan.blocks.iter().find(|b| b.pane == pane).copied().unwrap();
@@ -129,11 +132,11 @@ fn a_click_goes_to_the_clicked_turn() {
 /// Nothing was in flight, and Ctrl-C said "cancelled".
 #[test]
 fn ctrl_c_says_what_it_did() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("Ctrl-c");
     let told = |stage: &Stage| stage.model.notice.as_ref().unwrap().text.clone();
     assert!(told(&stage).starts_with("nothing is going on"), "{}", told(&stage));
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.fixture.take("look", By::Actor, "You look.", 0.5, Value::Null).ask();
     stage.press("Ctrl-c");
     assert!(told(&stage).starts_with("cancelled"), "{}", told(&stage));
@@ -142,7 +145,7 @@ fn ctrl_c_says_what_it_did() {
 /// Scope, deletion and pin gave no answer.
 #[test]
 fn keys_on_a_lesson_say_what_they_did() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.model.focus = Focus::Lanes;
     let mut says = |key: &str| {
         let wants = stage.press(key);
@@ -178,7 +181,7 @@ fn a_pinned_lesson_that_was_off_is_said_to_be_on_again() {
 /// The header said turn 24 and the lesson t23.
 #[test]
 fn a_lesson_is_of_the_turn_that_the_header_shows() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.lesson(Kind::Error, LessonText::plain("Be quick."), LessonOrigin::Person);
     let turns = fixture.state().episode.as_ref().unwrap().steps.len() as u32;
     assert_eq!(fixture.state().pool.all().last().unwrap().learnt_at, (1, turns));
@@ -188,7 +191,7 @@ fn a_lesson_is_of_the_turn_that_the_header_shows() {
 #[test]
 fn the_title_of_the_true_world_is_whole() {
     for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
-        let mut stage = Stage::new(kitchen(), width, height);
+        let mut stage = Stage::new(sample_session(), width, height);
         stage.press("w");
         let shown = screen(&stage.draw());
         let Some(title) = shown.lines().find(|l| l.contains("World  as it is")) else { continue };

@@ -2,8 +2,8 @@
 
 use super::Stage;
 use crate::domain::{Autonomy, EndReason, LessonStatus};
-use crate::engine::{Cause, Command, Event, LessonWish};
-use crate::ui::fixture::kitchen;
+use crate::engine::{Cause, Command, Event, LessonCommand};
+use crate::ui::fixture::sample_session;
 use crate::ui::model::{Cursor, Focus};
 use crate::ui::msg::Request;
 
@@ -30,13 +30,13 @@ fn keys_on_the_proposal() {
         ("U", Command::Redo),
     ];
     for (key, command) in cases {
-        assert_eq!(Stage::new(kitchen(), 80, 24).press(key), sent(command), "{key}");
+        assert_eq!(Stage::new(sample_session(), 80, 24).press(key), sent(command), "{key}");
     }
 }
 
 #[test]
 fn space_pauses_what_runs() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.write(Cause::Person, Event::Resumed);
     assert_eq!(Stage::new(fixture, 80, 24).press("Space"), sent(Command::Pause));
 }
@@ -45,7 +45,7 @@ fn space_pauses_what_runs() {
 #[test]
 fn space_pauses_from_the_past_and_from_whatever_lies_over_the_panes() {
     for keys in [&["Left"][..], &["?"], &["p"], &["Left", "i"], &["/", "a", "Enter"]] {
-        let mut fixture = kitchen();
+        let mut fixture = sample_session();
         fixture.write(Cause::Person, Event::Resumed);
         let mut stage = Stage::new(fixture, 80, 24);
         for key in keys {
@@ -59,7 +59,7 @@ fn space_pauses_from_the_past_and_from_whatever_lies_over_the_panes() {
 /// The card of an episode stayed, drew nothing, and took every key while the next episode was shown.
 #[test]
 fn the_end_card_goes_when_the_next_episode_begins() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.end(false, EndReason::StepLimit);
     let mut stage = Stage::new(fixture, 80, 24);
     stage.tell(crate::ui::Msg::News);
@@ -74,7 +74,7 @@ fn the_end_card_goes_when_the_next_episode_begins() {
 /// While a run goes on to its next task, no card may come up and take the keys.
 #[test]
 fn no_end_card_comes_up_in_a_run_that_goes_on() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.write(Cause::Person, Event::Resumed);
     fixture.end(false, EndReason::StepLimit);
     let mut stage = Stage::new(fixture, 80, 24);
@@ -88,7 +88,7 @@ fn no_end_card_comes_up_in_a_run_that_goes_on() {
 /// The keys of the footer came back only after several seconds.
 #[test]
 fn a_notice_goes_at_the_next_key_that_works() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("Left");
     stage.press("u");
     assert!(stage.model.notice.is_some());
@@ -99,7 +99,7 @@ fn a_notice_goes_at_the_next_key_that_works() {
 #[test]
 fn the_end_card_offers_only_what_there_is_and_lets_other_keys_through() {
     let open = || {
-        let mut fixture = kitchen();
+        let mut fixture = sample_session();
         fixture.end(false, EndReason::StepLimit);
         let mut stage = Stage::new(fixture, 80, 24);
         stage.tell(crate::ui::Msg::News);
@@ -121,19 +121,19 @@ fn the_end_card_offers_only_what_there_is_and_lets_other_keys_through() {
 
 #[test]
 fn x_switches_the_chosen_lesson_where_the_lanes_have_the_keys() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("Tab");
     // Tab goes to the lane that is shown, which is that of errors.
     assert_eq!(stage.model.focus, Focus::Lanes);
     stage.press("Down");
     let wants = stage.press("x");
     let id = stage.fixture.state().pool.numbered(4).unwrap().id.clone();
-    assert_eq!(wants, sent(Command::Lesson(LessonWish::Status { id, status: LessonStatus::Off })));
+    assert_eq!(wants, sent(Command::Lesson(LessonCommand::Status { id, status: LessonStatus::Off })));
 }
 
 #[test]
 fn the_past_is_looked_at_and_not_acted_on() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     for _ in 0..3 {
         assert_eq!(stage.press("Left"), Vec::new());
     }
@@ -152,7 +152,7 @@ fn the_past_is_looked_at_and_not_acted_on() {
 
 #[test]
 fn time_goes_on_across_episodes() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.end(false, EndReason::StepLimit);
     fixture.begin();
     fixture.act("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
@@ -174,7 +174,7 @@ fn time_goes_on_across_episodes() {
 
 #[test]
 fn marks_are_visited_in_order() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     let mut seen = Vec::new();
     for _ in 0..6 {
         stage.press("<");
@@ -187,10 +187,10 @@ fn marks_are_visited_in_order() {
 
 #[test]
 fn ctrl_c_cancels_and_twice_quits() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     assert_eq!(stage.press("Ctrl-c"), sent(Command::Cancel));
     assert_eq!(stage.press("Ctrl-c"), vec![Request::Quit]);
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("Ctrl-c");
     stage.now += std::time::Duration::from_secs(3);
     assert_eq!(stage.press("Ctrl-c"), sent(Command::Cancel));
@@ -198,7 +198,7 @@ fn ctrl_c_cancels_and_twice_quits() {
 
 #[test]
 fn q_goes_one_level_back_and_quits_on_the_main_screen() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("z");
     stage.press("Left");
     assert_eq!(stage.press("q"), Vec::new());
@@ -211,7 +211,7 @@ fn q_goes_one_level_back_and_quits_on_the_main_screen() {
 #[test]
 fn only_key_presses_act() {
     use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     let mut key = KeyEvent::new(KeyCode::Char('n'), KeyModifiers::NONE);
     key.kind = KeyEventKind::Release;
     assert_eq!(stage.tell(crate::ui::Msg::Key(key)), Vec::new());
@@ -222,7 +222,7 @@ fn only_key_presses_act() {
 #[test]
 fn the_hint_goes_once_it_was_obeyed() {
     use crate::ui::model::Hint;
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.model.hint = Hint::Step;
     assert!(super::screen(&stage.draw()).contains("press n to do what the agent proposes"));
     stage.press("n");
@@ -232,7 +232,7 @@ fn the_hint_goes_once_it_was_obeyed() {
 /// At first the way up was only as long as the step that stuck out of the pane.
 #[test]
 fn the_story_scrolls_to_its_beginning_and_back() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     let rest = super::screen(&stage.draw());
     for _ in 0..30 {
         stage.press("PageUp");
@@ -250,7 +250,7 @@ fn the_story_scrolls_to_its_beginning_and_back() {
 #[test]
 fn a_click_on_a_step_goes_there_and_the_wheel_scrolls_what_is_under_it() {
     use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-    let mut stage = Stage::new(kitchen(), 120, 36);
+    let mut stage = Stage::new(sample_session(), 120, 36);
     let before = super::screen(&stage.draw());
     let row = before.lines().position(|l| l.starts_with(" 17 ")).unwrap() as u16;
     let at = |kind, column, row| {

@@ -4,7 +4,7 @@ use super::{Stage, screen};
 use crate::domain::{EndReason, Kind, LessonOrigin, LessonText};
 use crate::driver::{Health, LiveCall};
 use crate::engine::{Command, Event};
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::keymap::Action;
 use crate::ui::model::Focus;
 use crate::ui::msg::{Msg, Request};
@@ -57,7 +57,7 @@ fn a_mistake_is_wrapped_where_there_is_room() {
 #[test]
 fn tab_goes_on_from_the_lane_that_is_shown() {
     let walk = |key: &str, size: (u16, u16)| {
-        let mut stage = Stage::new(kitchen(), size.0, size.1);
+        let mut stage = Stage::new(sample_session(), size.0, size.1);
         stage.draw();
         let mut seen = Vec::new();
         for _ in 0..6 {
@@ -102,7 +102,7 @@ fn a_turn_is_called_a_turn_wherever_the_screen_counts_them() {
 /// A proposal that nobody will do any more still had the mark of one that waits.
 #[test]
 fn a_proposal_left_over_at_the_end_of_its_episode_waits_for_nobody() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     let waits = "▸ go to stoveburner 1";
     assert!(screen(&stage.draw()).contains(waits), "it waits while the episode goes on");
     stage.fixture.end(false, EndReason::Person);
@@ -114,7 +114,7 @@ fn a_proposal_left_over_at_the_end_of_its_episode_waits_for_nobody() {
 /// The card of an ended session that is only looked at could be reached in the palette alone, and offered what is refused.
 #[test]
 fn the_result_of_an_ended_session_that_is_read_has_a_key() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.end(false, EndReason::StepLimit);
     fixture.write(crate::engine::Cause::Policy, Event::RunEnded);
     let mut stage = Stage::new(fixture, 80, 24);
@@ -138,7 +138,7 @@ fn the_result_of_an_ended_session_that_is_read_has_a_key() {
 /// What the card says, line by line, and what it leads to.
 #[test]
 fn the_end_card_says_why_when_and_what_is_missing_in_plain_words() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.take("open fridge 1", crate::domain::By::Actor, "Nothing happens.", 0.5, serde_json::Value::Null);
     fixture.act("open fridge 1", "Nothing happens.", 0.5, serde_json::Value::Null);
     fixture.end(false, EndReason::StepLimit);
@@ -196,7 +196,7 @@ const UP: MouseEventKind = MouseEventKind::Up(MouseButton::Left);
 #[test]
 fn a_click_on_the_time_bar_goes_to_its_turn_and_a_drag_goes_along() {
     for (w, h) in super::SIZES {
-        let mut stage = Stage::new(kitchen(), w, h);
+        let mut stage = Stage::new(sample_session(), w, h);
         let shown = screen(&stage.draw());
         let row = shown.lines().position(|l| l.contains("▁▁▁")).unwrap() as u16;
         // The bar begins in the second column, with the first turn.
@@ -246,13 +246,13 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_in_what_lies_over_the_panes() {
         assert_eq!(stage.tell(mouse(kind, 40, 12)), []);
     };
     // The palette: the clicked action is done by Enter, not by the click.
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press(":");
     let row = at(&mut stage, "pause, or run");
     assert_eq!(stage.tell(mouse(DOWN, 30, row)), []);
     assert_eq!(stage.press("Enter"), [Request::Send(Command::Run)]);
     // The list of actions under the override.
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("o");
     stage.tell(Msg::Answer(super::overlays::admissible()));
     let row = at(&mut stage, "go to cabinet 1");
@@ -277,7 +277,7 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_in_what_lies_over_the_panes() {
     stage.tell(mouse(DOWN, 30, row));
     assert_eq!(stage.press("Enter"), [Request::Export]);
     // A search: a click goes to the turn.
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("/");
     super::overlays::typed(&mut stage, "nothing happens");
     let row = at(&mut stage, "   13  ");
@@ -285,7 +285,7 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_in_what_lies_over_the_panes() {
     assert_eq!(stage.moment().chosen(), 13);
     // What is only read scrolls.
     for keys in [&["?"][..], &["p"], &["3", "Enter"], &["Left", "Left", "i"]] {
-        let mut stage = Stage::new(kitchen(), 60, 6);
+        let mut stage = Stage::new(sample_session(), 60, 6);
         for key in keys {
             stage.press(key);
         }
@@ -302,12 +302,12 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_in_what_lies_over_the_panes() {
 /// The switch and the variable were read, and nothing obeyed them.
 #[test]
 fn where_nothing_may_move_no_mark_turns_and_an_answer_comes_line_by_line() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.take("look", crate::domain::By::Actor, "You see.", 0.5, serde_json::Value::Null);
     fixture.write(crate::engine::Cause::Person, Event::Resumed);
     let call = fixture.ask();
     let frames = |still: bool| {
-        let mut stage = Stage::new(kitchen(), 80, 24);
+        let mut stage = Stage::new(sample_session(), 80, 24);
         stage.fixture.store = fixture.store.clone();
         stage.model.still = still;
         let began = stage.now;
@@ -318,7 +318,7 @@ fn where_nothing_may_move_no_mark_turns_and_an_answer_comes_line_by_line() {
             stage.now = began + std::time::Duration::from_millis(millis);
             let live = LiveCall {
                 call,
-                asked: crate::domain::Asked::Actor,
+                asked: crate::domain::ModelRole::Actor,
                 phase: crate::provider::Phase::Answering,
                 reasoning: String::new(),
                 text: text.to_owned(),
@@ -345,7 +345,7 @@ fn where_nothing_may_move_no_mark_turns_and_an_answer_comes_line_by_line() {
 /// A driver that had ended by a panic left a screen that seemed to wait for somebody.
 #[test]
 fn a_driver_that_broke_is_told() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.fixture.store.edit_live(|live| live.health = Health::Ended);
     let shown = screen(&stage.draw());
     assert!(shown.contains("BROKEN") && shown.contains("retrospect resume"), "{shown}");

@@ -1,11 +1,11 @@
 //! Methods with a mentor: their lanes, the mentor at work, its prompts, what failed and what was not understood.
 
 use super::{SIZES, Stage, screen};
-use crate::domain::{Asked, Kind, LessonOrigin, LessonText, Question};
+use crate::domain::{Kind, LessonOrigin, LessonText, ModelRole, Question};
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure};
 use crate::provider::Phase;
-use crate::ui::fixture::{Fixture, fcrf, kitchen, planned, reflexion, summary, sweet_sour};
+use crate::ui::fixture::{Fixture, fcrf, planned, reflexion, sample_session, summary, sweet_sour};
 use crate::ui::model::Focus;
 use crate::ui::msg::{Msg, Request};
 
@@ -17,7 +17,7 @@ pub(super) const ROUND: [Question; 3] = [
 
 /// The kitchen after a step, with a round of questions in flight.
 pub(super) fn asked() -> (Fixture, Vec<crate::domain::CallId>) {
-    let mut f = kitchen();
+    let mut f = sample_session();
     f.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     f.write(Cause::Person, Event::Resumed);
     let calls = f.ask_mentor(&ROUND);
@@ -96,7 +96,7 @@ fn the_round_of_a_mentor_is_named_question_by_question() {
     let mut stage = Stage::new(fixture, 80, 24);
     let live = |n: usize, phase, reasoning: &str, text: &str, pieces| LiveCall {
         call: calls[n],
-        asked: Asked::Mentor,
+        asked: ModelRole::Mentor,
         phase,
         reasoning: reasoning.to_owned(),
         text: text.to_owned(),
@@ -154,7 +154,7 @@ fn a_round_that_was_broken_off_is_told_with_what_can_be_done() {
 #[test]
 fn a_broken_off_reflection_leaves_the_waiting_proposal_its_keys() {
     for (w, h) in [(80, 24), (60, 16)] {
-        let mut fixture = kitchen();
+        let mut fixture = sample_session();
         assert!(fixture.state().awaiting().is_some_and(|s| s.proposed.is_some()));
         let calls = fixture.ask_mentor(&ROUND[..1]);
         fixture.write(Cause::Person, Event::CallCancelled { call: calls[0], came: Box::default() });
@@ -186,7 +186,7 @@ fn a_silent_server_is_told_and_whether_it_is_alive() {
     let mut stage = Stage::new(fixture, 80, 24);
     let live = |phase, text: &str, alive| LiveCall {
         call: calls[1],
-        asked: Asked::Mentor,
+        asked: ModelRole::Mentor,
         phase,
         reasoning: String::new(),
         text: text.to_owned(),
@@ -304,7 +304,7 @@ fn failed_calls_are_told_with_what_can_be_done() {
 
 #[test]
 fn where_the_actor_failed_a_person_can_act_in_its_place() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     let call = fixture.ask();
     fixture.write(Cause::Model, Event::CallFailed { call, failure: failure("connection refused") });

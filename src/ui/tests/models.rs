@@ -2,17 +2,17 @@
 
 use super::overlays::{lost, typed};
 use super::{Stage, screen};
-use crate::domain::{Asked, Autonomy, By, CallId, FailureKind, SettingOrigin, Usage};
+use crate::domain::{Autonomy, By, CallId, FailureKind, ModelRole, SettingOrigin, Usage};
 use crate::engine::{AheadNow, AskedAhead, Cause, Command, Event, Failure};
 use crate::ui::ModelList;
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Msg, Request};
 use crate::ui::overlay::Answer;
 use serde_json::json;
 
 /// The kitchen with a model as actor whose call has failed.
 fn failed(kind: FailureKind) -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     let mut spec = f.state.run.as_deref().cloned().unwrap();
     "openai:small".clone_into(&mut spec.actor);
@@ -41,7 +41,7 @@ fn failed(kind: FailureKind) -> Fixture {
 #[test]
 fn the_prompt_and_the_turn_of_a_failed_call_show_the_failure_and_what_had_come() {
     let mut f = failed(FailureKind::Busy);
-    let call = f.state.trouble.as_ref().map_or(CallId(0), |t| t.0.call());
+    let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
     f.write(Cause::Person, Event::Retried { call: Some(call), from: None });
     let failure = Failure {
         what:
@@ -73,11 +73,11 @@ fn the_prompt_and_the_turn_of_a_failed_call_show_the_failure_and_what_had_come()
 #[test]
 fn what_a_call_taught_of_its_server_stands_with_its_turn() {
     let mut f = failed(FailureKind::Busy);
-    let call = f.state.trouble.as_ref().map_or(CallId(0), |t| t.0.call());
+    let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
     f.write(Cause::Person, Event::Retried { call: Some(call), from: None });
     let what = ["top_k 50: not part of this endpoint's profile", "stop at a newline: it cut off"];
     let what = what.map(str::to_owned).to_vec();
-    f.write(Cause::Model, Event::SettingsUnsent { call, asked: Asked::Actor, what });
+    f.write(Cause::Model, Event::SettingsUnsent { call, asked: ModelRole::Actor, what });
     let step = f.state.last_step().unwrap();
     assert_eq!(step.unsent, ["stop at a newline: it cut off"], "what was known already is not told again");
     let mut stage = Stage::new(f, 120, 36);
@@ -143,12 +143,12 @@ fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {
         Msg::Answer(Answer::Models { asked, listed: listed.map_err(str::to_owned) })
     };
     let mut stage = Stage::new(f, 80, 24);
-    assert_eq!(stage.press("O"), [Request::Models(Asked::Actor)]);
+    assert_eq!(stage.press("O"), [Request::Models(ModelRole::Actor)]);
     let text = screen(&stage.draw());
     assert!(text.contains("Now: openai:small at h; temperature 0.0, top_p 0.7, max_tokens 256"), "{text}");
     assert!(text.contains("asking the server for its models...") && text.contains("in force now"), "{text}");
     stage.press("Down");
-    stage.tell(answer(Asked::Actor, Ok(&["small", "qwen3:4b", "large"])));
+    stage.tell(answer(ModelRole::Actor, Ok(&["small", "qwen3:4b", "large"])));
     insta::assert_snapshot!("model_listed_80x24", screen(&stage.draw()));
     assert!(screen(&stage.draw()).contains("▸ rules"), "the cursor stays where it was");
     typed(&mut stage, "qwen");
@@ -160,12 +160,12 @@ fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {
     );
     // Another role's server is asked when it is looked at, and once.
     stage.press("O");
-    assert_eq!(stage.press("Tab"), [Request::Models(Asked::Mentor)]);
-    stage.tell(answer(Asked::Mentor, Err("h cannot be reached: Connection refused")));
+    assert_eq!(stage.press("Tab"), [Request::Models(ModelRole::Mentor)]);
+    stage.tell(answer(ModelRole::Mentor, Err("h cannot be reached: Connection refused")));
     let text = screen(&stage.draw());
     assert!(text.contains("no list of models: h cannot be reached: Connection refused"), "{text}");
     assert_eq!(["Tab", "Tab", "Tab"].map(|key| stage.press(key).len()), [0, 0, 1]);
-    stage.tell(answer(Asked::Actor, Ok(&[])));
+    stage.tell(answer(ModelRole::Actor, Ok(&[])));
     assert!(screen(&stage.draw()).contains("h lists no models"));
     typed(&mut stage, "openai:mine");
     let wants = stage.press("Enter");
@@ -181,12 +181,12 @@ fn the_model_box_showed_values_that_were_not_in_force() {
     spec.settings.set("actor.sampling", sampling, SettingOrigin::Config);
     "openai:wise".clone_into(&mut spec.mentor);
     f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
-    let call = f.state.trouble.as_ref().map_or(CallId(0), |t| t.0.call());
+    let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
     let mut stage = Stage::new(f, 120, 36);
     stage.press("O");
     let learnt = |stage: &mut Stage, what: &[&str]| {
         let what = what.iter().map(|w| (*w).to_owned()).collect();
-        stage.fixture.write(Cause::Model, Event::SettingsUnsent { call, asked: Asked::Actor, what });
+        stage.fixture.write(Cause::Model, Event::SettingsUnsent { call, asked: ModelRole::Actor, what });
         screen(&stage.draw())
     };
     let text = learnt(
@@ -207,7 +207,7 @@ fn the_model_box_showed_values_that_were_not_in_force() {
     assert!(text.contains("openai:wise  the mentor"), "{text}");
     stage.model.size = (60, 16);
     let why = "h answered 401: Incorrect API key provided: you can find your API key in the settings";
-    stage.tell(Msg::Answer(Answer::Models { asked: Asked::Actor, listed: Err(why.to_owned()) }));
+    stage.tell(Msg::Answer(Answer::Models { asked: ModelRole::Actor, listed: Err(why.to_owned()) }));
     let text = screen(&stage.draw());
     assert!(text.contains("no list of models: h rejects the key (401)"), "{text}");
 }
@@ -226,7 +226,7 @@ fn a_recording_is_chosen_from_the_sessions_there_are() {
     stage.press("Y");
     assert_eq!(stage.press("Enter"), [Request::Send(Command::RetryFrom("cache".to_owned()))]);
     // Without a failed call there is nothing to take one for.
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     assert_eq!(stage.press("Y"), []);
     assert!(screen(&stage.draw()).contains("no call to a model has failed"));
 }
@@ -234,11 +234,11 @@ fn a_recording_is_chosen_from_the_sessions_there_are() {
 #[test]
 fn a_recorded_reply_and_what_is_not_sent_are_told() {
     let mut f = failed(FailureKind::Busy);
-    let call = f.state.trouble.as_ref().map_or(CallId(0), |t| t.0.call());
+    let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
     let from = Some("recorded:s1".to_owned());
     f.write(Cause::Person, Event::Retried { call: Some(call), from: from.clone() });
     let what = vec!["seed: the server refused it".to_owned()];
-    f.write(Cause::Model, Event::SettingsUnsent { call, asked: Asked::Actor, what });
+    f.write(Cause::Model, Event::SettingsUnsent { call, asked: ModelRole::Actor, what });
     let usage = Usage { prompt_tokens: 90, reply_tokens: 3, recorded: true, ..Usage::default() };
     let text = "look".to_owned();
     f.write(
@@ -264,7 +264,7 @@ fn a_recorded_reply_and_what_is_not_sent_are_told() {
 
 #[test]
 fn the_end_card_says_what_it_cost_and_who_counted() {
-    let mut f = kitchen();
+    let mut f = sample_session();
     f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     let call = f.ask();
     let usage = Usage {
@@ -282,7 +282,7 @@ fn the_end_card_says_what_it_cost_and_who_counted() {
     f.end(false, crate::domain::EndReason::StepLimit);
     for number in 1..=3 {
         let usage = Usage { prompt_tokens: 50, cost_nano: 2_000_000, ..Usage::default() };
-        let told = |now| Box::new(AskedAhead { number, asked: Asked::Actor, now, call: None, usage });
+        let told = |now| Box::new(AskedAhead { number, asked: ModelRole::Actor, now, call: None, usage });
         f.write(Cause::Model, Event::AskedAhead(told(AheadNow::Asked)));
         f.write(Cause::Model, Event::AskedAhead(told(AheadNow::Dropped)));
     }

@@ -5,7 +5,7 @@ use crate::domain::{
     By, CallId, Dropped, EndReason, Kind, Label, LessonText, Origin, PromptRecord, SegmentRecord, Speaker,
 };
 use crate::engine::{Cause, Command, Event};
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::model::{Cursor, Focus};
 use crate::ui::msg::{Msg, Request};
 use crate::ui::overlay::Answer;
@@ -55,7 +55,7 @@ pub(super) fn admissible() -> Answer {
 
 /// The kitchen with a prompt as a method would draft it, and one before it.
 fn prompted() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     let text = "Interact with a household to solve a task. You can: go to, take, put, open, close, heat, cool, clean, use.\n";
     f.write(Cause::Policy, Event::TextDefined { hash: "0123456789abcdef".to_owned(), text: text.to_owned() });
     for (n, to) in [(1, 19), (2, 20)] {
@@ -88,45 +88,45 @@ fn prompted() -> Fixture {
 }
 
 pub(super) fn lost() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     f.end(false, EndReason::StepLimit);
     f
 }
 
 #[test]
 fn every_overlay_fits_and_closes() {
-    pictures("help", kitchen, |s| drop(s.press("?")));
-    pictures("palette", kitchen, |s| {
+    pictures("help", sample_session, |s| drop(s.press("?")));
+    pictures("palette", sample_session, |s| {
         s.press(":");
         typed(s, "les");
     });
-    pictures("search", kitchen, |s| {
+    pictures("search", sample_session, |s| {
         s.press("/");
         typed(s, "APPLE");
     });
-    pictures("override", kitchen, |s| {
+    pictures("override", sample_session, |s| {
         assert_eq!(s.press("o"), [Request::Admissible]);
         s.tell(Msg::Answer(admissible()));
         typed(s, "heat");
     });
-    pictures("override_question", kitchen, |s| {
+    pictures("override_question", sample_session, |s| {
         s.press("o");
         typed(s, "look");
         s.press("Enter");
     });
-    pictures("reject", kitchen, |s| drop(s.press("x")));
-    pictures("remark", kitchen, |s| drop(s.press("N")));
-    pictures("lesson_new", kitchen, |s| {
+    pictures("reject", sample_session, |s| drop(s.press("x")));
+    pictures("remark", sample_session, |s| drop(s.press("N")));
+    pictures("lesson_new", sample_session, |s| {
         s.press("a");
         typed(s, "Look for food on countertops first.");
         s.press("Tab");
     });
-    pictures("lesson_from_override", kitchen, |s| drop(s.press("A")));
-    pictures("details", kitchen, |s| {
+    pictures("lesson_from_override", sample_session, |s| drop(s.press("A")));
+    pictures("details", sample_session, |s| {
         s.model.focus = Focus::Lanes;
         s.press("Enter");
     });
-    pictures("step", kitchen, |s| {
+    pictures("step", sample_session, |s| {
         s.press("Left");
         s.press("Left");
         s.press("i");
@@ -176,7 +176,7 @@ fn overlays_are_drawn_at_any_size() {
 
 #[test]
 fn the_palette_finds_actions_and_steps() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press(":");
     typed(&mut stage, "pause");
     assert_eq!(stage.press("Enter"), [Request::Send(Command::Run)]);
@@ -194,7 +194,7 @@ fn the_palette_finds_actions_and_steps() {
 
 #[test]
 fn the_palette_opens_another_overlay_in_its_place() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press(":");
     typed(&mut stage, "help");
     stage.press("Enter");
@@ -204,7 +204,7 @@ fn the_palette_opens_another_overlay_in_its_place() {
 
 #[test]
 fn n_walks_through_matches_and_cannot_step() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("/");
     typed(&mut stage, "nothing happens");
     stage.press("Enter");
@@ -221,7 +221,7 @@ fn n_walks_through_matches_and_cannot_step() {
 
 #[test]
 fn a_search_given_up_while_typing_returns_to_where_it_began() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("/");
     typed(&mut stage, "drawer");
     stage.press("Esc");
@@ -252,7 +252,7 @@ fn hostile_text_stays_inside_the_overlays() {
 /// The rows of an open step are kept between frames; they were once wrapped at every frame, a megabyte of them too.
 #[test]
 fn an_open_step_follows_what_comes_and_the_width() {
-    let mut stage = Stage::new(kitchen(), 120, 36);
+    let mut stage = Stage::new(sample_session(), 120, 36);
     stage.fixture.propose(None, Some("open drawer 9"));
     stage.press("i");
     let before = screen(&stage.draw());

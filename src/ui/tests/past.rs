@@ -3,7 +3,7 @@
 use super::{Stage, screen};
 use crate::domain::{EndReason, Seq};
 use crate::engine::{Cause, Event};
-use crate::ui::fixture::{Fixture, fcrf, kitchen, reflexion, sweet_sour};
+use crate::ui::fixture::{Fixture, fcrf, reflexion, sample_session, sweet_sour};
 use crate::ui::layout::Pane;
 use crate::ui::mark::MarkKind;
 use crate::ui::model::Cursor;
@@ -113,7 +113,7 @@ fn planning() -> Fixture {
 
 #[test]
 fn every_pane_shows_the_past_as_a_session_cut_there_does() {
-    let mut two = kitchen();
+    let mut two = sample_session();
     two.end(false, EndReason::StepLimit);
     two.begin();
     two.act("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
@@ -149,7 +149,7 @@ fn every_pane_shows_the_past_as_a_session_cut_there_does() {
 /// A remark of today stood in the rows of a moment that did not know it.
 #[test]
 fn a_turn_of_the_past_is_shown_as_it_was_then() {
-    let mut stage = Stage::new(kitchen(), 120, 36);
+    let mut stage = Stage::new(sample_session(), 120, 36);
     stage.press("Left");
     stage.press("Left");
     stage.fixture.write(Cause::Person, Event::Remarked { step: 21, text: "why so?".to_owned() });
@@ -160,7 +160,7 @@ fn a_turn_of_the_past_is_shown_as_it_was_then() {
 
 #[test]
 fn the_palette_chooses_which_marks_are_stopped_at() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press(":");
     for c in "marks".chars() {
         stage.press(&c.to_string());
@@ -190,7 +190,7 @@ fn the_palette_chooses_which_marks_are_stopped_at() {
 
 #[test]
 fn a_number_goes_to_a_turn_and_two_to_one_of_another_episode() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.end(false, EndReason::StepLimit);
     fixture.begin();
     fixture.act("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
@@ -227,7 +227,7 @@ fn a_number_goes_to_a_turn_and_two_to_one_of_another_episode() {
 
 #[test]
 fn brackets_go_from_episode_to_episode() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     for _ in 0..2 {
         fixture.end(false, EndReason::StepLimit);
         fixture.begin();
@@ -249,7 +249,7 @@ fn mouse(kind: MouseEventKind, column: u16, row: u16) -> Msg {
 
 #[test]
 fn the_time_bar_is_clicked_and_drawn_along() {
-    let mut stage = Stage::new(kitchen(), 120, 36);
+    let mut stage = Stage::new(sample_session(), 120, 36);
     stage.draw();
     let bar = stage.scratch.plan.blocks.iter().find(|b| b.pane == Pane::Time).unwrap().body;
     stage.tell(mouse(MouseEventKind::Down(MouseButton::Left), bar.x + 9, bar.y));
@@ -295,7 +295,7 @@ fn an_episode_longer_than_the_bar_moves_under_the_mouse() {
 /// What no smaller screen has room for: all panes side by side.
 #[test]
 fn a_moment_of_the_past_on_a_large_screen() {
-    let mut stage = Stage::new(kitchen(), 200, 60);
+    let mut stage = Stage::new(sample_session(), 200, 60);
     stage.press("Home");
     for _ in 0..9 {
         stage.press("Right");

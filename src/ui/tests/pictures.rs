@@ -6,20 +6,20 @@ use crate::domain::{LessonId, LessonOp, Seq};
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Event, Failure};
 use crate::provider::Phase;
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::model::{Cursor, Focus};
 
 #[test]
 fn layouts() {
     for (w, h) in SIZES {
-        let mut stage = Stage::new(kitchen(), w, h);
+        let mut stage = Stage::new(sample_session(), w, h);
         insta::assert_snapshot!(format!("layout_{w}x{h}"), screen(&stage.draw()));
     }
 }
 
 #[test]
 fn looks_of_the_default_theme() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     insta::assert_snapshot!("looks_80x24", looks(&stage.draw()));
     stage.press("Left");
     insta::assert_snapshot!("looks_past_80x24", looks(&stage.draw()));
@@ -27,7 +27,7 @@ fn looks_of_the_default_theme() {
 
 #[test]
 fn the_past_shows_its_moment_in_every_pane() {
-    let mut stage = Stage::new(kitchen(), 120, 36);
+    let mut stage = Stage::new(sample_session(), 120, 36);
     stage.press("Home");
     for _ in 0..9 {
         stage.press("Right");
@@ -40,14 +40,14 @@ fn the_past_shows_its_moment_in_every_pane() {
 
 #[test]
 fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     fixture.write(Cause::Person, Event::Resumed);
     let call = fixture.ask();
     let mut stage = Stage::new(fixture, 80, 24);
     let live = |phase, reasoning: &str, text: &str| LiveCall {
         call,
-        asked: crate::domain::Asked::Actor,
+        asked: crate::domain::ModelRole::Actor,
         phase,
         reasoning: reasoning.to_owned(),
         text: text.to_owned(),
@@ -70,7 +70,7 @@ fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
 
 #[test]
 fn a_lesson_that_is_off_or_pinned_shows_its_mark() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     let id = |n: u32| LessonId(format!("{n:012x}").into());
     let set = |n, status| {
         let op = LessonOp::Status { id: id(n), was: LessonStatus::On, status };
@@ -124,13 +124,13 @@ fn one_word_tells_the_mode() {
         }),
     ];
     for (word, change) in cases {
-        let mut fixture = kitchen();
+        let mut fixture = sample_session();
         change(&mut fixture);
         let text = screen(&Stage::new(fixture, 80, 24).draw());
         let first = text.lines().next().unwrap();
         assert!(first.ends_with(word), "{word}: {first}");
     }
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.model.cursor = Cursor::At(Seq(30));
     let first = screen(&stage.draw()).lines().next().unwrap().to_owned();
     assert!(first.contains("PAST turn ") && first.ends_with(" of 24"), "{first}");
@@ -138,7 +138,7 @@ fn one_word_tells_the_mode() {
 
 #[test]
 fn a_screen_before_the_first_event_says_so() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.fixture.store = std::sync::Arc::new(crate::driver::Store::default());
     assert!(screen(&stage.draw()).contains("no episode yet"));
 }

@@ -2,7 +2,7 @@
 
 use super::{Stage, escapes, screen};
 use crate::domain::{By, Kind, LessonOrigin, LessonText, Seq};
-use crate::ui::fixture::{Fixture, kitchen, long};
+use crate::ui::fixture::{Fixture, long, sample_session};
 use crate::ui::layout::Arrangement;
 use crate::ui::model::{Cursor, Focus};
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ fn hostile_text_reaches_no_cell() {
 #[test]
 fn a_terminal_without_unicode_is_shown_ascii_alone() {
     for (w, h) in super::SIZES {
-        let mut stage = Stage::new(kitchen(), w, h);
+        let mut stage = Stage::new(sample_session(), w, h);
         stage.glyphs = crate::ui::glyphs::ASCII;
         for key in ["End", "Left", "Tab", "z"] {
             stage.press(key);
@@ -77,7 +77,7 @@ fn a_line_of_a_megabyte_is_drawn_in_no_time() {
 /// The bytes of a frame, read by a terminal, give the frame: no cell was displaced by a width read differently.
 #[test]
 fn a_terminal_shows_what_was_drawn() {
-    let mut fixtures = vec![kitchen()];
+    let mut fixtures = vec![sample_session()];
     fixtures.extend(HOSTILE.iter().filter(|t| !t.contains('\u{200d}')).map(|t| hostile(t)));
     for fixture in fixtures {
         let mut stage = Stage::new(fixture, 120, 36);

@@ -4,14 +4,14 @@ use super::overlays::typed;
 use super::{Stage, screen};
 use crate::domain::{By, SettingOrigin};
 use crate::engine::{Cause, Command, Event};
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Msg, Request, ThenAt};
 use crate::ui::overlay::Answer;
 use serde_json::json;
 
 /// The kitchen with a model as actor.
 fn with_model() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     let mut spec = f.state.run.as_deref().cloned().unwrap();
     "openai:small".clone_into(&mut spec.actor);
@@ -50,7 +50,7 @@ fn sampling_is_changed_where_models_are_switched() {
     let set = Command::Set { name: "actor.temperature".to_owned(), value: json!(0.7) };
     assert_eq!(*sent(&wants), set);
     // The rules have none, and say so.
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     for key in ["O", "Tab", "Tab"] {
         stage.press(key);
     }
@@ -98,7 +98,7 @@ fn sampling_is_another_on_the_new_branch() {
     assert_eq!(fork.then, [Command::Set { name: "actor.temperature".to_owned(), value: json!(0.9) }]);
     assert!(fork.reason.ends_with("actor.temperature = 0.9"), "{}", fork.reason);
     // Of the rules it is said there and then.
-    let mut stage = past(kitchen(), 80, 24);
+    let mut stage = past(sample_session(), 80, 24);
     choose(&mut stage, "other actor sampling");
     stage.press("Enter");
     choose(&mut stage, "actor.top_p");
@@ -110,7 +110,7 @@ fn sampling_is_another_on_the_new_branch() {
 
 #[test]
 fn another_action_of_the_past_is_completed_from_what_the_world_accepted_then() {
-    let mut stage = past(kitchen(), 80, 24);
+    let mut stage = past(sample_session(), 80, 24);
     choose(&mut stage, "another action");
     let wants = stage.press("Enter");
     let [Request::AdmissibleThen(at)] = wants.as_slice() else { panic!("{wants:?}") };
@@ -128,7 +128,7 @@ fn another_action_of_the_past_is_completed_from_what_the_world_accepted_then() {
     let [.., Request::Fork(fork)] = wants.as_slice() else { panic!("{wants:?}") };
     assert!(matches!(&fork.then[..], [Command::Override { action, .. }] if action == "go to cabinet 1"));
     // Where it cannot be had, that is said, and an action can be typed.
-    let mut stage = past(kitchen(), 80, 24);
+    let mut stage = past(sample_session(), 80, 24);
     choose(&mut stage, "another action");
     let wants = stage.press("Enter");
     let [Request::AdmissibleThen(at)] = wants.as_slice() else { panic!("{wants:?}") };
@@ -140,7 +140,7 @@ fn another_action_of_the_past_is_completed_from_what_the_world_accepted_then() {
 /// An answer carried no moment: one that came late was offered at the wrong one.
 #[test]
 fn what_the_world_accepted_at_another_moment_is_dropped() {
-    let mut stage = past(kitchen(), 80, 24);
+    let mut stage = past(sample_session(), 80, 24);
     let asked = |stage: &mut Stage| {
         choose(stage, "another action");
         let wants = stage.press("Enter");
@@ -180,7 +180,7 @@ fn what_the_world_accepted_at_another_moment_is_dropped() {
 /// "of N" grew under the eyes of whoever read it.
 #[test]
 fn a_run_that_goes_on_behind_the_past_is_named_in_the_same_words_everywhere() {
-    let mut f = kitchen();
+    let mut f = sample_session();
     f.write(Cause::Person, Event::Resumed);
     let mut stage = Stage::new(f, 120, 36);
     stage.press("Left");
@@ -211,7 +211,7 @@ fn a_run_that_goes_on_behind_the_past_is_named_in_the_same_words_everywhere() {
 /// At 60 columns the lower edge had no room for half of the keys, and nothing said that there were more.
 #[test]
 fn keys_that_do_not_fit_stand_in_the_last_row() {
-    let mut stage = Stage::new(kitchen(), 60, 16);
+    let mut stage = Stage::new(sample_session(), 60, 16);
     stage.press("B");
     let shown = screen(&stage.draw());
     for key in ["r name", "n note", "D compare", "a archive", "A all", "esc close"] {
@@ -222,11 +222,11 @@ fn keys_that_do_not_fit_stand_in_the_last_row() {
 /// What is wrong with a condition ran out of the window.
 #[test]
 fn what_is_wrong_with_a_condition_is_wrapped() {
-    let mut stage = Stage::new(kitchen(), 60, 16);
+    let mut stage = Stage::new(sample_session(), 60, 16);
     stage.press("b");
     typed(&mut stage, "action ~ (heat");
     stage.press("Enter");
-    let wrong = crate::stop::parse("action ~ (heat").unwrap_err().what;
+    let wrong = crate::breakpoint::parse("action ~ (heat").unwrap_err().what;
     assert!(wrong.chars().count() > 56, "{wrong}");
     let shown = screen(&stage.draw());
     let last = wrong.split_whitespace().last().unwrap();
@@ -237,7 +237,7 @@ fn what_is_wrong_with_a_condition_is_wrapped() {
 #[test]
 fn the_same_task_stands_first_among_what_can_be_compared_and_its_outcome_is_seen() {
     use crate::ui::compare::Place;
-    let mut stage = Stage::new(kitchen(), 60, 16);
+    let mut stage = Stage::new(sample_session(), 60, 16);
     let task = stage.moment().head.episode.as_ref().unwrap().task.clone();
     let (goal, mark) = (task.goal.clone(), task.mark());
     stage.press("D");
@@ -263,7 +263,7 @@ fn the_same_task_stands_first_among_what_can_be_compared_and_its_outcome_is_seen
 #[test]
 fn the_same_task_is_its_world_id_and_seed_and_the_same_goal_comes_behind_it() {
     use crate::ui::compare::Place;
-    let mut stage = Stage::new(kitchen(), 120, 36);
+    let mut stage = Stage::new(sample_session(), 120, 36);
     let task = stage.moment().head.episode.as_ref().unwrap().task.clone();
     let seeded = crate::domain::Task { seed: task.seed + 1, ..task.clone() };
     let elsewhere = crate::domain::Task { env: "alfworld".to_owned(), ..task.clone() };

@@ -3,8 +3,8 @@
 use super::{SIZES, Stage, screen};
 use crate::domain::{BranchId, Seq};
 use crate::timeline::Timeline;
-use crate::ui::branches::{Relabel, Twig};
-use crate::ui::fixture::kitchen;
+use crate::ui::branches::{BranchEdit, BranchInfo};
+use crate::ui::fixture::sample_session;
 use crate::ui::model::Cursor;
 use crate::ui::msg::{Msg, Request};
 use crate::ui::overlay::Answer;
@@ -18,8 +18,8 @@ fn said(stage: &Stage) -> String {
     stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default()
 }
 
-fn twig(id: &str, parent: Option<&str>, at: u64, reason: &str) -> Twig {
-    Twig {
+fn twig(id: &str, parent: Option<&str>, at: u64, reason: &str) -> BranchInfo {
+    BranchInfo {
         id: BranchId(id.to_owned()),
         parent: parent.map(|p| BranchId(p.to_owned())),
         at: Seq(at),
@@ -36,8 +36,8 @@ fn twig(id: &str, parent: Option<&str>, at: u64, reason: &str) -> Twig {
     }
 }
 
-fn twigs() -> Arc<[Twig]> {
-    let won = Twig {
+fn twigs() -> Arc<[BranchInfo]> {
+    let won = BranchInfo {
         name: "with a lesson".to_owned(),
         note: "the lesson about closed containers is enough".to_owned(),
         outcome: "won".to_owned(),
@@ -45,9 +45,11 @@ fn twigs() -> Arc<[Twig]> {
         tokens: 20_570,
         ..twig("b1", Some("trunk"), 38, "after turn 4: a lesson added")
     };
-    let off =
-        Twig { archived: true, ..twig("b3", Some("trunk"), 60, "turn 9: another action, go to shelf 1") };
-    let last = Twig {
+    let off = BranchInfo {
+        archived: true,
+        ..twig("b3", Some("trunk"), 60, "turn 9: another action, go to shelf 1")
+    };
+    let last = BranchInfo {
         outcome: "lost: out of turns".to_owned(),
         ..twig("b4", Some("trunk"), 90, "after turn 12: method reflexion")
     };
@@ -57,7 +59,7 @@ fn twigs() -> Arc<[Twig]> {
 
 /// The screen after another line was taken up: its events, its branch, and the list of branches.
 fn on_branch(w: u16, h: u16) -> Stage {
-    let mut stage = Stage::new(kitchen(), w, h);
+    let mut stage = Stage::new(sample_session(), w, h);
     stage.tell(Msg::News);
     stage.tell(Msg::Answer(Answer::Branches(Ok([twig("trunk", None, 0, "start")].into()))));
     let mut line = Timeline::default();
@@ -114,14 +116,17 @@ fn branches_are_gone_to_named_annotated_and_put_away() {
     stage.press("r");
     stage.tell(Msg::Paste("thinks twice".to_owned()));
     insta::assert_snapshot!("branches_name_80x24", screen(&stage.draw()));
-    assert_eq!(stage.press("Enter"), [Request::Relabel(id("b2"), Relabel::Name("thinks twice".to_owned()))]);
+    assert_eq!(
+        stage.press("Enter"),
+        [Request::Relabel(id("b2"), BranchEdit::Name("thinks twice".to_owned()))]
+    );
     stage.press("Up");
     stage.press("n");
     stage.tell(Msg::Paste("; see turn 4".to_owned()));
     let note = "the lesson about closed containers is enough; see turn 4".to_owned();
-    assert_eq!(stage.press("Enter"), [Request::Relabel(id("b1"), Relabel::Note(note))]);
+    assert_eq!(stage.press("Enter"), [Request::Relabel(id("b1"), BranchEdit::Note(note))]);
     stage.press("End");
-    assert_eq!(stage.press("a"), [Request::Relabel(id("b4"), Relabel::Archived(true))]);
+    assert_eq!(stage.press("a"), [Request::Relabel(id("b4"), BranchEdit::Archived(true))]);
     // It goes out of sight; the one above is chosen.
     assert_eq!(stage.press("Up"), []);
     stage.press("Home");
@@ -184,7 +189,7 @@ fn a_name_that_is_refused_stays_in_its_field_with_the_reason() {
         assert!(shown.contains("├ with a lesson") || shown.contains("├ with"), "the tree stays: {shown}");
         stage.tell(Msg::Paste("x".to_owned()));
         let id = BranchId("b2".to_owned());
-        assert_eq!(stage.press("Enter"), [Request::Relabel(id, Relabel::Name("me@homex".to_owned()))]);
+        assert_eq!(stage.press("Enter"), [Request::Relabel(id, BranchEdit::Name("me@homex".to_owned()))]);
         stage.tell(Msg::Answer(Answer::Branches(Ok(twigs()))));
         assert!(!screen(&stage.draw()).contains("name  me"), "it was taken");
     }

@@ -1,10 +1,10 @@
 //! Whose turn it is, and what only looks like it.
 
 use super::{Stage, screen};
-use crate::domain::{Autonomy, By, Came, EndReason, Usage};
+use crate::domain::{Autonomy, By, EndReason, PartialReply, Usage};
 use crate::driver::Health;
 use crate::engine::{Cause, Command, Event, PauseReason};
-use crate::ui::fixture::kitchen;
+use crate::ui::fixture::sample_session;
 use crate::ui::msg::{Msg, Request};
 
 fn said(stage: &Stage) -> String {
@@ -28,7 +28,7 @@ fn done(stage: &mut Stage) {
 #[test]
 fn fast_steps_are_all_done() {
     let step = [Request::Send(Command::Step)];
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     assert_eq!(stage.press("n"), step);
     for _ in 0..2 {
         assert_eq!(stage.press("n"), []);
@@ -44,7 +44,7 @@ fn fast_steps_are_all_done() {
 
 #[test]
 fn any_other_key_lets_go_of_the_steps_that_are_owed() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.press("n");
     stage.press("n");
     stage.press("Tab");
@@ -55,7 +55,7 @@ fn any_other_key_lets_go_of_the_steps_that_are_owed() {
 /// A session without a driver said "your turn", and its lesson editor claimed to save.
 #[test]
 fn a_session_that_is_only_read_says_so() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.fixture.store.edit_live(|live| live.health = Health::Reading);
     stage.model.hint = crate::ui::model::Hint::Step;
     stage.model.resume = Some("retrospect resume elsewhere/20261120T104000Z-hot-apple-k3v9q2".to_owned());
@@ -77,7 +77,7 @@ fn a_session_that_is_only_read_says_so() {
 
 #[test]
 fn the_end_of_an_episode_is_asked_for_twice() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     assert_eq!(stage.press("X"), []);
     assert!(said(&stage).starts_with("end this episode?"));
     stage.press("Left");
@@ -88,7 +88,7 @@ fn the_end_of_an_episode_is_asked_for_twice() {
 
 #[test]
 fn a_person_who_plays_gets_the_line_at_every_step_and_esc_leaves_it() {
-    let mut stage = Stage::new(kitchen(), 80, 24);
+    let mut stage = Stage::new(sample_session(), 80, 24);
     stage.fixture.write(Cause::Person, Event::AutonomySet { autonomy: Autonomy::Human });
     assert_eq!(stage.tell(Msg::News), [Request::Admissible]);
     assert_eq!(names(&stage), ["play"]);
@@ -103,7 +103,7 @@ fn a_person_who_plays_gets_the_line_at_every_step_and_esc_leaves_it() {
 /// After Ctrl-C during a call the step stood there empty, and its keys led nowhere.
 #[test]
 fn a_step_whose_call_was_broken_off_says_what_goes_on() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.take("look", By::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
     let call = fixture.ask();
     fixture.write(Cause::Person, Event::CallCancelled { call, came: Box::default() });
@@ -116,12 +116,12 @@ fn a_step_whose_call_was_broken_off_says_what_goes_on() {
 
 /// The kitchen with an agent's answer that was broken off in its middle.
 fn broken_off() -> crate::ui::fixture::Fixture {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.take("look", By::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
     let call = fixture.ask();
     let usage = Usage { prompt_tokens: 1200, reply_tokens: 21, estimated: true, ..Usage::default() };
     let (text, reasoning) = ("I go to the micro\u{1b}[31mwave".to_owned(), "It must be hot.".to_owned());
-    let came = Box::new(Came { text, reasoning, usage: Some(usage) });
+    let came = Box::new(PartialReply { text, reasoning, usage: Some(usage) });
     fixture.write(Cause::Person, Event::CallCancelled { call, came });
     fixture.write(Cause::Person, Event::Paused { reason: PauseReason::Person });
     fixture
@@ -175,7 +175,7 @@ fn an_answer_that_was_broken_off_is_shown_with_what_can_be_done() {
 /// Once it was tried again nothing said any more that a person had changed the prompt.
 #[test]
 fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.take("look", By::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
     let call = fixture.ask();
     let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
@@ -205,7 +205,7 @@ fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
 #[test]
 fn the_title_of_a_planned_run_names_who_plans() {
     let titled = |method: &str, mentor: &str| {
-        let mut fixture = kitchen();
+        let mut fixture = sample_session();
         let mut spec = fixture.state().run.as_deref().cloned().unwrap();
         (spec.method, spec.actor, spec.mentor) =
             (method.to_owned(), "openai:acts".to_owned(), mentor.to_owned());
@@ -255,7 +255,7 @@ fn a_lesson_of_a_file_names_the_file() {
 
 #[test]
 fn a_task_is_played_again_from_a_pause_and_its_number_is_shown() {
-    let mut fixture = kitchen();
+    let mut fixture = sample_session();
     fixture.write(Cause::Person, Event::Resumed);
     fixture.end(false, EndReason::StepLimit);
     fixture.write(Cause::Policy, Event::RunEnded);

@@ -3,7 +3,7 @@
 use super::{Stage, screen};
 use crate::domain::{BranchId, Kind, LessonOp, LessonOrigin, LessonStatus, LessonText, Seq};
 use crate::engine::{Cause, Command, Event};
-use crate::ui::branches::{Relabel, Twig};
+use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::fixture::Fixture;
 use crate::ui::msg::{Msg, Request};
 use crate::ui::overlay::Answer;
@@ -50,7 +50,7 @@ fn an_undo_says_what_it_took_back() {
 
 fn twigs(name: &str, note: &str, archived: bool) -> Msg {
     let id = |id: &str| BranchId(id.to_owned());
-    let trunk = Twig {
+    let trunk = BranchInfo {
         id: id("trunk"),
         parent: None,
         at: Seq(0),
@@ -66,7 +66,7 @@ fn twigs(name: &str, note: &str, archived: bool) -> Msg {
         created: String::new(),
     };
     let (name, note) = (name.to_owned(), note.to_owned());
-    let b1 = Twig { id: id("b1"), parent: Some(id("trunk")), name, note, archived, ..trunk.clone() };
+    let b1 = BranchInfo { id: id("b1"), parent: Some(id("trunk")), name, note, archived, ..trunk.clone() };
     Msg::Answer(Answer::Branches(Ok(Arc::from([trunk, b1]))))
 }
 
@@ -74,7 +74,7 @@ fn twigs(name: &str, note: &str, archived: bool) -> Msg {
 #[test]
 fn what_a_branch_was_called_is_taken_back_first() {
     let b1 = || BranchId("b1".to_owned());
-    let name = |text: &str| Request::Relabel(b1(), Relabel::Name(text.to_owned()));
+    let name = |text: &str| Request::Relabel(b1(), BranchEdit::Name(text.to_owned()));
     let mut stage = Stage::new(taught(), 120, 36);
     stage.tell(Msg::News);
     stage.tell(twigs("one", "", false));
@@ -85,10 +85,10 @@ fn what_a_branch_was_called_is_taken_back_first() {
     stage.tell(Msg::Paste("two".to_owned()));
     assert_eq!(stage.press("Enter"), [name("two")]);
     stage.tell(twigs("two", "", false));
-    assert_eq!(stage.press("a"), [Request::Relabel(b1(), Relabel::Archived(true))]);
+    assert_eq!(stage.press("a"), [Request::Relabel(b1(), BranchEdit::Archived(true))]);
     stage.tell(twigs("two", "", true));
     stage.press("Esc");
-    assert_eq!(stage.press("u"), [Request::Relabel(b1(), Relabel::Archived(false))]);
+    assert_eq!(stage.press("u"), [Request::Relabel(b1(), BranchEdit::Archived(false))]);
     assert_eq!(said(&stage), "taken back: branch two archived");
     stage.tell(twigs("two", "", false));
     assert_eq!(stage.press("u"), [name("one")]);

@@ -6,7 +6,7 @@ use super::{SIZES, Stage, screen};
 use crate::domain::{Autonomy, BranchId, By, EpisodeRole, Seq};
 use crate::engine::{Cause, Event, PauseReason};
 use crate::timeline::Timeline;
-use crate::ui::fixture::{Fixture, fcrf, kitchen, planned, reflexion, summary, sweet_sour};
+use crate::ui::fixture::{Fixture, fcrf, planned, reflexion, sample_session, summary, sweet_sour};
 use serde_json::{Value, json};
 
 /// A session that waits.
@@ -14,7 +14,7 @@ type Make = fn() -> Fixture;
 
 /// The kitchen after a turn, with nothing asked and nothing pending.
 fn between() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, Value::Null);
     f.pause();
     f
@@ -35,7 +35,8 @@ fn starting() -> Fixture {
     let (task, role) = (Box::new(task), EpisodeRole::Test);
     f.write(Cause::Policy, Event::EpisodeStarted { episode: 1, task, trial: 1, role, call });
     f.write(Cause::Person, Event::Paused { reason: PauseReason::Person });
-    let turn = crate::domain::Turn { observation: "A room.".to_owned(), valid: true, ..Default::default() };
+    let turn =
+        crate::domain::StepResult { observation: "A room.".to_owned(), valid: true, ..Default::default() };
     let goal = "find a mug".to_owned();
     f.write(Cause::World, Event::WorldReset { call, turn: Box::new(turn), seen: None, goal });
     f
@@ -56,7 +57,7 @@ fn played() -> Fixture {
 }
 
 fn approved() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     let step = f.state().last_step().unwrap().number;
     f.write(Cause::Person, Event::Approved { step });
     f.pause();
@@ -79,7 +80,7 @@ fn over() -> Fixture {
 }
 
 fn diverged() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     let (recorded, now) = ("A mug 2.".to_owned(), "Nothing.".to_owned());
     f.write(Cause::World, Event::Diverged { episode: 1, step: 9, recorded, now });
     f
@@ -93,7 +94,7 @@ fn whatever_waits_for_a_person_has_a_row_with_the_next_keys() {
         ("stopped at the start", starting, "n asks the agent   Space runs"),
         ("between turns", between, "n asks the agent   Space runs"),
         ("a fork by sampling", sampled, "n asks the agent   Space runs"),
-        ("a proposal", kitchen, "Enter do it   o override"),
+        ("a proposal", sample_session, "Enter do it   o override"),
         ("an approved proposal", approved, "n does what is proposed   Space runs"),
         ("a person plays", played, "o your action   H lets the agent play"),
         ("the mentor was broken off", cancelled, "n go on: what is due is asked again"),
@@ -131,7 +132,7 @@ fn a_session_that_is_stopped_anywhere_says_what_the_next_keys_are() {
         "L go on without",
     ];
     let mut waited = 0;
-    for make in [kitchen, reflexion, fcrf, sweet_sour, planned, summary] {
+    for make in [sample_session, reflexion, fcrf, sweet_sour, planned, summary] {
         let whole = make();
         for seq in 1..=whole.state().head.0 {
             let mut f = Fixture::empty();

@@ -1,10 +1,10 @@
 //! The listed turn as text to take along.
 
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 use crate::ui::msg::Request;
 use std::fmt::Write as _;
 
-pub(super) fn copy(look: &Look<'_>) -> Vec<Request> {
+pub(super) fn copy(look: &Context<'_>) -> Vec<Request> {
     let number = look.moment.chosen();
     let Some(step) = look.step(number) else { return Vec::new() };
     let mut text = String::new();

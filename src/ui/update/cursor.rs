@@ -2,12 +2,12 @@
 
 use crate::domain::Seq;
 use crate::engine::{Episode, State};
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 use crate::ui::model::{Cursor, Model, Scrolls, Tone};
 use crate::ui::msg::Request;
 
 /// Moves all panes to a moment.
-pub(super) fn go(model: &mut Model, look: &Look<'_>, cursor: Cursor) {
+pub(super) fn go(model: &mut Model, look: &Context<'_>, cursor: Cursor) {
     model.scrolls = Scrolls { world: model.scrolls.world, ..Scrolls::default() };
     model.cursor = match cursor {
         Cursor::At(seq) if seq >= look.moment.head.head => Cursor::Live,
@@ -17,12 +17,12 @@ pub(super) fn go(model: &mut Model, look: &Look<'_>, cursor: Cursor) {
 }
 
 /// The moment after a step of the listed episode; of its last step, the present or the episode's end.
-pub(crate) fn after_step(look: &Look<'_>, number: u32) -> Option<Cursor> {
+pub(crate) fn after_step(look: &Context<'_>, number: u32) -> Option<Cursor> {
     after(look, look.episode()?.number, number)
 }
 
 /// The same of any episode. One that is neither listed nor the present one is brought back for it.
-pub(crate) fn after(look: &Look<'_>, episode: u32, number: u32) -> Option<Cursor> {
+pub(crate) fn after(look: &Context<'_>, episode: u32, number: u32) -> Option<Cursor> {
     let head: &State = &look.moment.head;
     let is = |e: &&Episode| e.number == episode;
     let now = head.episode.as_deref().filter(is);
@@ -41,7 +41,7 @@ pub(crate) fn after(look: &Look<'_>, episode: u32, number: u32) -> Option<Cursor
 }
 
 /// One step back or forward, across episodes.
-pub(super) fn step(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> {
+pub(super) fn step(model: &mut Model, look: &Context<'_>, by: i64) -> Vec<Request> {
     let Some(episode) = look.episode() else { return Vec::new() };
     let chosen = i64::from(look.moment.chosen());
     let to = chosen + by;
@@ -67,13 +67,13 @@ pub(super) fn step(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> 
     Vec::new()
 }
 
-fn go_to_start_of_head(model: &mut Model, look: &Look<'_>) {
+fn go_to_start_of_head(model: &mut Model, look: &Context<'_>) {
     let Some(episode) = &look.moment.head.episode else { return };
     go(model, look, Cursor::At(Seq(episode.first_seq.0 + 1)));
 }
 
 /// To the beginning of the listed episode.
-pub(super) fn first(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+pub(super) fn first(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     if let Some(cursor) = after_step(look, 0) {
         go(model, look, cursor);
     }
@@ -81,7 +81,7 @@ pub(super) fn first(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
 }
 
 /// To the last step of the listed episode that made progress.
-pub(super) fn last_progress(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+pub(super) fn last_progress(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     let to = look.episode().map(|e| e.progress_step).filter(|n| *n > 0);
     match to.and_then(|n| after_step(look, n)) {
         Some(cursor) => go(model, look, cursor),
@@ -91,7 +91,7 @@ pub(super) fn last_progress(model: &mut Model, look: &Look<'_>) -> Vec<Request> 
 }
 
 /// To the previous or next step with a mark.
-pub(super) fn mark(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> {
+pub(super) fn mark(model: &mut Model, look: &Context<'_>, by: i64) -> Vec<Request> {
     let Some(episode) = look.episode() else { return Vec::new() };
     let last = i64::from(episode.steps.len() as u32);
     let mut number = i64::from(look.moment.chosen()) + by;
@@ -115,7 +115,7 @@ pub(super) fn mark(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> 
 }
 
 /// To the beginning of the episode before or after the listed one; after the last, to the present.
-pub(super) fn episode(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Request> {
+pub(super) fn episode(model: &mut Model, look: &Context<'_>, by: i64) -> Vec<Request> {
     let head = look.moment.head.episode.as_ref().map_or(0, |e| e.number);
     let listed = look.episode().map_or(0, |e| e.number);
     let to = i64::from(listed) + by;
@@ -134,7 +134,7 @@ pub(super) fn episode(model: &mut Model, look: &Look<'_>, by: i64) -> Vec<Reques
 ///
 /// # Errors
 /// In words, where there is no such episode or step.
-pub(crate) fn place(look: &Look<'_>, episode: Option<u32>, step: u32) -> Result<Cursor, String> {
+pub(crate) fn place(look: &Context<'_>, episode: Option<u32>, step: u32) -> Result<Cursor, String> {
     let listed = look.episode();
     let head: &State = &look.moment.head;
     let number = episode.or_else(|| Some(listed?.number)).ok_or("there is no episode yet")?;

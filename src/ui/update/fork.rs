@@ -3,15 +3,15 @@
 use super::lesson;
 use crate::domain::{Autonomy, BranchId, LessonId};
 use crate::driver::Health;
-use crate::engine::{Command, LessonWish, Refusal};
+use crate::engine::{Command, CommandError, LessonCommand};
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::model::{Cursor, Focus, Model, Scrolls, Tone};
 use crate::ui::msg::Request;
 use crate::ui::overlay::{Change, Differs, ForkBox};
 
 /// Opens the dialog for a key that changes what happens, pressed over the past; or says why it means nothing there.
-pub(super) fn offer(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<Request> {
+pub(super) fn offer(model: &mut Model, look: &Context<'_>, action: Action) -> Vec<Request> {
     let lanes = model.focus == Focus::Lanes;
     let wish = |wants: Vec<Request>, model: &mut Model| {
         let command = wants.into_iter().find_map(|w| match w {
@@ -68,7 +68,7 @@ pub(super) fn offer(model: &mut Model, look: &Look<'_>, action: Action) -> Vec<R
 }
 
 /// Opens the dialog over the moment shown.
-pub(super) fn open(model: &mut Model, look: &Look<'_>, change: &Change) {
+pub(super) fn open(model: &mut Model, look: &Context<'_>, change: &Change) {
     if look.shown().run.is_none() {
         model.say("no run has begun there", Tone::Refused, look.now);
         return;
@@ -78,10 +78,12 @@ pub(super) fn open(model: &mut Model, look: &Look<'_>, change: &Change) {
 }
 
 /// What a wish of a key comes to, as the dialog and the root of the branch name it.
-pub(super) fn words(command: &Command, look: &Look<'_>) -> String {
+pub(super) fn words(command: &Command, look: &Context<'_>) -> String {
     match command {
-        Command::Lesson(LessonWish::Add { text, .. }) => format!("a new lesson: {}", text.text),
-        Command::Lesson(LessonWish::Edit { text, .. }) => format!("other words for a lesson: {}", text.text),
+        Command::Lesson(LessonCommand::Add { text, .. }) => format!("a new lesson: {}", text.text),
+        Command::Lesson(LessonCommand::Edit { text, .. }) => {
+            format!("other words for a lesson: {}", text.text)
+        }
         Command::Lesson(wish) => {
             lesson::told(wish, look).unwrap_or_else(|| "lessons in another order".to_owned())
         }
@@ -94,7 +96,7 @@ pub(super) fn words(command: &Command, look: &Look<'_>) -> String {
 }
 
 /// A refused wish that is about an event: a branch from before it is offered.
-pub(super) fn refused(model: &mut Model, look: &Look<'_>, refusal: &Refusal) -> bool {
+pub(super) fn refused(model: &mut Model, look: &Context<'_>, refusal: &CommandError) -> bool {
     // Nothing comes up under the hands of a person who types elsewhere; it is said.
     let free = model.overlays.is_empty() && !look.reading();
     let Some(about) = refusal.about.filter(|_| free) else { return false };
@@ -103,8 +105,8 @@ pub(super) fn refused(model: &mut Model, look: &Look<'_>, refusal: &Refusal) -> 
 }
 
 /// Whether another line is followed now than before; the cursor, and whatever lay over the old one, goes then.
-pub(super) fn follow(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
-    let (line, branch) = (look.store.line(), look.store.branch());
+pub(super) fn follow(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
+    let (line, branch) = (look.store.epoch(), look.store.branch());
     if model.branch.is_some() && model.line == line {
         return Vec::new();
     }
@@ -116,7 +118,8 @@ pub(super) fn follow(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
     model.overlays.clear();
     model.asked_a_branch = None;
     model.undo_told = None;
-    (model.asked, model.owed, model.lined, model.carded, model.differed) = (None, 0, None, None, None);
+    (model.asked, model.queued_steps, model.prompted_step, model.carded, model.differed) =
+        (None, 0, None, None, None);
     let known = model.twigs.iter().any(|t| t.id == branch);
     let tree = look.keymap.label(Action::Branches).unwrap_or_default();
     let back = look.keymap.label_in(Mode::Branches, Action::BranchBack).unwrap_or_default();
@@ -134,7 +137,7 @@ pub(super) fn called(model: &Model, id: &BranchId) -> String {
 }
 
 /// Shows a difference of the rebuilt world once, with what can be done about it.
-pub(super) fn differs(model: &mut Model, look: &Look<'_>) {
+pub(super) fn differs(model: &mut Model, look: &Context<'_>) {
     let head = &look.moment.head;
     let at = head.divergence.as_ref().map(|d| (d.0, d.1));
     if at == model.differed || look.moment.live.health != Health::Running {

@@ -1,11 +1,11 @@
 //! Breakpoints and watches that came true: one line says which, and why.
 
 use crate::domain::Seq;
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 use crate::ui::model::{Model, Tone};
 
 /// Tells a hit once. What came before the screen was there is told only where the session still stands for it.
-pub(super) fn hear(model: &mut Model, look: &Look<'_>) {
+pub(super) fn hear(model: &mut Model, look: &Context<'_>) {
     let stops = &look.moment.head.stops;
     let last = stops.last_hit.as_ref().map_or(Seq(0), |hit| hit.seq);
     let before = model.hit.replace(last);

@@ -4,8 +4,8 @@ use super::refusal::{only_read, wants_a_driver};
 use super::{act, cancel, over};
 use crate::domain::EndReason;
 use crate::engine::{Command, Pace};
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::model::{Focus, Model, Tone};
 use crate::ui::msg::Request;
 use crate::ui::view::Scratch;
@@ -14,7 +14,7 @@ use crossterm::event::KeyEvent;
 /// A key was pressed. `gone`: what lay on top has just gone of itself, and the key may have been meant for it.
 pub(super) fn pressed(
     model: &mut Model,
-    look: &Look<'_>,
+    look: &Context<'_>,
     scratch: &Scratch,
     key: KeyEvent,
     gone: bool,
@@ -29,7 +29,7 @@ pub(super) fn pressed(
         model.notice = None;
     }
     if !matches!(action, Some(Action::Step | Action::Open | Action::NextTask)) {
-        model.owed = 0;
+        model.queued_steps = 0;
     }
     let ending = std::mem::take(&mut model.ending);
     model.asked_a_branch = None;
@@ -51,7 +51,7 @@ pub(super) fn pressed(
 }
 
 /// Whatever lies on top, what runs can be stopped; nothing is ever let run from behind it.
-fn pause(model: &mut Model, look: &Look<'_>, mode: Mode) -> Vec<Request> {
+fn pause(model: &mut Model, look: &Context<'_>, mode: Mode) -> Vec<Request> {
     let state = &look.moment.head;
     if look.reading() {
         only_read(model, look);

@@ -1,9 +1,9 @@
 //! Keys on the chosen lesson.
 
 use crate::domain::{Kind, Lesson, LessonId, LessonStatus, Scope};
-use crate::engine::{Command, LessonWish};
+use crate::engine::{Command, LessonCommand};
+use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::look::Look;
 use crate::ui::model::{Model, Tone};
 use crate::ui::msg::Request;
 use crate::ui::overlay::scope_word;
@@ -11,7 +11,7 @@ use crate::ui::overlay::stepped;
 use crate::ui::view::lanes::picked;
 
 /// The lesson that keys act on.
-pub(crate) fn chosen<'a>(model: &Model, look: &Look<'a>) -> Option<&'a Lesson> {
+pub(crate) fn chosen<'a>(model: &Model, look: &Context<'a>) -> Option<&'a Lesson> {
     let lane = look.lanes().get(model.lane(look.lanes()))?;
     let state = look.shown();
     state.pool.numbered(picked(model, state, lane)?)
@@ -19,8 +19,8 @@ pub(crate) fn chosen<'a>(model: &Model, look: &Look<'a>) -> Option<&'a Lesson> {
 
 fn with(
     model: &mut Model,
-    look: &Look<'_>,
-    wish: impl FnOnce(&Lesson) -> Option<LessonWish>,
+    look: &Context<'_>,
+    wish: impl FnOnce(&Lesson) -> Option<LessonCommand>,
 ) -> Vec<Request> {
     let Some(lesson) = chosen(model, look) else {
         let key = look.keymap.label(Action::AddLesson).unwrap_or_default();
@@ -33,22 +33,22 @@ fn with(
     wish(lesson).map(|w| Request::Send(Command::Lesson(w))).into_iter().collect()
 }
 
-pub(super) fn toggle(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+pub(super) fn toggle(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     with(model, look, |l| {
         let status = if l.in_force() { LessonStatus::Off } else { LessonStatus::On };
-        Some(LessonWish::Status { id: l.id.clone(), status })
+        Some(LessonCommand::Status { id: l.id.clone(), status })
     })
 }
 
-pub(super) fn pin(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+pub(super) fn pin(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     with(model, look, |l| {
         let status = if l.status == LessonStatus::Pinned { LessonStatus::On } else { LessonStatus::Pinned };
-        Some(LessonWish::Status { id: l.id.clone(), status })
+        Some(LessonCommand::Status { id: l.id.clone(), status })
     })
 }
 
 /// Gives the lesson the next wider reach, and after the widest the narrowest.
-pub(super) fn rescope(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+pub(super) fn rescope(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     with(model, look, |l| {
         let scope = match l.scope {
             Scope::Episode => Scope::Task,
@@ -56,18 +56,18 @@ pub(super) fn rescope(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
             Scope::TaskType => Scope::Environment,
             Scope::Environment => Scope::Episode,
         };
-        Some(LessonWish::Rescope { id: l.id.clone(), scope })
+        Some(LessonCommand::Rescope { id: l.id.clone(), scope })
     })
 }
 
 /// What a change of a lesson's reach or state comes to, in words short enough for the smallest screen.
-pub(super) fn told(wish: &LessonWish, look: &Look<'_>) -> Option<String> {
+pub(super) fn told(wish: &LessonCommand, look: &Context<'_>) -> Option<String> {
     let lesson = |id: &LessonId| look.shown().pool.get(id);
     match wish {
-        LessonWish::Rescope { id, scope } => {
+        LessonCommand::Rescope { id, scope } => {
             Some(format!("lesson {} now reaches {}", lesson(id)?.number, scope_word(*scope)))
         }
-        LessonWish::Status { id, status } => {
+        LessonCommand::Status { id, status } => {
             let lesson = lesson(id)?;
             let words = match (status, lesson.status) {
                 (LessonStatus::Pinned, LessonStatus::Off) => "is on again and pinned: only you remove it",
@@ -87,21 +87,21 @@ pub(super) fn told(wish: &LessonWish, look: &Look<'_>) -> Option<String> {
 }
 
 /// The kind of the chosen lane; where it holds several, that of the chosen lesson.
-pub(crate) fn kind(model: &Model, look: &Look<'_>) -> Kind {
+pub(crate) fn kind(model: &Model, look: &Context<'_>) -> Kind {
     let lane = look.lanes().get(model.lane(look.lanes()));
     let several = lane.filter(|l| l.kinds.len() > 1).and_then(|_| chosen(model, look)).map(|l| l.kind);
     several.or_else(|| lane?.kinds.first().copied()).unwrap_or(Kind::Error)
 }
 
 /// The kind of the method whose lessons are advice, if it has one.
-pub(crate) fn advice_kind(look: &Look<'_>) -> Option<Kind> {
+pub(crate) fn advice_kind(look: &Context<'_>) -> Option<Kind> {
     const ADVICE: [Kind; 4] = [Kind::Abstract, Kind::Lesson, Kind::Plan, Kind::Positive];
     let kinds = look.kinds();
     ADVICE.into_iter().find(|kind| kinds.contains(kind))
 }
 
 /// Shows the lane of a kind with its newest lesson, so that a lesson that was just saved can be seen.
-pub(super) fn show_lane(model: &mut Model, look: &Look<'_>, kind: Kind) {
+pub(super) fn show_lane(model: &mut Model, look: &Context<'_>, kind: Kind) {
     if let Some(lane) = look.lanes().iter().position(|lane| lane.kinds.contains(&kind)) {
         (model.lane, model.lesson) = (Some(lane), None);
     }
@@ -109,7 +109,7 @@ pub(super) fn show_lane(model: &mut Model, look: &Look<'_>, kind: Kind) {
 
 /// The kind of a lesson that a person begins to type. It is advice unless a lane of another kind has the focus; also over the
 /// lane of Errors, for there a sentence alone would be told as a mistake that was made.
-pub(crate) fn kind_to_type(model: &Model, look: &Look<'_>) -> Kind {
+pub(crate) fn kind_to_type(model: &Model, look: &Context<'_>) -> Kind {
     let kinds = look.kinds();
     let focused = (model.focus == crate::ui::Focus::Lanes)
         .then(|| kind(model, look))
@@ -117,21 +117,21 @@ pub(crate) fn kind_to_type(model: &Model, look: &Look<'_>) -> Kind {
     focused.or_else(|| advice_kind(look)).or_else(|| kinds.first().copied()).unwrap_or(Kind::Abstract)
 }
 
-pub(super) fn delete(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
-    with(model, look, |l| Some(LessonWish::Status { id: l.id.clone(), status: LessonStatus::Retired }))
+pub(super) fn delete(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
+    with(model, look, |l| Some(LessonCommand::Status { id: l.id.clone(), status: LessonStatus::Retired }))
 }
 
 /// Moves the lesson up or down on the screen, where the last in the prompt stands on top.
-pub(super) fn shift(model: &mut Model, look: &Look<'_>, by: isize) -> Vec<Request> {
+pub(super) fn shift(model: &mut Model, look: &Context<'_>, by: isize) -> Vec<Request> {
     let pool = &look.shown().pool;
     with(model, look, |l| {
         let to = pool.place(&l.id)?.checked_add_signed(-by)?;
-        (to < pool.of(l.kind).count()).then(|| LessonWish::Move { id: l.id.clone(), to })
+        (to < pool.of(l.kind).count()).then(|| LessonCommand::Move { id: l.id.clone(), to })
     })
 }
 
 /// Chooses the lesson above or below in the chosen lane.
-pub(super) fn choose(model: &mut Model, look: &Look<'_>, by: isize) {
+pub(super) fn choose(model: &mut Model, look: &Context<'_>, by: isize) {
     let Some(lane) = look.lanes().get(model.lane(look.lanes())) else { return };
     let state = look.shown();
     let all = lane.newest_first(state);

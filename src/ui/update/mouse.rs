@@ -2,8 +2,8 @@
 //! bar the chosen turn can be drawn.
 
 use super::{cursor, over, scroll};
+use crate::ui::context::Context;
 use crate::ui::layout::Pane;
-use crate::ui::look::Look;
 use crate::ui::model::{Focus, Model};
 use crate::ui::msg::Request;
 use crate::ui::view::Scratch;
@@ -14,7 +14,7 @@ const NOTCH: i32 = 3;
 
 pub(super) fn update(
     model: &mut Model,
-    look: &Look<'_>,
+    look: &Context<'_>,
     scratch: &Scratch,
     event: MouseEvent,
 ) -> Vec<Request> {
@@ -67,7 +67,7 @@ pub(super) fn update(
 }
 
 /// Goes to the turn under a column of the time bar.
-fn scrub(model: &mut Model, look: &Look<'_>, column: u16) {
+fn scrub(model: &mut Model, look: &Context<'_>, column: u16) {
     let step = model.scrubbing.map(|ruler| ruler.step_at(column));
     if let Some(step) = step.filter(|step| *step != look.moment.chosen())
         && let Some(to) = cursor::after_step(look, step)

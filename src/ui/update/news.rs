@@ -3,14 +3,14 @@
 use super::{fork, hits, turn, undo};
 use crate::driver::Signal;
 use crate::engine::Pace;
+use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::look::Look;
 use crate::ui::model::{Hint, Model, Tone};
 use crate::ui::overlay;
 use crate::ui::view::footer::fresh_mistake;
 
 /// A hint goes once it was obeyed.
-pub(super) fn obey(model: &mut Model, action: Action) {
+pub(super) fn dismiss_hint(model: &mut Model, action: Action) {
     match (model.hint, action) {
         (Hint::Step, Action::Step | Action::Open | Action::PauseRun | Action::StepStage) => {
             model.hint = Hint::Mistake;
@@ -21,7 +21,7 @@ pub(super) fn obey(model: &mut Model, action: Action) {
 }
 
 /// Takes in what the driver said since, and looks whether the first mistake has happened.
-pub(super) fn hear(model: &mut Model, look: &Look<'_>) {
+pub(super) fn hear(model: &mut Model, look: &Context<'_>) {
     for (number, signal) in &look.moment.live.signals {
         if *number <= model.heard {
             continue;
@@ -58,7 +58,7 @@ pub(super) fn hear(model: &mut Model, look: &Look<'_>) {
 }
 
 /// The number of the episode at the head, when it has ended.
-pub(crate) fn ended(look: &Look<'_>) -> Option<u32> {
+pub(crate) fn ended(look: &Context<'_>) -> Option<u32> {
     let episode = look.moment.head.episode.as_ref()?;
     episode.outcome.is_some().then_some(episode.number)
 }

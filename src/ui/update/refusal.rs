@@ -1,7 +1,7 @@
 //! What cannot be done from where the person stands.
 
+use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::look::Look;
 use crate::ui::model::{Model, Tone};
 
 /// Whether an action changes what happens now, so that it cannot be done while the past is shown.
@@ -46,7 +46,7 @@ pub(super) fn wants_a_driver(action: Action) -> bool {
 }
 
 /// Says how a session that is only looked at goes on.
-pub(super) fn only_read(model: &mut Model, look: &Look<'_>) {
+pub(super) fn only_read(model: &mut Model, look: &Context<'_>) {
     let words = match &model.resume {
         Some(command) => format!("read-only; to go on: {command}"),
         None => "read-only: what a report carries is looked at, not gone on with".to_owned(),

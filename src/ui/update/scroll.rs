@@ -1,15 +1,15 @@
 //! Moving inside the panes and between them.
 
 use super::{cursor, lesson};
+use crate::ui::context::Context;
 use crate::ui::layout::{Arrangement, Pane};
-use crate::ui::look::Look;
 use crate::ui::model::{Focus, Model};
 use crate::ui::msg::Request;
 use crate::ui::view::Scratch;
 use crate::ui::view::rows::Parts;
 
 /// One row up or down in the focused pane.
-pub(super) fn rows(model: &mut Model, look: &Look<'_>, scratch: &Scratch, by: i32) -> Vec<Request> {
+pub(super) fn rows(model: &mut Model, look: &Context<'_>, scratch: &Scratch, by: i32) -> Vec<Request> {
     match model.focus {
         Focus::Story => {
             let parts = if separate(model) { Parts::Done } else { Parts::All };
@@ -29,7 +29,7 @@ pub(super) fn rows(model: &mut Model, look: &Look<'_>, scratch: &Scratch, by: i3
 }
 
 /// A page of the focused pane.
-pub(super) fn page(model: &mut Model, look: &Look<'_>, scratch: &Scratch, by: i32) -> Vec<Request> {
+pub(super) fn page(model: &mut Model, look: &Context<'_>, scratch: &Scratch, by: i32) -> Vec<Request> {
     let height =
         scratch.plan.find(model.focus, model.lane(look.lanes())).map_or(10, |b| i32::from(b.body.height));
     let rows_of_page = match model.focus {
@@ -51,7 +51,7 @@ fn separate(model: &Model) -> bool {
 
 /// The panes in the order in which Tab visits them: those that are to be seen. Of lanes that share one place the visit
 /// begins with the one that is shown, and all others follow it.
-fn order(model: &Model, look: &Look<'_>, scratch: &Scratch, by: isize) -> Vec<(Focus, usize)> {
+fn order(model: &Model, look: &Context<'_>, scratch: &Scratch, by: isize) -> Vec<(Focus, usize)> {
     let (lane, lanes) = (model.lane(look.lanes()), look.lanes().len());
     let seen = |focus| {
         let blocks = &scratch.plan.blocks;
@@ -74,7 +74,7 @@ fn order(model: &Model, look: &Look<'_>, scratch: &Scratch, by: isize) -> Vec<(F
 }
 
 /// To the next or previous pane; every lane is a stop.
-pub(super) fn next_pane(model: &mut Model, look: &Look<'_>, scratch: &Scratch, by: isize) -> Vec<Request> {
+pub(super) fn next_pane(model: &mut Model, look: &Context<'_>, scratch: &Scratch, by: isize) -> Vec<Request> {
     let order = order(model, look, scratch, by);
     let lane = model.lane(look.lanes());
     let here = |&(focus, of): &(Focus, usize)| focus == model.focus && (focus != Focus::Lanes || of == lane);
@@ -92,7 +92,7 @@ pub(super) fn next_pane(model: &mut Model, look: &Look<'_>, scratch: &Scratch, b
 }
 
 /// A pane by its digit: 1 Story, 2 World, 3 and on the lanes, then Observations and Time.
-pub(super) fn pane(model: &mut Model, look: &Look<'_>, number: u8) -> Vec<Request> {
+pub(super) fn pane(model: &mut Model, look: &Context<'_>, number: u8) -> Vec<Request> {
     let lanes = look.lanes().len();
     match usize::from(number) {
         1 => model.focus = Focus::Story,

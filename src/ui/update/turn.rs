@@ -4,8 +4,8 @@ use super::opened;
 use crate::domain::Autonomy;
 use crate::driver::Signal;
 use crate::engine::{Command, Pace};
+use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::look::Look;
 use crate::ui::model::{Focus, Model};
 use crate::ui::msg::Request;
 
@@ -13,9 +13,9 @@ use crate::ui::msg::Request;
 const MOST: u8 = 20;
 
 /// Asks for a step; while one is under way, it is done after it.
-pub(super) fn step(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+pub(super) fn step(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     if under_way(model, look) {
-        model.owed = (model.owed + 1).min(MOST);
+        model.queued_steps = (model.queued_steps + 1).min(MOST);
         return Vec::new();
     }
     model.asked = Some(look.moment.head.head);
@@ -23,14 +23,14 @@ pub(super) fn step(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
 }
 
 /// A step was asked for and the next proposal is not there yet.
-fn under_way(model: &Model, look: &Look<'_>) -> bool {
+fn under_way(model: &Model, look: &Context<'_>) -> bool {
     let head = &look.moment.head;
     // The wish may still be on its way to the driver: until then the last event is the one it was sent after.
     model.asked == Some(head.head) || (head.pace == Pace::Paused && head.grant.is_some())
 }
 
 /// Nothing goes on before the summary that waits is settled, so what would go on shows it.
-pub(super) fn summary_is_due(model: &Model, look: &Look<'_>, action: Action) -> bool {
+pub(super) fn summary_is_due(model: &Model, look: &Context<'_>, action: Action) -> bool {
     let head = &look.moment.head;
     let goes_on = matches!(action, Action::Step | Action::NextTask | Action::StepStage)
         || (action == Action::Open && model.focus == Focus::Story && !model.past());
@@ -40,36 +40,36 @@ pub(super) fn summary_is_due(model: &Model, look: &Look<'_>, action: Action) -> 
 /// A wish was refused: nothing is under way, and nothing is owed.
 pub(super) fn hear(model: &mut Model, signal: &Signal) {
     if matches!(signal, Signal::Refused(_)) {
-        (model.asked, model.owed) = (None, 0);
+        (model.asked, model.queued_steps) = (None, 0);
     }
 }
 
 /// What is to be done now that something new is known: the next owed step, or the line of a person who plays.
-pub(super) fn go_on(model: &mut Model, look: &Look<'_>) -> Vec<Request> {
+pub(super) fn go_on(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     let head = &look.moment.head;
-    let troubled = head.trouble.is_some() || head.divergence.is_some() || look.reading();
+    let troubled = head.failed_call.is_some() || head.divergence.is_some() || look.reading();
     let in_the_way = troubled || model.past() || !model.overlays.is_empty();
     let summary = head.changes.first().map(|change| change.seq);
     if summary.is_some() && summary != model.summed && !in_the_way && head.waits() {
-        (model.summed, model.owed) = (summary, 0);
+        (model.summed, model.queued_steps) = (summary, 0);
         return opened(model, look, Action::Summary);
     }
     if head.autonomy != Autonomy::Human {
-        model.lined = None;
+        model.prompted_step = None;
         if in_the_way || head.pace != Pace::Paused || head.open_episode().is_none() {
-            model.owed = 0;
+            model.queued_steps = 0;
         }
-        if model.owed == 0 || under_way(model, look) || !head.waits() {
+        if model.queued_steps == 0 || under_way(model, look) || !head.waits() {
             return Vec::new();
         }
-        model.owed -= 1;
+        model.queued_steps -= 1;
         return step(model, look);
     }
-    model.owed = 0;
+    model.queued_steps = 0;
     let turn = head.open_episode().filter(|e| e.reset.is_some()).map(|e| (e.number, e.answered()));
-    if turn.is_none() || turn == model.lined || in_the_way || !head.waits() {
+    if turn.is_none() || turn == model.prompted_step || in_the_way || !head.waits() {
         return Vec::new();
     }
-    model.lined = turn;
+    model.prompted_step = turn;
     opened(model, look, Action::Override)
 }

@@ -2,8 +2,8 @@
 
 use crate::domain::{BranchId, Seq};
 use crate::engine::Command;
-use crate::ui::branches::{Relabel, Twig};
-use crate::ui::look::Look;
+use crate::ui::branches::{BranchEdit, BranchInfo};
+use crate::ui::context::Context;
 use crate::ui::model::{Model, Tone};
 use crate::ui::msg::Request;
 
@@ -14,8 +14,8 @@ const MOST: u64 = 1_000;
 #[derive(Clone, Debug, PartialEq)]
 struct Labelled {
     branch: BranchId,
-    was: Relabel,
-    now: Relabel,
+    was: BranchEdit,
+    now: BranchEdit,
 }
 
 /// Changes of what branches are called since the person last did something else.
@@ -27,7 +27,7 @@ pub struct Labels {
 }
 
 /// Says what an undo took back or a redo made again, from the journal: whether it was granted is known there alone.
-pub(super) fn hear(model: &mut Model, look: &Look<'_>) {
+pub(super) fn hear(model: &mut Model, look: &Context<'_>) {
     let head = &look.moment.head;
     let Some(told) = model.undo_told.replace(head.head).filter(|told| *told < head.head) else { return };
     let from = told.max(Seq(head.head.0.saturating_sub(MOST)));
@@ -38,7 +38,7 @@ pub(super) fn hear(model: &mut Model, look: &Look<'_>) {
 }
 
 /// A wish to the outside, where it is about what branches are called another one in its place.
-pub(super) fn turned(model: &mut Model, look: &Look<'_>, request: Request) -> Request {
+pub(super) fn turned(model: &mut Model, look: &Context<'_>, request: Request) -> Request {
     match request {
         Request::Relabel(branch, now) => {
             let was = model.twigs.iter().find(|t| t.id == branch).map(|twig| label(twig, &now));
@@ -80,25 +80,25 @@ pub(super) fn turned(model: &mut Model, look: &Look<'_>, request: Request) -> Re
 }
 
 /// What is there now of what a change is about.
-fn label(twig: &Twig, change: &Relabel) -> Relabel {
+fn label(twig: &BranchInfo, change: &BranchEdit) -> BranchEdit {
     match change {
-        Relabel::Name(_) => Relabel::Name(twig.name.clone()),
-        Relabel::Note(_) => Relabel::Note(twig.note.clone()),
-        Relabel::Archived(_) => Relabel::Archived(twig.archived),
+        BranchEdit::Name(_) => BranchEdit::Name(twig.name.clone()),
+        BranchEdit::Note(_) => BranchEdit::Note(twig.note.clone()),
+        BranchEdit::Archived(_) => BranchEdit::Archived(twig.archived),
     }
 }
 
 fn words(model: &Model, of: &Labelled) -> String {
     let id = &of.branch;
     match &of.now {
-        Relabel::Name(name) if name.trim().is_empty() => format!("branch {id} without a name"),
-        Relabel::Name(name) => format!("branch {id} called {name}"),
-        Relabel::Note(note) if note.trim().is_empty() => {
+        BranchEdit::Name(name) if name.trim().is_empty() => format!("branch {id} without a name"),
+        BranchEdit::Name(name) => format!("branch {id} called {name}"),
+        BranchEdit::Note(note) if note.trim().is_empty() => {
             format!("no note on branch {}", super::fork::called(model, id))
         }
-        Relabel::Note(note) => format!("note on branch {}: {note}", super::fork::called(model, id)),
-        Relabel::Archived(true) => format!("branch {} archived", super::fork::called(model, id)),
-        Relabel::Archived(false) => {
+        BranchEdit::Note(note) => format!("note on branch {}: {note}", super::fork::called(model, id)),
+        BranchEdit::Archived(true) => format!("branch {} archived", super::fork::called(model, id)),
+        BranchEdit::Archived(false) => {
             format!("branch {} taken out of the archive", super::fork::called(model, id))
         }
     }

@@ -4,15 +4,15 @@ use crate::domain::NoteKind;
 use crate::engine::{Pace, State};
 use crate::text::{one_line, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::look::Look;
 use crate::ui::model::{Focus, Hint, Model, Tone};
 use crate::ui::overlay::task_left;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
 /// Draws the last row.
-pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+pub fn draw(model: &Model, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     if area.is_empty() {
         return;
     }
@@ -75,7 +75,7 @@ fn told(text: &str, role: Role, area: Rect, canvas: &mut Canvas<'_>) {
 }
 
 /// What keys do, as far as there is room; the last two (all, help) always.
-fn draw_pairs(pairs: &[Pair], look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+fn draw_pairs(pairs: &[Pair], look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     const GAP: usize = 2;
     let pairs: Vec<(String, &str)> = pairs.iter().filter_map(|p| Some((p.label(look)?, p.words))).collect();
     let columns = |pair: &(String, &str)| width(&pair.0) + 1 + width(pair.1) + GAP;
@@ -105,7 +105,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn label(&self, look: &Look<'_>) -> Option<String> {
+    fn label(&self, look: &Context<'_>) -> Option<String> {
         let first = look.keymap.label(self.first)?;
         let second = self.second.and_then(|a| look.keymap.label(a)).unwrap_or_default();
         Some(format!("{first}{second}"))
@@ -120,7 +120,7 @@ fn two(first: Action, second: Action, words: &'static str) -> Pair {
     Pair { first, second: Some(second), words }
 }
 
-fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
+fn pairs(model: &Model, look: &Context<'_>) -> Vec<Pair> {
     let time = two(Action::Back, Action::Forward, "back/forward");
     let mut pairs = Vec::new();
     let card = |pairs: &mut Vec<Pair>| {
@@ -187,10 +187,10 @@ fn pairs(model: &Model, look: &Look<'_>) -> Vec<Pair> {
 }
 
 /// What a newcomer is told. It keeps silent in the past and after the end, and a mistake is taught while it is fresh.
-fn hint(model: &Model, look: &Look<'_>) -> Option<(String, &'static str)> {
+fn hint(model: &Model, look: &Context<'_>) -> Option<(String, &'static str)> {
     let head = &look.moment.head;
     // What failed comes first, and has its own keys.
-    if look.moment.past() || look.reading() || head.open_episode().is_none() || head.trouble.is_some() {
+    if look.moment.past() || look.reading() || head.open_episode().is_none() || head.failed_call.is_some() {
         return None;
     }
     match model.hint {

@@ -11,9 +11,9 @@ use crate::domain::Lesson;
 use crate::engine::State;
 use crate::text::{width, wrap};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::lane::{Form, Lane};
 use crate::ui::layout::{Block, Pane};
-use crate::ui::look::Look;
 use crate::ui::model::{Focus, Model};
 use crate::ui::theme::Role;
 use lesson::lesson_rows;
@@ -22,7 +22,7 @@ use ratatui::style::{Modifier, Style};
 use std::collections::HashMap;
 
 /// Draws one lane, or the chosen lane with the others as tabs.
-pub fn draw(model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'_>) {
+pub fn draw(model: &Model, look: &Context<'_>, block: &Block, canvas: &mut Canvas<'_>) {
     let lanes = look.lanes();
     let chosen = model.lane(lanes);
     let (place, tabs) = match block.pane {
@@ -145,7 +145,7 @@ pub(super) fn unlined(style: Style) -> Style {
 /// The titles, and the columns that are left of the row.
 fn titles(
     model: &Model,
-    look: &Look<'_>,
+    look: &Context<'_>,
     area: Rect,
     lane: usize,
     tabs: bool,
@@ -193,7 +193,7 @@ pub fn picked(model: &Model, state: &State, lane: &Lane) -> Option<u32> {
 }
 
 /// The rows that lie in the lane: the picked lesson is whole, and what stands before it comes first.
-fn window(look: &Look<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> Vec<Row> {
+fn window(look: &Context<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> Vec<Row> {
     let height = usize::from(area.height);
     let pool = &look.shown().pool;
     let lessons: Vec<&Lesson> = lane.newest_first(look.shown());

@@ -3,13 +3,13 @@
 mod broken;
 
 use super::rows::{Measure, Parts, Row, Writer};
-use crate::domain::{Asked, Autonomy, FailureKind, Question, Stage, Step};
+use crate::domain::{Autonomy, FailureKind, ModelRole, Question, Stage, Step};
 use crate::driver::LiveCall;
 use crate::engine::{Effect, Failure, State};
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::model::Model;
 use crate::ui::overlay::{open_texts, task_left};
 use crate::ui::theme::Role;
@@ -22,7 +22,7 @@ const FOLDED: usize = 3;
 const UNFOLDED: usize = 40;
 
 /// The rows below the last step.
-pub(super) fn live_rows(look: &Look<'_>, measure: Measure, model: &Model) -> Vec<Row> {
+pub(super) fn live_rows(look: &Context<'_>, measure: Measure, model: &Model) -> Vec<Row> {
     if measure.parts == Parts::Seen || look.moment.past() {
         return Vec::new();
     }
@@ -34,7 +34,7 @@ pub(super) fn live_rows(look: &Look<'_>, measure: Measure, model: &Model) -> Vec
     let mut w = Writer::new(if bare { number } else { 0 }, measure, look.glyphs);
     let calls = &look.moment.live.calls;
     let mentor: Vec<String> =
-        calls.iter().filter(|c| c.asked == Asked::Mentor).map(|c| question_of(look, c)).collect();
+        calls.iter().filter(|c| c.asked == ModelRole::Mentor).map(|c| question_of(look, c)).collect();
     if !mentor.is_empty() {
         let words = format!("asks the mentor: {}", mentor.join(", "));
         w.text((Role::ModeThinking, ""), 0, Role::ModeThinking, &words);
@@ -64,10 +64,10 @@ pub(super) fn live_rows(look: &Look<'_>, measure: Measure, model: &Model) -> Vec
     rows
 }
 
-fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
-    if state.asking(Asked::Actor) {
+fn waiting(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
+    if state.asking(ModelRole::Actor) {
         w.line(2, [(Role::Dim, format!("{} asking the model", look.glyphs.more))]);
-    } else if state.asking(Asked::Mentor) {
+    } else if state.asking(ModelRole::Mentor) {
         let asked = state.calls.values().filter_map(Effect::question).map(Question::name);
         let words =
             format!("{} asking the mentor: {}", look.glyphs.more, asked.collect::<Vec<_>>().join(", "));
@@ -120,7 +120,7 @@ fn waiting(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
 }
 
 /// The keys that take texts of the mentor about the step before a proposal that were not kept.
-fn not_kept(w: &mut Writer<'_>, look: &Look<'_>, proposal: &Step) {
+fn not_kept(w: &mut Writer<'_>, look: &Context<'_>, proposal: &Step) {
     let before = proposal.number.checked_sub(1).and_then(|number| look.step(number));
     let count = before.map_or(0, |step| open_texts(step, look));
     let details = look.keymap.label(Action::Inspect);
@@ -138,7 +138,7 @@ fn not_kept(w: &mut Writer<'_>, look: &Look<'_>, proposal: &Step) {
 }
 
 /// What the next keys are, where nothing that waits has named its own.
-fn next(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
+fn next(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
     let ended = state.episode.is_some() && state.open_episode().is_none();
     let asks = state.open_episode().is_some_and(|e| e.reset.is_some()) && !state.ending();
     let runs = (Action::PauseRun, "runs");
@@ -161,7 +161,7 @@ fn next(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
 }
 
 /// Keys with their meaning, as pieces of a row.
-pub(super) fn keys(look: &Look<'_>, pairs: &[(Action, &str)]) -> Vec<(Role, String)> {
+pub(super) fn keys(look: &Context<'_>, pairs: &[(Action, &str)]) -> Vec<(Role, String)> {
     let mut pieces = Vec::new();
     for (place, (action, words)) in pairs.iter().enumerate() {
         let Some(key) = look.keymap.label(*action) else { continue };
@@ -172,10 +172,10 @@ pub(super) fn keys(look: &Look<'_>, pairs: &[(Action, &str)]) -> Vec<(Role, Stri
     pieces
 }
 
-fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Look<'_>, measure: Measure, model: &Model) {
+fn under_way(w: &mut Writer<'_>, call: &LiveCall, look: &Context<'_>, measure: Measure, model: &Model) {
     let who = match call.asked {
-        Asked::Actor => String::new(),
-        Asked::Mentor => format!("{}: ", question_of(look, call)),
+        ModelRole::Actor => String::new(),
+        ModelRole::Mentor => format!("{}: ", question_of(look, call)),
     };
     // Of several at once each has a few lines, so that all of them are seen.
     let several = look.moment.live.calls.len() > 1;
@@ -233,7 +233,7 @@ pub(super) fn last_lines(text: &str, room: usize, count: usize) -> Vec<String> {
     lines
 }
 
-fn troubles(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
+fn troubles(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
     let mark = format!("{} ", look.glyphs.mistake);
     failed_calls(w, look, state);
     if let Some((_, step, recorded, now)) = &state.divergence {
@@ -257,7 +257,7 @@ fn troubles(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
 }
 
 /// Every failed call as a sentence, and then once what can be done about all of them.
-fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
+fn failed_calls(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
     let mark = format!("{} ", look.glyphs.mistake);
     let mut told: Vec<&str> = Vec::new();
     let mut alike: Vec<(&Failure, Vec<String>)> = Vec::new();
@@ -302,16 +302,16 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
         return;
     }
     let mut pairs = vec![(Action::AskAgain, if count > 1 { "try all again" } else { "try again" })];
-    if state.troubled(Asked::Actor) {
+    if state.troubled(ModelRole::Actor) {
         pairs.push((Action::Override, "act by hand"));
-    } else if state.troubled(Asked::Mentor) {
+    } else if state.troubled(ModelRole::Mentor) {
         pairs.push((Action::GiveUp, "go on without"));
     }
     if state.open_episode().is_some() {
         pairs.push((Action::EndEpisode, "give the episode up"));
     }
     w.line(2, keys(look, &pairs));
-    let [actor, mentor] = [Asked::Actor, Asked::Mentor].map(|asked| state.troubled(asked));
+    let [actor, mentor] = [ModelRole::Actor, ModelRole::Mentor].map(|asked| state.troubled(asked));
     if actor || mentor {
         broken::others(w, look);
     }
@@ -325,7 +325,7 @@ fn failed_calls(w: &mut Writer<'_>, look: &Look<'_>, state: &State) {
 }
 
 /// What a call under way asks the mentor, in words.
-fn question_of(look: &Look<'_>, call: &LiveCall) -> String {
+fn question_of(look: &Context<'_>, call: &LiveCall) -> String {
     let asked = look.moment.head.calls.get(&call.call).and_then(Effect::question);
     asked.map_or_else(|| "mentor".to_owned(), Question::name)
 }

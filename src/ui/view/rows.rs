@@ -2,7 +2,7 @@
 
 mod interrupted;
 
-use crate::domain::{Author, Fate, Kind, NoteKind, Reflection, Stage, Step, price};
+use crate::domain::{Author, Kind, NoteKind, Reflection, Stage, Step, ThoughtDisposition, price};
 use crate::engine::State;
 use crate::report::source_words;
 use crate::text::{truncate, width, wrap_at_most};
@@ -225,7 +225,8 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     if waits && (step.thought.is_some() || step.action().is_some()) {
         w.gap();
     }
-    let dropped = step.dropped_by.is_some() || (step.by_person() && fate == Some(&Fate::Dropped));
+    let dropped =
+        step.dropped_by.is_some() || (step.by_person() && fate == Some(&ThoughtDisposition::Dropped));
     if let Some(thought) = step.thought.as_deref().filter(|t| thinks.is_none_or(|own| own.trim() != t.trim()))
     {
         let role = if dropped { Role::Dim } else { Role::Thought };
@@ -240,7 +241,7 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         } else if step.thought_edited {
             w.tail(Role::Person, EDITED);
         }
-        if let Some(Fate::Rewritten(words)) = fate {
+        if let Some(ThoughtDisposition::Rewritten(words)) = fate {
             w.text((Role::MarkPerson, &format!("{} ", glyphs.person)), 7, Role::Person, words);
         }
     }

@@ -1,10 +1,10 @@
 //! The first row: goal, progress, turn, and one word for the mode.
 
-use crate::domain::{Asked, Autonomy};
+use crate::domain::{Autonomy, ModelRole};
 use crate::engine::{Effect, Pace, State};
 use crate::text::truncate;
 use crate::ui::canvas::Canvas;
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 use crate::ui::model::Model;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 pub(super) const NAMED: u16 = 100;
 
 /// Draws the first row.
-pub fn draw(model: &Model, look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+pub fn draw(model: &Model, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     if area.is_empty() {
         return;
     }
@@ -113,7 +113,7 @@ fn turn(state: &State, narrow: bool) -> String {
 
 /// Where the run is while it goes on behind a moment of the past, with a word for what it does: the turn, of another episode
 /// as `2.5`. None where it waits, or where the screen shows the present.
-pub fn behind(look: &Look<'_>) -> Option<(String, &'static str)> {
+pub fn behind(look: &Context<'_>) -> Option<(String, &'static str)> {
     let state = &look.moment.head;
     let episode = state.episode.as_ref().filter(|_| look.moment.past() && !look.reading())?;
     let word = match state.pace {
@@ -129,7 +129,7 @@ pub fn behind(look: &Look<'_>) -> Option<(String, &'static str)> {
 }
 
 /// The word for the mode, and how it is painted.
-pub fn mode(look: &Look<'_>) -> (String, Role) {
+pub fn mode(look: &Context<'_>) -> (String, Role) {
     let dot = look.glyphs.dot;
     let state = &look.moment.head;
     if let Some(halt) = look.halted() {
@@ -181,7 +181,7 @@ pub fn mode(look: &Look<'_>) -> (String, Role) {
         let seconds = since.map_or(0, |s| look.now.saturating_duration_since(s).as_secs());
         let word = match state.pace {
             Pace::Pausing => "PAUSING",
-            _ if state.asking(Asked::Actor) => "THINKING",
+            _ if state.asking(ModelRole::Actor) => "THINKING",
             _ => "REFLECTING",
         };
         return (format!("{word} {seconds} s"), Role::ModeThinking);

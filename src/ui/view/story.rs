@@ -6,8 +6,8 @@ use super::lanes::unlined;
 use super::live::live_rows;
 use super::rows::{Measure, Parts, Row, reset_rows};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::layout::Block;
-use crate::ui::look::Look;
 use crate::ui::model::Model;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Draws the steps.
 pub(super) fn draw(
     model: &Model,
-    look: &Look<'_>,
+    look: &Context<'_>,
     parts: Parts,
     block: &Block,
     scratch: &mut Scratch,
@@ -59,7 +59,7 @@ fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<
 /// The rows that lie in the area.
 fn window(
     model: &Model,
-    look: &Look<'_>,
+    look: &Context<'_>,
     parts: Parts,
     area: Rect,
     scroll: i32,
@@ -122,7 +122,7 @@ fn bounded(rows: usize) -> i32 {
 
 /// Where rows come from, by step number; the place after the last is what is going on just now.
 struct Source<'a, 'b> {
-    look: &'a Look<'b>,
+    look: &'a Context<'b>,
     measure: Measure,
     last: u32,
     scratch: &'a mut Scratch,

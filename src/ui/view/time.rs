@@ -2,7 +2,7 @@
 
 use crate::domain::{NoteKind, Step};
 use crate::ui::canvas::Canvas;
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 use crate::ui::mark::MarkKind;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
@@ -44,7 +44,7 @@ impl Ruler {
 }
 
 /// Draws the sparkline around the chosen step, and says which column is which step.
-pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<Ruler> {
+pub fn draw(look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<Ruler> {
     let episode = look.episode().filter(|_| !area.is_empty())?;
     let last = episode.steps.len() as u32;
     let chosen = look.moment.chosen();
@@ -74,7 +74,7 @@ pub fn draw(look: &Look<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<Rule
 }
 
 /// The rate after a step; an open step keeps the rate before it.
-fn rate_at(look: &Look<'_>, number: u32) -> f64 {
+fn rate_at(look: &Context<'_>, number: u32) -> f64 {
     let answered = |n: u32| look.step(n).and_then(|s| s.answer.as_ref()).map(|a| a.progress);
     answered(number).or_else(|| answered(number.saturating_sub(1))).unwrap_or(0.0)
 }
@@ -98,7 +98,7 @@ fn mark_of(step: &Step) -> Option<MarkKind> {
 }
 
 /// What the chosen step, or the last marked one shortly before it, is marked for.
-fn mark_words(look: &Look<'_>) -> Option<(Role, String)> {
+fn mark_words(look: &Context<'_>) -> Option<(Role, String)> {
     const FAR: u32 = 8;
     let chosen = look.moment.chosen();
     let number = (chosen.saturating_sub(FAR).max(1)..=chosen)

@@ -8,8 +8,8 @@ use super::Scratch;
 use super::frame;
 use crate::text::{fits, truncate, width, width_within, wrap_at_most};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::layout::Block;
-use crate::ui::look::Look;
 use crate::ui::model::{Focus, Model};
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
@@ -35,7 +35,7 @@ struct Known<'a> {
 /// Draws the pane.
 pub(super) fn draw(
     model: &Model,
-    look: &Look<'_>,
+    look: &Context<'_>,
     block: &Block,
     scratch: &mut Scratch,
     canvas: &mut Canvas<'_>,
@@ -71,7 +71,7 @@ pub(super) fn draw(
 /// Puts rows into the pane, from where it is scrolled to.
 fn paint(
     model: &Model,
-    look: &Look<'_>,
+    look: &Context<'_>,
     block: &Block,
     rows: &[Pieces],
     scratch: &mut Scratch,
@@ -104,7 +104,7 @@ fn paint(
 }
 
 /// The title of a planning problem: in one row where the pane has no other.
-fn planning_titles(model: &Model, look: &Look<'_>, block: &Block, shown: &Value, canvas: &mut Canvas<'_>) {
+fn planning_titles(model: &Model, look: &Context<'_>, block: &Block, shown: &Value, canvas: &mut Canvas<'_>) {
     let Some(area) = block.title else { return };
     let own = if model.focus == Focus::World { Role::Focus } else { Role::Title };
     let mut pieces: Vec<(Role, String)> = vec![(Role::Dim, "2 ".to_owned()), (own, "World".to_owned())];
@@ -122,7 +122,7 @@ fn planning_titles(model: &Model, look: &Look<'_>, block: &Block, shown: &Value,
 
 fn titles(
     model: &Model,
-    look: &Look<'_>,
+    look: &Context<'_>,
     block: &Block,
     known: Option<(&Known<'_>, usize)>,
     canvas: &mut Canvas<'_>,
@@ -159,7 +159,7 @@ const AS_IT_IS: [&str; 3] =
 
 type Pieces = Vec<(Role, String)>;
 
-fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &str) -> Vec<Pieces> {
+fn rows(look: &Context<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &str) -> Vec<Pieces> {
     let mut rows: Vec<Pieces> = Vec::new();
     let room = usize::from(columns.saturating_sub(2)).max(8);
     let label = |name: &str| (Role::Dim, format!("{name:<9}"));
@@ -202,7 +202,7 @@ fn rows(look: &Look<'_>, known: &Known<'_>, truth: bool, columns: u16, goal: &st
     rows
 }
 
-fn place_rows(look: &Look<'_>, place: &Place<'_>, name_width: usize, room: usize) -> Vec<Pieces> {
+fn place_rows(look: &Context<'_>, place: &Place<'_>, name_width: usize, room: usize) -> Vec<Pieces> {
     let mark = if place.here { look.glyphs.proposal } else { " " };
     let role = if place.here { Role::Title } else { Role::Text };
     let name = truncate(place.name, name_width, look.glyphs.more);

@@ -11,7 +11,7 @@ pub(super) fn understand(word: &str, rest: &str, state: &State) -> Option<Result
         if rest.is_empty() {
             return Ok(Said::Tell(format!(
                 "something is missing: {word} CONDITION\n{}",
-                crate::stop::hint("")
+                crate::breakpoint::hint("")
             )));
         }
         // What cannot be read is refused by the engine, in words.

@@ -1,6 +1,6 @@
 //! How things stand, in one line.
 
-use crate::domain::{Asked, Autonomy, Question, Stage};
+use crate::domain::{Autonomy, ModelRole, Question, Stage};
 use crate::engine::{Pace, State};
 
 /// What failed and what can be done about it, in one line.
@@ -10,9 +10,9 @@ fn failed(state: &State) -> String {
         format!("{}{}: {}", failure.place, question.unwrap_or_default(), failure.what)
     });
     let told: Vec<String> = told.collect();
-    let choices = if state.troubled(Asked::Actor) {
+    let choices = if state.troubled(ModelRole::Actor) {
         "retry, prompt-edit N TEXT, model NAME, recorded SESSION, act ACTION, or end"
-    } else if state.troubled(Asked::Mentor) {
+    } else if state.troubled(ModelRole::Mentor) {
         "retry, prompt-edit N TEXT, model NAME, recorded SESSION, give-up (goes on without), or end"
     } else {
         "retry, or end"
@@ -41,7 +41,7 @@ fn broken_off(state: &State) -> Option<String> {
 
 /// Whose turn it is, in one line.
 pub(in crate::cli::plain) fn mode(state: &State) -> String {
-    if state.trouble.is_some() {
+    if state.failed_call.is_some() {
         return failed(state);
     }
     if let Some((episode, step, ..)) = &state.divergence {

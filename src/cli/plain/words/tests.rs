@@ -124,7 +124,7 @@ fn a_summary_is_accepted_and_refused_by_its_numbers() {
 fn the_tokens_of_a_prompt_are_those_that_the_screen_says() {
     use crate::engine::Measure;
     let mut state = State::default();
-    let asked = crate::domain::Asked::Actor;
+    let asked = crate::domain::ModelRole::Actor;
     let sent = crate::domain::PromptRecord { asked, tokens: 1000, ..Default::default() };
     state.prompts.0 = Some(sent.into());
     for (counted, words) in [(1000, "about 1000 tokens"), (1300, "about 1300 tokens")] {
@@ -137,14 +137,14 @@ fn the_tokens_of_a_prompt_are_those_that_the_screen_says() {
 /// What came before a deed that stays is taken back by name.
 #[test]
 fn undo_older_names_the_change_that_it_takes_back() {
-    use crate::engine::{Deed, UndoEntry};
+    use crate::engine::{UndoAction, UndoEntry};
     let mut state = State::default();
     assert!(understand("undo older", &state).is_err());
-    let change = crate::domain::HandChange::Autonomy { was: Autonomy::Auto, autonomy: state.autonomy };
+    let change = crate::domain::ManualEdit::Autonomy { was: Autonomy::Auto, autonomy: state.autonomy };
     let seq = crate::domain::Seq;
     state.undo = vec![
-        UndoEntry { of: seq(3), what: Deed::Hand(change) },
-        UndoEntry { of: seq(4), what: Deed::Stays("the agent was asked again".to_owned()) },
+        UndoEntry { of: seq(3), what: UndoAction::ManualEdit(change) },
+        UndoEntry { of: seq(4), what: UndoAction::Irreversible("the agent was asked again".to_owned()) },
     ];
     assert_eq!(understand("u older", &state), Ok(Said::Do(vec![Command::TakeBack(seq(3))])));
     assert_eq!(understand("undo", &state), Ok(Said::Do(vec![Command::Undo])));
@@ -153,21 +153,21 @@ fn undo_older_names_the_change_that_it_takes_back() {
 /// It said that the session was paused, and nothing of the person's own words.
 #[test]
 fn a_prompt_with_own_words_that_waits_is_named() {
-    use crate::domain::{Asked, CallId, Came, PromptRecord, Question};
+    use crate::domain::{CallId, ModelRole, PartialReply, PromptRecord, Question};
     use crate::engine::Effect;
     let question = Some(Question::reflect(Kind::Error));
     let cases = [
         (
-            Asked::Actor,
+            ModelRole::Actor,
             None,
             "BROKEN OFF · the agent's answer (a prompt with your words waits); retry (sends",
         ),
-        (Asked::Mentor, question, "the mentor (Error) (a prompt with your words waits); retry (sends"),
+        (ModelRole::Mentor, question, "the mentor (Error) (a prompt with your words waits); retry (sends"),
     ];
     for (asked, question, told) in cases {
         let prompt = PromptRecord { asked, question, edited: true, ..PromptRecord::default() };
         let effect = Effect::Ask { call: CallId(0), prompt: prompt.clone().into() };
-        let mut state = State { broken_off: vec![(effect, Came::default())], ..State::default() };
+        let mut state = State { broken_off: vec![(effect, PartialReply::default())], ..State::default() };
         assert!(mode(&state).contains(told), "{}", mode(&state));
         assert!(mode(&state).contains("give-up"));
         let Ok(Said::Tell(shown)) =

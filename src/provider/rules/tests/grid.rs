@@ -1,7 +1,7 @@
 //! The actor in grid worlds.
 
 use super::prompt;
-use crate::domain::Asked;
+use crate::domain::ModelRole;
 use crate::engine::request_seed;
 use crate::env::babyai::{Level, World};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn play(level: &Level, seed: u64, lessons: &[&str], cap: u32) -> (Vec<(String, S
     for step in 1..=cap {
         let told: Vec<(&str, &str)> = steps.iter().map(|(a, o)| (a.as_str(), o.as_str())).collect();
         let line =
-            super::answer(&prompt(lessons, &task, &told), request_seed(seed, 1, step, Asked::Actor, 0));
+            super::answer(&prompt(lessons, &task, &told), request_seed(seed, 1, step, ModelRole::Actor, 0));
         let seen = if line.starts_with("think:") { "OK.".to_owned() } else { world.play(&line).observation };
         steps.push((line, seen));
         if world.done() {

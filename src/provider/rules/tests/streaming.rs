@@ -12,7 +12,7 @@ const TASK: &str = "You see a bed 1, and a desk 1.\n\nYour task is to: put a pen
 
 fn request() -> Request {
     let prompt = Arc::new(prompt(&[], TASK, &[]));
-    Request { call: CallId(1), asked: Asked::Actor, prompt, seed: 5, ..Request::default() }
+    Request { call: CallId(1), asked: ModelRole::Actor, prompt, seed: 5, ..Request::default() }
 }
 
 async fn collect(rules: Rules, request: Request) -> Vec<Delta> {

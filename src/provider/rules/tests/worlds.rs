@@ -3,7 +3,7 @@
 
 use super::super::habits::{GRID, WORLDS, planning};
 use super::{answer, prompt, segment};
-use crate::domain::{Asked, Label, Prompt};
+use crate::domain::{Label, ModelRole, Prompt};
 use crate::engine::request_seed;
 use crate::env::Environment;
 use crate::env::babyai::{Level, World};
@@ -47,7 +47,7 @@ fn play(mut world: Box<dyn Environment>, lessons: &[&str], cap: u32) -> Played {
         prompt(lessons, &format!("{}\nYour task is to: {goal}", first.observation.trim_end()), &[]);
     let (mut prompts, mut lines, mut won) = (Vec::new(), Vec::new(), false);
     for step in 1..=cap {
-        let line = answer(&next, request_seed(0, 1, step, Asked::Actor, 0));
+        let line = answer(&next, request_seed(0, 1, step, ModelRole::Actor, 0));
         prompts.push(next.clone());
         let cue = next.segments.pop().unwrap();
         let (label, seen) = if line.starts_with("think:") {

@@ -2,9 +2,9 @@
 
 use super::super::{Side, said};
 use crate::domain::{
-    Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Fate, Kind, Label,
-    LessonId, LessonOp, LessonOrigin, LessonText, Limits, Note, NoteKind, Origin, Prompt, PromptRecord,
-    RunSpec, Scope, Segment, SegmentRecord, Seq, Settings, ShownAs, Speaker, Task, Turn,
+    Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Kind, Label, LessonId,
+    LessonOp, LessonOrigin, LessonText, Limits, Note, NoteKind, Origin, Prompt, PromptRecord, RunSpec, Scope,
+    Segment, SegmentRecord, Seq, Settings, ShownAs, Speaker, StepResult, Task, ThoughtDisposition,
 };
 use crate::engine::{Cause, Envelope, Event, State};
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl Line {
         let (call, episode) = (CallId(self.calls), self.state.past.len() as u32 + 1);
         let (task, role) = (Box::new(task(id)), EpisodeRole::Test);
         self.write(Event::EpisodeStarted { episode, task, trial, role, call });
-        let turn = Turn { observation: "A room.".to_owned(), valid: true, ..Turn::default() };
+        let turn = StepResult { observation: "A room.".to_owned(), valid: true, ..StepResult::default() };
         self.write(Event::WorldReset { call, turn: Box::new(turn), seen: None, goal: "g".to_owned() });
     }
 
@@ -104,15 +104,15 @@ impl Line {
             rule: None,
             by,
             shown_as: ShownAs::Own,
-            fate: Fate::Kept,
+            fate: ThoughtDisposition::Kept,
         };
         self.write(Event::ActionTaken { step, call: None, executed, list: false });
-        let turn = Turn {
+        let turn = StepResult {
             observation: seen.to_owned(),
             progress,
             valid: true,
             shown: serde_json::json!({ "place": seen }),
-            ..Turn::default()
+            ..StepResult::default()
         };
         self.write(Event::Observed { step, call: None, turn: Box::new(turn), seen: None });
         let mistake = (seen == "Nothing happens.").then(|| Note {

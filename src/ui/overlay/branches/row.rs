@@ -2,9 +2,9 @@
 
 use super::super::window::{Line, paragraph};
 use crate::text::{one_line, truncate, width};
-use crate::ui::branches::{Limb, Twig};
+use crate::ui::branches::{BranchInfo, TreeRow};
+use crate::ui::context::Context;
 use crate::ui::glyphs::Glyphs;
-use crate::ui::look::Look;
 use crate::ui::theme::Role;
 
 /// Columns of an outcome in whole words.
@@ -22,7 +22,7 @@ pub(super) struct Columns {
 
 impl Columns {
     /// For the rows there are and the columns there are.
-    pub(super) fn of(limbs: &[Limb<'_>], columns: u16) -> Self {
+    pub(super) fn of(limbs: &[TreeRow<'_>], columns: u16) -> Self {
         let all = usize::from(columns);
         let named = limbs.iter().map(|l| 2 * usize::from(l.depth) + width(&one_line(l.twig.called())));
         let name = named.max().unwrap_or(0).clamp(6, (all / 3).max(8)) + 3;
@@ -63,7 +63,7 @@ impl Columns {
     }
 
     /// A branch.
-    pub(super) fn row(&self, limb: &Limb<'_>, chosen: bool, now: bool, look: &Look<'_>) -> Line {
+    pub(super) fn row(&self, limb: &TreeRow<'_>, chosen: bool, now: bool, look: &Context<'_>) -> Line {
         let twig = limb.twig;
         let mark = if now {
             look.glyphs.now
@@ -105,7 +105,7 @@ impl Columns {
 }
 
 /// The lines of the tree before a name.
-fn joints(limb: &Limb<'_>, glyphs: &Glyphs) -> String {
+fn joints(limb: &TreeRow<'_>, glyphs: &Glyphs) -> String {
     let mut text = String::new();
     for level in 1..limb.depth {
         text.push_str(if limb.goes_on(level) { glyphs.joints[1 | 4] } else { " " });
@@ -149,7 +149,7 @@ fn short(outcome: &str) -> String {
 
 /// A branch in full: where it left its parent, what changed there, and the note on it. In fewer rows than that takes each
 /// has one, the note what is left, and what is cut says so.
-pub(super) fn whole(twig: &Twig, look: &Look<'_>, columns: u16, rows: usize) -> Vec<Line> {
+pub(super) fn whole(twig: &BranchInfo, look: &Context<'_>, columns: u16, rows: usize) -> Vec<Line> {
     let (dot, more) = (look.glyphs.dot, look.glyphs.more);
     let came = match &twig.parent {
         Some(parent) => {

@@ -2,11 +2,11 @@
 
 use super::super::window::Line;
 use crate::engine::Breakpoint;
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 use crate::ui::theme::Role;
 
 /// Its condition, how often it came true, and what it does; `wide` columns hold the condition.
-pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, look: &Look<'_>) -> Line {
+pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, look: &Context<'_>) -> Line {
     let glyph = match (b.on, b.stop.warn) {
         (false, _) => look.glyphs.off,
         (true, true) => look.glyphs.watch,

@@ -8,8 +8,8 @@ use crate::domain::{EpisodeSummary, Task};
 use crate::text::{fits, truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::compare::Place;
+use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::look::Look;
 use crate::ui::overlay::stepped;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -60,7 +60,7 @@ pub(super) struct Chooser {
 
 impl Chooser {
     /// The session's own episodes, the other trials of the same task first; sessions come in later.
-    pub(super) fn new(look: &Look<'_>, left: Option<u32>) -> Self {
+    pub(super) fn new(look: &Context<'_>, left: Option<u32>) -> Self {
         let head = &look.moment.head;
         let task = look.episode().map(|e| &e.task);
         let same = |t: &Task| task.is_some_and(|of| of.key() == t.key());
@@ -169,7 +169,7 @@ impl Chooser {
         }
     }
 
-    pub(super) fn draw(&self, look: &Look<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
+    pub(super) fn draw(&self, look: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
         canvas.put(inside.x, inside.y, 2, look.glyphs.proposal, canvas.style(Role::Key));
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
         self.field.draw(true, line, canvas);

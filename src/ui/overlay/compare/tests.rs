@@ -4,14 +4,14 @@ use super::*;
 use crate::domain::{By, EndReason, Kind, LessonOrigin, LessonText};
 use crate::engine::{Cause, Event};
 use crate::ui::compare::{before, compare};
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::Msg;
 use crate::ui::tests::{SIZES, Stage, screen};
 use serde_json::{Value, json};
 
 /// The kitchen, lost; then a second trial that begins alike, is taught, and wins.
 fn two() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     f.take("go to stoveburner 1", By::Actor, "On the stoveburner 1, you see a kettle 1.", 0.5, Value::Null);
     f.end(false, EndReason::StepLimit);
     f.begin();

@@ -5,7 +5,7 @@ use crate::domain::{Counted, EndReason, EpisodeSummary, Step};
 use crate::engine::Episode;
 use crate::report::counted;
 use crate::symbolic::{Goal, Rung, Treatment};
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 use crate::ui::theme::Role;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -101,7 +101,12 @@ fn repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
 }
 
 /// All of it, as rows.
-pub(super) fn facts(episode: &Episode, outcome: &EpisodeSummary, look: &Look<'_>, columns: u16) -> Vec<Line> {
+pub(super) fn facts(
+    episode: &Episode,
+    outcome: &EpisodeSummary,
+    look: &Context<'_>,
+    columns: u16,
+) -> Vec<Line> {
     let limit = look.moment.head.run.as_ref().map_or(0, |r| r.limits.steps);
     let role = if outcome.won { Role::Good } else { Role::Bad };
     let mut lines = paragraph((role, ""), role, &why(outcome, limit), columns);

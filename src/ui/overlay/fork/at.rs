@@ -1,17 +1,17 @@
 //! From which event a branch begins.
 
 use crate::domain::{Seq, Stage};
-use crate::driver::{Anew, decides};
+use crate::driver::{DecisionPoint, decides};
 use crate::engine::{Event, State};
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 
 /// Where a turn of the listed episode waits for its decision.
-pub(crate) fn anew(look: &Look<'_>, number: u32) -> Option<Anew> {
+pub(crate) fn anew(look: &Context<'_>, number: u32) -> Option<DecisionPoint> {
     look.store.anew(look.moment.story.episode.as_deref()?.step(number)?)
 }
 
 /// The moment shown, before anybody let the session go on from it.
-pub(crate) fn here(look: &Look<'_>) -> Seq {
+pub(crate) fn here(look: &Context<'_>) -> Seq {
     let mut at = look.moment.shown.head;
     let timeline = look.store.timeline();
     while let Some(event) = timeline.event(at)
@@ -24,7 +24,7 @@ pub(crate) fn here(look: &Look<'_>) -> Seq {
 }
 
 /// The last event before the whole batch that an event is part of.
-pub(crate) fn before(look: &Look<'_>, seq: Seq) -> Seq {
+pub(crate) fn before(look: &Context<'_>, seq: Seq) -> Seq {
     let timeline = look.store.timeline();
     let mut at = seq.0.saturating_sub(1);
     while at > 0 && timeline.event(Seq(at)).is_some_and(|e| e.more) {
@@ -35,7 +35,7 @@ pub(crate) fn before(look: &Look<'_>, seq: Seq) -> Seq {
 
 /// The moment from which a branch begins, or where a prompt or an action has used what the last answered turn saw by then, the
 /// last one before that: the agent is to read other words there.
-pub(super) fn unread(look: &Look<'_>, here: Seq) -> Seq {
+pub(super) fn unread(look: &Context<'_>, here: Seq) -> Seq {
     let shown = look.shown();
     let answered = shown.episode.as_deref().and_then(|e| e.step(e.answered()));
     let Some(step) = answered.filter(|s| shown.pool_used > s.answered_seq) else { return here };

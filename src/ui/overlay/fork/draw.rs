@@ -4,7 +4,7 @@ use super::super::window::{Line, Place, Window, paragraph, put_line};
 use super::entries::Entry;
 use super::{ForkBox, Stage, at};
 use crate::ui::canvas::Canvas;
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 use crate::ui::overlay::Overlay;
 use crate::ui::theme::Role;
 use crate::ui::view::behind;
@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 
 impl ForkBox {
     /// What is asked, as rows.
-    fn question(&self, look: &Look<'_>, columns: u16) -> Vec<Line> {
+    fn question(&self, look: &Context<'_>, columns: u16) -> Vec<Line> {
         let turn = self.turn;
         let words = match &self.refused {
             Some(why) => {
@@ -47,14 +47,14 @@ impl ForkBox {
         }
     }
 
-    fn rows(&self, look: &Look<'_>, columns: u16) -> u16 {
+    fn rows(&self, look: &Context<'_>, columns: u16) -> u16 {
         match &self.stage {
             Stage::Choosing => (self.question(look, columns).len() + self.entries.len()) as u16 + 1,
             Stage::Typing(value) => value.rows(),
         }
     }
 
-    fn list(&self, look: &Look<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
+    fn list(&self, look: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
         let asked = self.question(look, inside.width);
         let mut y = inside.y;
         for line in asked.iter().take(usize::from(inside.height)) {
@@ -94,7 +94,7 @@ impl ForkBox {
     }
 
     /// The whole of it.
-    pub(super) fn drawn(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    pub(super) fn drawn(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         const COLUMNS: u16 = 78;
         let columns = COLUMNS.min(screen.width.saturating_sub(4));
         let title = self.title();

@@ -2,10 +2,10 @@
 
 use super::super::window::Line;
 use super::{Change, at};
-use crate::domain::{Asked, LessonId, Stage};
-use crate::driver::Anew;
+use crate::domain::{LessonId, ModelRole, Stage};
+use crate::driver::DecisionPoint;
 use crate::text::{one_line, width};
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 use crate::ui::theme::Role;
 
 /// A row of the list.
@@ -27,7 +27,7 @@ impl Entry {
     }
 
     /// As a row; `wide` columns are the names'.
-    pub(super) fn line(&self, here: bool, wide: usize, look: &Look<'_>) -> Line {
+    pub(super) fn line(&self, here: bool, wide: usize, look: &Context<'_>) -> Line {
         match self {
             Self::Head(words) => vec![(Role::Dim, words.clone())],
             Self::Row(_, name, now) => {
@@ -51,8 +51,8 @@ fn row(change: Change, name: &str, now: impl AsRef<str>) -> Entry {
 /// The list over the moment shown. What only a key can want is there when that key was pressed. `read_by`: before what the
 /// last observation is another, where something has used it by then.
 pub(super) fn entries(
-    look: &Look<'_>,
-    anew: Option<Anew>,
+    look: &Context<'_>,
+    anew: Option<DecisionPoint>,
     change: &Change,
     lesson: Option<(LessonId, u32)>,
     read_by: Option<String>,
@@ -99,14 +99,14 @@ pub(super) fn entries(
     all.push(row(Change::Method, "another method", now(|r| &r.method)));
     all.push(row(Change::Actor, "another model acts", now(|r| &r.actor)));
     all.push(row(Change::Mentor, "another model reflects", now(|r| &r.mentor)));
-    for asked in [Asked::Actor, Asked::Mentor] {
+    for asked in [ModelRole::Actor, ModelRole::Mentor] {
         let told = run.map_or_else(String::new, |r| r.sampling_told(asked));
         match asked {
-            Asked::Actor => all.push(row(Change::Sampling(asked), "other actor sampling", told)),
-            Asked::Mentor if run.is_some_and(|r| !matches!(r.mentor.as_str(), "symbolic" | "none")) => {
+            ModelRole::Actor => all.push(row(Change::Sampling(asked), "other actor sampling", told)),
+            ModelRole::Mentor if run.is_some_and(|r| !matches!(r.mentor.as_str(), "symbolic" | "none")) => {
                 all.push(row(Change::Sampling(asked), "other mentor sampling", told));
             }
-            Asked::Mentor => {}
+            ModelRole::Mentor => {}
         }
     }
     all.push(row(Change::Setting, "another setting", "limits, what enters prompts, when to reflect"));
@@ -115,17 +115,17 @@ pub(super) fn entries(
 }
 
 /// What can be another of the turn itself.
-fn of_the_turn(look: &Look<'_>, anew: Anew, change: &Change) -> Vec<Entry> {
+fn of_the_turn(look: &Context<'_>, anew: DecisionPoint, change: &Change) -> Vec<Entry> {
     let turn = look.moment.chosen();
     let step = look.episode().and_then(|e| e.step(turn));
     let mut all = vec![Entry::Head(format!("Turn {turn} anew, from before its action"))];
     let did = step.and_then(|s| s.action()).unwrap_or_default();
     all.push(row(Change::Act, "another action", did));
-    if let (Some(thought), Anew::Proposed(_)) = (step.and_then(|s| s.thought.as_deref()), anew) {
+    if let (Some(thought), DecisionPoint::Proposed(_)) = (step.and_then(|s| s.thought.as_deref()), anew) {
         all.push(row(Change::Thought, "another thought", thought));
     }
     all.push(row(Change::Again, "ask the agent again", ""));
-    if matches!(anew, Anew::Proposed(_)) && *change == Change::Reject {
+    if matches!(anew, DecisionPoint::Proposed(_)) && *change == Change::Reject {
         all.push(row(Change::Reject, "reject it with a reason", ""));
     }
     all

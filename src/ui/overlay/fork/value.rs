@@ -6,14 +6,14 @@ use super::super::moved;
 use super::super::named::{self, NamedLine};
 use super::super::window::{Line, Pointed, Scroll, paragraph, put_line};
 use super::{Change, at};
-use crate::domain::{Asked, Fate, Knob, RunSpec, ShownAs, knob_of};
+use crate::domain::{ModelRole, RunSpec, SamplingParam, ShownAs, ThoughtDisposition, sampling_param};
 use crate::driver::Accepted;
 use crate::engine::{Command, State};
 use crate::method::{NAMES, PaperOrCode, SETTINGS, defaults, follow, switched};
 use crate::text::{one_line, truncate};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::ThenAt;
 use crate::ui::overlay::stepped;
 use crate::ui::overlay::{SHOWN_AS, THOUGHT};
@@ -110,7 +110,7 @@ impl Value {
     }
 
     /// What is good to know while it is typed.
-    fn about(&self, look: &Look<'_>) -> String {
+    fn about(&self, look: &Context<'_>) -> String {
         match &self.change {
             Change::Act => format!("It runs in the place of: {}", one_line(&self.was)),
             Change::Thought => "The agent reads it as its own; it is marked as edited by you.".to_owned(),
@@ -248,7 +248,7 @@ impl Value {
         if let Some(named) = &mut self.named {
             let Some((name, text)) = named.taken()? else { return Ok(None) };
             let value = named::read(&spec(shown)?, &name, &text)?;
-            let words = if knob_of(&name).is_some() { Knob::words(&value) } else { text };
+            let words = if sampling_param(&name).is_some() { SamplingParam::words(&value) } else { text };
             return Ok(Some(self.told(&format!("{name} = {words}"), vec![Command::Set { name, value }])));
         }
         let text = self.line.as_ref().map_or_else(|| self.field.text(), ActionLine::text);
@@ -268,11 +268,11 @@ impl Value {
             }
             Change::Reject => self.told("rejected", vec![Command::Reject(line)]),
             Change::Actor => {
-                let spec = switched(&spec(shown)?, Asked::Actor, &line);
+                let spec = switched(&spec(shown)?, ModelRole::Actor, &line);
                 self.told(&format!("actor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             Change::Mentor => {
-                let spec = switched(&spec(shown)?, Asked::Mentor, &line);
+                let spec = switched(&spec(shown)?, ModelRole::Mentor, &line);
                 self.told(&format!("mentor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             _ => return Err("there is nothing to be typed here".to_owned()),
@@ -283,7 +283,7 @@ impl Value {
         (truncate(&format!("{}: {words}", self.place), 120, "…"), then)
     }
 
-    pub(super) fn draw(&self, look: &Look<'_>, note: Option<&str>, inside: Rect, canvas: &mut Canvas<'_>) {
+    pub(super) fn draw(&self, look: &Context<'_>, note: Option<&str>, inside: Rect, canvas: &mut Canvas<'_>) {
         // Rows of what is good to know, at the most.
         const ABOUT: usize = 3;
         let (role, words) =
@@ -356,6 +356,7 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
 fn over(state: &State, action: String) -> Command {
     let word = |name: &str| state.run.as_ref().map_or("", |run| run.settings.word(name, ""));
     let shown_as = if word(SHOWN_AS) == "human_edit" { ShownAs::HumanEdit } else { ShownAs::Own };
-    let fate = if word(THOUGHT) == "dropped" { Fate::Dropped } else { Fate::Kept };
+    let fate =
+        if word(THOUGHT) == "dropped" { ThoughtDisposition::Dropped } else { ThoughtDisposition::Kept };
     Command::Override { action, shown_as, fate }
 }

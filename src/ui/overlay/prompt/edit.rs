@@ -5,10 +5,10 @@ use crate::domain::{CallId, Origin, PromptRecord};
 use crate::engine::{Command, State};
 use crate::prompt::render;
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::look::Look;
 use crate::ui::msg::Request;
-use crate::ui::overlay::Reaction;
+use crate::ui::overlay::Response;
 use crate::ui::overlay::field::Field;
 use crate::ui::overlay::window::{Place, Window, paragraph, put_line};
 use crate::ui::theme::Role;
@@ -49,28 +49,28 @@ impl SegmentBox {
         (self.segment, &self.of) == (other.segment, &other.of)
     }
 
-    pub(super) fn act(&mut self, action: Action, look: &Look<'_>) -> Reaction {
+    pub(super) fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
         self.note = None;
         match action {
-            Action::Close => return Reaction::close(),
+            Action::Close => return Response::close(),
             Action::NewLine => self.field.new_line(),
-            Action::Editor => return Reaction::want(Request::Editor(self.field.text())),
+            Action::Editor => return Response::want(Request::Editor(self.field.text())),
             Action::Accept | Action::Open => {
                 let waits = look.moment.head.waits_for(self.of.0);
                 if waits.is_none_or(|d| d.sha256 != self.of.1) {
                     self.note = Some("the prompt was put together anew meanwhile; close this and look again");
-                    return Reaction::default();
+                    return Response::default();
                 }
                 let text = self.field.text();
                 if text == self.before.trim() {
-                    return Reaction::close();
+                    return Response::close();
                 }
                 let (call, segment) = (Some(self.of.0), self.segment);
-                return Reaction::done(Request::Send(Command::EditPrompt { call, segment, text }));
+                return Response::done(Request::Send(Command::EditPrompt { call, segment, text }));
             }
             _ => {}
         }
-        Reaction::default()
+        Response::default()
     }
 
     pub(super) fn key(&mut self, key: KeyEvent) {
@@ -86,7 +86,7 @@ impl SegmentBox {
         self.field.replace(text);
     }
 
-    pub(super) fn draw(&self, look: &Look<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    pub(super) fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let title = format!("Change before it is sent: {}", self.name);
         let window =
             Window { title: &title, place: Place::Middle, rows: 14, columns: 96, mode: Mode::Editor };

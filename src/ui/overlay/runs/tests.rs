@@ -4,7 +4,7 @@ use super::list::{List, Listed, Wanted};
 use super::*;
 use crate::domain::{By, EndReason, EpisodeSummary, Hindsight, Seq, Task};
 use crate::engine::State;
-use crate::ui::fixture::{Fixture, kitchen};
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::glyphs::UNICODE;
 use crate::ui::tests::{SIZES, Stage, screen};
 use rpds::VectorSync;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The kitchen, lost; two more tries, one lost after two mistakes, one won; and one that goes on.
 fn four() -> Fixture {
-    let mut f = kitchen();
+    let mut f = sample_session();
     f.take("go to stoveburner 1", By::Actor, "On the stoveburner 1, you see a kettle 1.", 0.5, Value::Null);
     f.end(false, EndReason::StepLimit);
     f.begin();

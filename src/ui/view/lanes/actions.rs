@@ -4,7 +4,7 @@ use super::Row;
 use crate::domain::Lesson;
 use crate::method;
 use crate::text::{one_line, prefix, truncate, width};
-use crate::ui::look::Look;
+use crate::ui::context::Context;
 use crate::ui::theme::Role;
 
 /// So many rows of the plan, with the action that is taken among them. The first row has the lesson's mark and its lead (the
@@ -12,7 +12,7 @@ use crate::ui::theme::Role;
 pub(super) fn rows(
     lesson: &Lesson,
     words: &str,
-    look: &Look<'_>,
+    look: &Context<'_>,
     mark: (Role, &'static str),
     (lead, source): (&str, &str),
     columns: u16,

@@ -4,15 +4,15 @@ use super::Row;
 use crate::domain::{Kind, Lesson, LessonOrigin, LessonStatus, LessonText, Moment, Scope};
 use crate::engine::State;
 use crate::text::{fits, one_line, prefix, truncate, width, wrap_at_most};
+use crate::ui::context::Context;
 use crate::ui::lane::Form;
-use crate::ui::look::Look;
 use crate::ui::theme::Role;
 use std::borrow::Cow;
 
 /// A lesson in rows of so many columns, with at most so many lines of words.
 pub(super) fn lesson_rows(
     lesson: &Lesson,
-    look: &Look<'_>,
+    look: &Context<'_>,
     form: Form,
     columns: u16,
     digits: usize,

@@ -1,7 +1,7 @@
 //! Where the trials of a task stand, in FCRF how deep the reflection after this one goes, and what is said of an empty lane.
 
 use crate::domain::{Kind, LessonId, LessonOp, RunSpec};
-use crate::engine::{Deed, State, UndoEntry};
+use crate::engine::{State, UndoAction, UndoEntry};
 use crate::method::{Depth, Difficulty};
 use crate::ui::lane::{Form, Lane};
 
@@ -38,7 +38,7 @@ fn shows_attempt(run: &RunSpec) -> bool {
 pub(super) fn nothing(state: &State, lane: &Lane) -> String {
     if state.pool.all().any(|l| lane.kinds.contains(&l.kind)) {
         let undone = |id: &LessonId| {
-            let of = |e: &UndoEntry| matches!(&e.what, Deed::Lesson(LessonOp::Add { id: added, .. }) if added == id);
+            let of = |e: &UndoEntry| matches!(&e.what, UndoAction::Lesson(LessonOp::Add { id: added, .. }) if added == id);
             state.redo.iter().any(of)
         };
         let mut here = state.pool.all().filter(|l| lane.kinds.contains(&l.kind));

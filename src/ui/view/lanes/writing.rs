@@ -5,19 +5,19 @@ use crate::domain::Question;
 use crate::driver::LiveCall;
 use crate::provider::Phase;
 use crate::text::one_line;
+use crate::ui::context::Context;
 use crate::ui::lane::Lane;
-use crate::ui::look::Look;
 use crate::ui::theme::Role;
 use crate::ui::view::live::last_lines;
 use ratatui::layout::Rect;
 
 /// The question that a call under way asks the mentor.
-fn question(look: &Look<'_>, call: &LiveCall) -> Option<Question> {
+fn question(look: &Context<'_>, call: &LiveCall) -> Option<Question> {
     look.moment.head.calls.get(&call.call)?.question()
 }
 
 /// The end of what was written so far, for each question whose answer will stand here: a row, or a few where the lane is high.
-pub(super) fn rows(look: &Look<'_>, lane: &Lane, area: Rect, still: bool) -> Vec<Row> {
+pub(super) fn rows(look: &Context<'_>, lane: &Lane, area: Rect, still: bool) -> Vec<Row> {
     if look.moment.past() {
         return Vec::new();
     }
@@ -29,7 +29,7 @@ pub(super) fn rows(look: &Look<'_>, lane: &Lane, area: Rect, still: bool) -> Vec
     here.into_iter().flat_map(|call| of_call(look, call, each, room, still)).collect()
 }
 
-fn of_call(look: &Look<'_>, call: &LiveCall, most: usize, room: usize, still: bool) -> Vec<Row> {
+fn of_call(look: &Context<'_>, call: &LiveCall, most: usize, room: usize, still: bool) -> Vec<Row> {
     // The line that still grows would move under the eye.
     let whole = if still { call.text.rfind('\n').map_or("", |end| &call.text[..end]) } else { &call.text };
     // A row alone tells the last line of it; the start of what is cut off on the left is no word's start.

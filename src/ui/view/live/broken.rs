@@ -1,26 +1,26 @@
 //! Calls that a person broke off: what there is of their answers, and the ways on from there.
 
 use super::keys;
-use crate::domain::{Asked, Autonomy, Question};
+use crate::domain::{Autonomy, ModelRole, Question};
 use crate::engine::State;
 use crate::text::one_line;
+use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::look::Look;
 use crate::ui::theme::Role;
 use crate::ui::view::rows::{MOST_BROKEN, Writer};
 
 /// Writes it; whether nothing else has to be said of what can be done now.
-pub(super) fn rows(w: &mut Writer<'_>, look: &Look<'_>, state: &State, unasked: bool) -> bool {
+pub(super) fn rows(w: &mut Writer<'_>, look: &Context<'_>, state: &State, unasked: bool) -> bool {
     if state.broken_off.is_empty() || !state.waits() {
         return false;
     }
     let asked = |who| state.broken_off.iter().filter(move |(effect, _)| effect.asks(who));
-    if asked(Asked::Mentor).next().is_some() {
-        let names = asked(Asked::Mentor).filter_map(|(e, _)| e.question()).map(Question::name);
+    if asked(ModelRole::Mentor).next().is_some() {
+        let names = asked(ModelRole::Mentor).filter_map(|(e, _)| e.question()).map(Question::name);
         let names = names.collect::<Vec<_>>().join(", ");
         let words = format!("the mentor was broken off before it had answered: {names}");
         w.text((Role::ModePaused, ""), 2, Role::ModePaused, &words);
-        for (effect, came) in asked(Asked::Mentor) {
+        for (effect, came) in asked(ModelRole::Mentor) {
             let name = effect.question().map(Question::name).unwrap_or_default();
             // Its answer as far as it came, else what it had thought.
             let said = [&came.text, &came.reasoning].into_iter().find(|part| !part.trim().is_empty());
@@ -70,7 +70,7 @@ fn words_wait(w: &mut Writer<'_>, state: &State) {
 }
 
 /// Whom else to ask, and in which words, as after a failed call.
-pub(super) fn others(w: &mut Writer<'_>, look: &Look<'_>) {
+pub(super) fn others(w: &mut Writer<'_>, look: &Context<'_>) {
     let pairs = [
         (Action::Prompt, "edit prompt"),
         (Action::Model, "another model"),

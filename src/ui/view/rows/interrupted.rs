@@ -1,7 +1,7 @@
 //! What of a turn's asking a person had a hand in: answers that were broken off, and other words in its prompt.
 
 use super::{MOST_BROKEN, Writer};
-use crate::domain::{Came, Stage, Step};
+use crate::domain::{PartialReply, Stage, Step};
 use crate::text::one_line;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
@@ -23,7 +23,7 @@ pub(super) fn rows(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
     }
 }
 
-fn words(came: &Came) -> String {
+fn words(came: &PartialReply) -> String {
     let how = match (came.text.trim().is_empty(), came.reasoning.trim().is_empty()) {
         (false, _) => "you broke its answer off:",
         (true, false) => "you broke its answer off; it had only reasoned:",

@@ -7,8 +7,8 @@ use super::super::frame;
 use crate::env::babyai::{Pose, SIDE};
 use crate::text::{fits, truncate, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
 use crate::ui::layout::Block;
-use crate::ui::look::Look;
 use crate::ui::model::{Focus, Model};
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
@@ -79,7 +79,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Draws the pane.
-    pub(super) fn draw(&self, model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'_>) {
+    pub(super) fn draw(&self, model: &Model, look: &Context<'_>, block: &Block, canvas: &mut Canvas<'_>) {
         self.title(model, look, block, canvas);
         let body = Rect { x: block.body.x + 1, width: block.body.width.saturating_sub(2), ..block.body };
         if body.height == 0 || body.width == 0 {
@@ -105,7 +105,7 @@ impl<'a> Grid<'a> {
         put_all(&words[usize::from(above)..], below, canvas);
     }
 
-    fn title(&self, model: &Model, look: &Look<'_>, block: &Block, canvas: &mut Canvas<'_>) {
+    fn title(&self, model: &Model, look: &Context<'_>, block: &Block, canvas: &mut Canvas<'_>) {
         let Some(area) = block.title else { return };
         let own = if model.focus == Focus::World { Role::Focus } else { Role::Title };
         let mut pieces: Vec<(Role, String)> = vec![(Role::Dim, "2 ".to_owned()), (own, "World".to_owned())];
@@ -129,14 +129,14 @@ impl<'a> Grid<'a> {
         }
     }
 
-    fn standing(&self, look: &Look<'_>) -> String {
+    fn standing(&self, look: &Context<'_>) -> String {
         let way = ["right", "down", "left", "up"][usize::from(self.agent.dir & 3)];
         let holding = self.holding.unwrap_or("nothing");
         format!("at {},{} looking {way} {} holding {holding}", self.agent.x, self.agent.y, look.glyphs.dot)
     }
 
     /// What is told in words, a row each: where the agent is, the mission, what is in sight, what the shapes mean.
-    fn words(&self, truth: bool, look: &Look<'_>) -> Vec<(Role, String)> {
+    fn words(&self, truth: bool, look: &Context<'_>) -> Vec<(Role, String)> {
         let mut words = vec![(Role::Text, self.standing(look))];
         for (clause, done) in &self.mission {
             let mark = if *done { look.glyphs.done } else { look.glyphs.dot };
@@ -184,7 +184,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Paints as much of the grid as fits, around the agent.
-    fn paint(&self, cell: u16, area: Rect, look: &Look<'_>, canvas: &mut Canvas<'_>) {
+    fn paint(&self, cell: u16, area: Rect, look: &Context<'_>, canvas: &mut Canvas<'_>) {
         let (columns, lines) = (usize::from(area.width / cell), usize::from(area.height));
         let first = |at: i16, shown: usize, all: usize| {
             usize::try_from(at).unwrap_or(0).saturating_sub(shown / 2).min(all.saturating_sub(shown))
@@ -206,7 +206,7 @@ impl<'a> Grid<'a> {
     }
 
     /// A cell in two characters.
-    fn drawn(&self, x: usize, y: usize, look: &Look<'_>) -> (Role, String) {
+    fn drawn(&self, x: usize, y: usize, look: &Context<'_>) -> (Role, String) {
         if self.seen_from_agent(x, y) == (0, 0) {
             let ascii = look.glyphs.more.is_ascii();
             let arrows = if ascii { [">", "v", "<", "^"] } else { ["▶", "▼", "◀", "▲"] };
@@ -234,7 +234,7 @@ impl<'a> Grid<'a> {
 }
 
 /// Ball, box, key, and the door open, closed, locked.
-fn shapes(look: &Look<'_>) -> [&'static str; 6] {
+fn shapes(look: &Context<'_>) -> [&'static str; 6] {
     if look.glyphs.more.is_ascii() {
         ["O", "B", "K", "/", "+", "X"]
     } else {
@@ -242,7 +242,7 @@ fn shapes(look: &Look<'_>) -> [&'static str; 6] {
     }
 }
 
-fn fog(look: &Look<'_>) -> &'static str {
+fn fog(look: &Context<'_>) -> &'static str {
     if look.glyphs.more.is_ascii() { ":" } else { "░" }
 }
 

@@ -1,0 +1,361 @@
+//! Where sessions are, and which one is meant.
+
+mod named;
+
+pub(super) use named::branch_of;
+
+use super::config::Config;
+use super::error::{CliError, CliErrorKind};
+use crate::domain::{BranchId, Seq};
+use crate::engine::{Envelope, State};
+use crate::files;
+use crate::journal::{
+    BranchHeader, LABELS, Label, Meta, OpenBranch, Session, Use, fold, labels_in, last_of, list, open_branch,
+    read_line,
+};
+use crate::report::{At, BadAt, Shown, carried};
+use crate::timeline::Timeline;
+use etcetera::BaseStrategy as _;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The folder that new sessions go to: what is set, else `sessions/` here where there is one, else the user's state folder.
+pub(super) fn root(config: &Config) -> PathBuf {
+    if let Some(set) = config.path("sessions") {
+        return set;
+    }
+    let here = PathBuf::from("sessions");
+    if here.is_dir() {
+        return here;
+    }
+    etcetera::choose_base_strategy()
+        .map_or(here, |s| s.state_dir().unwrap_or_else(|| s.data_dir()).join("retrospect").join("sessions"))
+}
+
+/// The newest sessions, at most so many; broken ones are left out.
+#[cfg(feature = "tui")]
+pub(super) fn recent(root: &Path, most: usize) -> Vec<(Session, crate::journal::Summary)> {
+    let mut dirs: Vec<PathBuf> = std::fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.join("meta.toml").is_file())
+        .collect();
+    crate::journal::newest_first(&mut dirs);
+    dirs.truncate(most);
+    let read = |dir: PathBuf| {
+        let session = Session::open(&dir).ok()?;
+        let summary = crate::journal::Summary::of(&session).ok()?;
+        Some((session, summary))
+    };
+    dirs.into_iter().filter_map(read).collect()
+}
+
+/// A session that was read: from its folder, or from a report that carries it.
+pub(super) struct Opened {
+    /// Its folder; none when it came out of a report.
+    pub(super) dir: Option<PathBuf>,
+    pub(super) meta: Meta,
+    /// The header of the branch that is looked at.
+    pub(super) branch: BranchHeader,
+    /// The files that a report carried.
+    carried: BTreeMap<String, String>,
+    pub(super) timeline: Timeline,
+    /// Bytes of its branch file that are in the timeline.
+    pub(super) whole: u64,
+    /// What was cut off its end.
+    pub(super) torn: Option<String>,
+    /// The place that `#E.S` names.
+    pub(super) at: Option<At>,
+}
+
+impl Opened {
+    /// A branch of a session's folder.
+    pub(super) fn of(dir: PathBuf, meta: Meta, opened: OpenBranch) -> Self {
+        let OpenBranch { header: branch, timeline, whole, torn, .. } = opened;
+        let torn = torn.map(|t| t.what);
+        Self { dir: Some(dir), meta, branch, carried: BTreeMap::new(), timeline, whole, torn, at: None }
+    }
+
+    /// Goes through all events; a long session is never held as a whole.
+    pub(super) fn each(
+        &self,
+        mut event: impl FnMut(&Arc<Envelope>) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        self.timeline.walk(Seq(0)).try_for_each(|read| event(&read.map_err(lost)?))
+    }
+
+    /// All events.
+    pub(super) fn events(&self) -> Result<Vec<Arc<Envelope>>, CliError> {
+        let events = self.timeline.since(Seq(0));
+        self.timeline.fault().map_or(Ok(events), |why| Err(lost(why)))
+    }
+
+    /// The names of its branches.
+    pub(super) fn branches(&self) -> Result<Vec<BranchId>, CliError> {
+        if let Some(dir) = &self.dir {
+            return Ok(Session::open(dir)?.headers()?.into_iter().map(|h| h.id).collect());
+        }
+        Ok(carried_ids(&self.carried))
+    }
+
+    /// The branch that is looked at, with what people call it.
+    pub(super) fn shown(&self) -> Result<Shown, CliError> {
+        let labels = match &self.dir {
+            Some(dir) => Session::open(dir)?.labels()?,
+            None => carried_labels(&self.carried),
+        };
+        let name = labels.get(&self.branch.id).and_then(|label| label.name.clone());
+        Ok(Shown { id: self.branch.id.clone(), name })
+    }
+
+    /// What is said of the files in its folder that are no branches of it, a line each.
+    pub(super) fn passed_over(&self) -> Result<Vec<String>, CliError> {
+        self.dir.as_deref().map_or_else(|| Ok(Vec::new()), passed_over)
+    }
+
+    /// Its files as texts, by their path below the folder.
+    pub(super) fn files(&self) -> Result<BTreeMap<String, String>, CliError> {
+        self.dir.as_deref().map_or_else(|| Ok(self.carried.clone()), files_of)
+    }
+}
+
+/// Events that are there no more.
+pub(super) fn lost(why: String) -> CliError {
+    CliError::new(CliErrorKind::Session, why, "open the session again, or restore it from a copy")
+}
+
+/// Whether a session has the place that `#E.S` names.
+pub(super) fn there(head: &State, at: At) -> Result<(), CliError> {
+    let open = head.episode.as_deref().map(|e| (e.number, e.steps.len() as u32));
+    let ended = head.past.iter().map(|e| (e.number, e.steps));
+    let mut all: Vec<(u32, u32)> = ended.chain(open).collect();
+    all.dedup_by_key(|e| e.0);
+    let Some((_, steps)) = all.iter().find(|e| e.0 == at.episode) else {
+        return Err(CliError::usage(
+            format!("#{at}: the session has {} episode(s), and none of this number", all.len()),
+            "choose one that is there, or leave the # away",
+        ));
+    };
+    if at.step > *steps {
+        return Err(CliError::usage(
+            format!("#{at}: episode {} has {steps} steps", at.episode),
+            "choose a step that is there",
+        ));
+    }
+    Ok(())
+}
+
+/// Splits `PATH#E.S`.
+pub(super) fn split_at(text: &str) -> Result<(&str, Option<At>), CliError> {
+    match text.rsplit_once('#') {
+        Some((path, at)) if !Path::new(text).exists() => {
+            let at = at
+                .parse()
+                .map_err(|e: BadAt| CliError::usage(e.to_string(), "such as sessions/NAME#1.14"))?;
+            Ok((path, Some(at)))
+        }
+        _ => Ok((text, None)),
+    }
+}
+
+/// Splits `PATH@BRANCH`.
+pub(super) fn split_branch(text: &str) -> (&str, Option<&str>) {
+    match text.rsplit_once('@') {
+        Some((path, branch)) if !Path::new(text).exists() && !branch.contains('/') => (path, Some(branch)),
+        _ => (text, None),
+    }
+}
+
+/// What is said of the files in a session's folder that are no branches of it, a line each.
+pub(super) fn passed_over(dir: &Path) -> Result<Vec<String>, CliError> {
+    let bad = Session::open(dir)?.passed_over()?;
+    Ok(bad.into_iter().map(|(id, why)| format!("branch {id} was passed over: {why}")).collect())
+}
+
+/// The folder and the branch that `PATH[@BRANCH]` means; without a branch the one that was written last.
+pub(super) fn session_branch(config: &Config, text: Option<&str>) -> Result<(PathBuf, BranchId), CliError> {
+    let (text, branch) = text.map_or((None, None), |text| {
+        let (path, branch) = split_branch(text);
+        (Some(path), branch)
+    });
+    let dir = session_dir(config, text)?;
+    let session = Session::open(&dir)?;
+    let branch = match branch {
+        Some(word) => branch_of(&session, word)?,
+        None => session.last_written(),
+    };
+    Ok((dir, branch))
+}
+
+/// The folder of the session that is meant: a path, a name, the end of a name; or the newest.
+pub(super) fn session_dir(config: &Config, text: Option<&str>) -> Result<PathBuf, CliError> {
+    let root = root(config);
+    let none = |what: String| {
+        CliError::new(CliErrorKind::Session, what, "`retrospect sessions` lists what there is")
+    };
+    let Some(text) = text else {
+        let newest = list(&root).into_iter().find_map(|(dir, read)| read.ok().map(|_| dir));
+        return newest.ok_or_else(|| none(format!("{}: there is no session here yet", root.display())));
+    };
+    let path = Path::new(text);
+    // What is no regular file there is a broken session, which says so when it is opened.
+    let is_session = |dir: &Path| dir.join("meta.toml").symlink_metadata().is_ok();
+    if is_session(path) {
+        return Ok(path.to_owned());
+    }
+    for base in [root.clone(), root.join("examples"), PathBuf::from("sessions/examples")] {
+        if is_session(&base.join(text)) {
+            return Ok(base.join(text));
+        }
+    }
+    if !text.is_empty() && !text.contains('/') {
+        let ends: Vec<PathBuf> = list(&root)
+            .into_iter()
+            .map(|(dir, _)| dir)
+            .filter(|d| d.file_name().is_some_and(|n| n.to_string_lossy().ends_with(text)))
+            .collect();
+        match ends.as_slice() {
+            [one] => return Ok(one.clone()),
+            [] => {}
+            several => {
+                return Err(none(format!(
+                    "{} sessions in {} end with {text:?}; give more of the name",
+                    several.len(),
+                    root.display()
+                )));
+            }
+        }
+    }
+    Err(none(format!(
+        "{text}: there is no session of this path or name (sessions are kept in {})",
+        root.display()
+    )))
+}
+
+/// Opens a session or a report to look at.
+pub(super) fn open(config: &Config, text: Option<&str>) -> Result<Opened, CliError> {
+    open_for(config, text, Use::Look)
+}
+
+/// Opens a session or a report.
+pub(super) fn open_for(config: &Config, text: Option<&str>, how: Use) -> Result<Opened, CliError> {
+    let (text, at) = match text {
+        Some(text) => split_at(text).map(|(text, at)| (Some(text), at))?,
+        None => (None, None),
+    };
+    let (path, word) = text.map_or(("", None), split_branch);
+    let file = Path::new(path);
+    if file.is_file() && file.file_name().is_some_and(|n| n != "meta.toml") {
+        let mut opened = open_report(file, word)?;
+        opened.at = at;
+        return Ok(opened);
+    }
+    let (dir, id) = session_branch(config, text)?;
+    let session = Session::open(&dir)?;
+    let branch = open_branch(&session.branch_file(&id), how)?;
+    Ok(Opened { at, ..Opened::of(dir, session.meta, branch) })
+}
+
+/// The session's own files as texts: a link in its folder could lead to any file, and is left out.
+pub(super) fn files_of(dir: &Path) -> Result<BTreeMap<String, String>, CliError> {
+    let mut found = BTreeMap::new();
+    let mut keep = |name: String, path: &Path| -> Result<(), CliError> {
+        let text = files::read_unlinked(path, u64::MAX);
+        let text = text.map_err(|e| CliError::file(path, "could not be read", &e))?;
+        found.insert(name, String::from_utf8_lossy(&text).into_owned());
+        Ok(())
+    };
+    keep("meta.toml".to_owned(), &dir.join("meta.toml"))?;
+    let branches = dir.join("branches");
+    if branches.is_symlink() {
+        let why = "it is a symbolic link, which is not followed here";
+        let error = std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
+        return Err(CliError::file(&branches, "could not be read", &error));
+    }
+    let entries =
+        std::fs::read_dir(&branches).map_err(|e| CliError::file(&branches, "could not be read", &e))?;
+    let branch = |p: &PathBuf| p.is_file() && !p.is_symlink() && p.extension().is_some_and(|x| x == "jsonl");
+    for path in entries.flatten().map(|e| e.path()).filter(branch) {
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        keep(format!("branches/{name}"), &path)?;
+    }
+    Ok(found)
+}
+
+/// The branches that a report carries, the trunk first.
+fn carried_ids(files: &BTreeMap<String, String>) -> Vec<BranchId> {
+    let name = |file: &String| file.strip_prefix("branches/")?.strip_suffix(".jsonl").map(str::to_owned);
+    let mut ids: Vec<BranchId> = files.keys().filter_map(name).map(BranchId).collect();
+    ids.retain(|id| id.0 != LABELS);
+    ids.sort_by_key(|id| (*id != BranchId::trunk(), id.0.len(), id.0.clone()));
+    ids
+}
+
+/// What people call the branches that a report carries.
+fn carried_labels(files: &BTreeMap<String, String>) -> BTreeMap<BranchId, Label> {
+    let text = files.get(&format!("branches/{LABELS}.jsonl")).map_or("", String::as_str);
+    labels_in(text.as_bytes()).unwrap_or_default()
+}
+
+/// The longest exported report that is opened, in bytes: it is held in memory as a whole.
+const LONGEST_REPORT: u64 = 1 << 30;
+
+fn open_report(file: &Path, branch: Option<&str>) -> Result<Opened, CliError> {
+    let page = files::read(file, LONGEST_REPORT).map_err(|e| match e.kind() {
+        ErrorKind::FileTooLarge => CliError::new(
+            CliErrorKind::Session,
+            format!(
+                "{}: it is too large for an exported report, of which at most 1 GB is read",
+                file.display()
+            ),
+            "open the session's folder instead, which may be of any size",
+        ),
+        _ => CliError::file(file, "could not be read", &e),
+    })?;
+    let page = String::from_utf8_lossy(&page);
+    let refused = |what: String| {
+        CliError::new(
+            CliErrorKind::Session,
+            format!("{}: {what}", file.display()),
+            "open the session's folder instead, where you have it",
+        )
+    };
+    let carried = carried(&page).map_err(|e| refused(e.to_string()))?;
+    let meta = carried.files.get("meta.toml").ok_or_else(|| refused("it carries no meta.toml".to_owned()))?;
+    let meta: Meta =
+        toml::from_str(meta).map_err(|e| refused(format!("meta.toml in it: {}", e.message())))?;
+    if !carried.files.contains_key("branches/trunk.jsonl") {
+        return Err(refused("it carries no branches/trunk.jsonl".to_owned()));
+    }
+    let files = |id: &BranchId| carried.files.get(&format!("branches/{id}.jsonl")).map(String::as_bytes);
+    let newest = || {
+        last_of(carried.files.iter().filter_map(|(name, text)| {
+            let id = name.strip_prefix("branches/")?.strip_suffix(".jsonl")?;
+            Some((BranchId(id.to_owned()), text.as_bytes()))
+        }))
+    };
+    let there = |id: &BranchId| id.0 != LABELS && files(id).is_some();
+    let id = match branch {
+        Some(word) => {
+            let labels = carried_labels(&carried.files);
+            named::among(&meta.session, &carried_ids(&carried.files), &labels, word)?
+        }
+        // The branch that the page shows is the one that is meant by it.
+        None => carried.branch.clone().map(BranchId).filter(there).unwrap_or_else(newest),
+    };
+    let read = read_line(file, &id, &files)?;
+    Ok(Opened {
+        dir: None,
+        meta,
+        branch: read.header,
+        whole: read.whole,
+        timeline: fold(read.events),
+        torn: read.torn.map(|t| t.what),
+        at: None,
+        carried: carried.files,
+    })
+}

@@ -1,0 +1,72 @@
+//! Before a step was decided on: from there on a person decides it anew. The screen and the words of `--plain` ask here.
+
+use super::Store;
+use crate::domain::{Seq, Step};
+use crate::engine::{Envelope, Event};
+use std::sync::Arc;
+
+/// Events of a step that are looked through at most.
+const MOST: u64 = 10_000;
+
+/// The place before a step was decided on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecisionPoint {
+    /// After this event its proposal waits.
+    Proposed(Seq),
+    /// After this event a person's action is due: the step never had a proposal.
+    Played(Seq),
+}
+
+impl DecisionPoint {
+    /// The last event that stays.
+    pub fn seq(self) -> Seq {
+        match self {
+            Self::Proposed(seq) | Self::Played(seq) => seq,
+        }
+    }
+}
+
+impl Store {
+    /// Where a step waits for its decision: the last event that ends a batch before somebody decided on its last proposal.
+    /// What was found at the proposal, such as a breakpoint, stands in one batch with it. None where nothing waited, such as
+    /// at the beginning.
+    pub fn anew(&self, of: &Step) -> Option<DecisionPoint> {
+        let number = of.number;
+        let until = Seq(of.last_seq.0.min(of.first_seq.0 + MOST));
+        let events = self.timeline().between(Seq(of.first_seq.0.saturating_sub(1)), until);
+        let taken =
+            |e: &Arc<Envelope>| matches!(&e.event, Event::ActionTaken { step, .. } if *step == number);
+        let ran = events.iter().position(taken).unwrap_or(events.len());
+        let proposed =
+            |e: &Arc<Envelope>| matches!(&e.event, Event::Proposed { step, .. } if *step == number);
+        let Some(first) = events[..ran].iter().rposition(proposed) else {
+            let opened = |e: &Arc<Envelope>| matches!(e.event, Event::StepOpened { .. });
+            // Opened for a person's action, in one batch with it.
+            return events.first().filter(|e| opened(e)).map(|e| DecisionPoint::Played(Seq(e.seq.0 - 1)));
+        };
+        let waiting = events[first..ran].iter().take_while(|e| !decides(&e.event));
+        let at = waiting.filter(|e| !e.more && !matches!(e.event, Event::Closed)).last()?.seq;
+        let state = self.state_at(at);
+        state.awaiting().is_some_and(|s| s.number == number).then_some(DecisionPoint::Proposed(at))
+    }
+
+    /// The same for a step of the open or last episode, by its number.
+    pub fn proposal_of(&self, step: u32) -> Option<Seq> {
+        let head = self.head();
+        self.anew(head.episode.as_deref()?.step(step)?).map(DecisionPoint::seq)
+    }
+}
+
+/// Whether an event lets the session go on, or is a decision on what waits.
+pub fn decides(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::StepGranted
+            | Event::StageGranted
+            | Event::Resumed
+            | Event::Approved { .. }
+            | Event::ActionOverridden { .. }
+            | Event::ProposalRejected { .. }
+            | Event::AskedAgain { .. }
+    )
+}

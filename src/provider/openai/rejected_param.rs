@@ -1,0 +1,216 @@
+//! A server that refuses a request because of one of its fields is asked again without it.
+
+use super::endpoint::{Endpoint, MaxTokensField};
+use super::error;
+use super::learned_quirks::Learnt;
+use super::received::Body;
+use super::request::OPTIONAL;
+use serde_json::{Map, Value};
+
+/// What to do otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Leave this field away.
+    Drop(String),
+    /// Bound the answer by the other field.
+    OtherMaxField,
+    /// Put all into one message of the user.
+    OneMessage,
+    /// Do not stop at a newline.
+    Lines,
+    /// Send no stop text, and cut the replies here.
+    StopHere,
+}
+
+impl Change {
+    /// Which change a refusal asks for, if it names a field that was sent and that can be spared.
+    pub(super) fn asked_by(
+        status: u16,
+        body: &Body,
+        sent: &Map<String, Value>,
+        learnt: &Learnt,
+    ) -> Option<Self> {
+        if !matches!(status, 400 | 422) {
+            return None;
+        }
+        let words = error::words(body);
+        if error::too_long(&words) || body.contains("context_length_exceeded") {
+            return None;
+        }
+        let json = serde_json::from_str::<Value>(body).unwrap_or(Value::Null);
+        let can_spare = |name: &str| {
+            sent.contains_key(name) && !["model", "messages", "prompt", "stream"].contains(&name)
+        };
+        // Anthropic's newer models take either of the two; the temperature is what the papers set.
+        let either = body.contains("both") && body.contains("temperature") && body.contains("top_p");
+        if either && can_spare("top_p") && can_spare("temperature") {
+            return Some(Self::Drop("top_p".to_owned()));
+        }
+        let named = named(&json, &words).into_iter().find(|name| can_spare(name));
+        let mentioned = || {
+            let optional = OPTIONAL.iter().copied().chain(sent.keys().map(String::as_str));
+            let places =
+                optional.filter(|name| can_spare(name)).filter_map(|name| Some((mention(body, name)?, name)));
+            places.min().map(|(_, name)| name.to_owned())
+        };
+        if let Some(name) = named.or_else(mentioned) {
+            let chat = sent.contains_key("messages");
+            return Some(if is_bound(&name) && chat && !learnt.other_max_field {
+                Self::OtherMaxField
+            } else {
+                Self::Drop(name)
+            });
+        }
+        let several = sent.get("messages").and_then(Value::as_array).is_some_and(|m| m.len() > 1);
+        let lower = words.to_lowercase();
+        let about_roles = lower.contains("role")
+            && ["alternate", "system", "unknown", "only"].iter().any(|w| lower.contains(w));
+        (several && about_roles && !learnt.one_message).then_some(Self::OneMessage)
+    }
+
+    /// Learns it.
+    pub(super) fn learn(&self, learnt: &mut Learnt) {
+        match self {
+            Self::Drop(name) => {
+                learnt.dropped.insert(name.clone());
+            }
+            Self::OtherMaxField => learnt.other_max_field = true,
+            Self::OneMessage => learnt.one_message = true,
+            Self::Lines => learnt.lines = true,
+            Self::StopHere => learnt.stop_here = true,
+        }
+    }
+
+    /// It is about the bound of the reply.
+    pub(super) fn is_bound(&self) -> bool {
+        match self {
+            Self::OtherMaxField => true,
+            Self::Drop(name) => is_bound(name),
+            _ => false,
+        }
+    }
+
+    /// What a person is told.
+    pub(super) fn told(&self, endpoint: &Endpoint, why: &str) -> String {
+        let host = endpoint.host();
+        let why = why.strip_prefix(host).unwrap_or(why).trim_start();
+        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+        match self {
+            Self::Drop(name) => format!("{host} refused {name}; it is not sent there any more{why}"),
+            Self::OtherMaxField => {
+                let field = endpoint.bound();
+                format!(
+                    "{host} refused {}; {} is sent there in its place{why}",
+                    field.name(),
+                    field.other().name()
+                )
+            }
+            Self::OneMessage => {
+                format!(
+                    "{host} does not take these roles; the prompt is sent there as one message of the user{why}"
+                )
+            }
+            Self::Lines => {
+                "the stop at a newline cut off the action; it isn't sent to this server any more".to_owned()
+            }
+            Self::StopHere => format!(
+                "the stop text ended the model's reasoning before its reply began; stop texts aren't sent to {host} any more, \
+                 replies are cut here instead"
+            ),
+        }
+    }
+}
+
+fn is_bound(name: &str) -> bool {
+    [MaxTokensField::MaxTokens, MaxTokensField::MaxCompletionTokens].iter().any(|field| field.name() == name)
+}
+
+/// Fields that an error names in a place of its own.
+fn named(json: &Value, words: &str) -> Vec<String> {
+    let param = json.get("error").and_then(|e| e.get("param")).and_then(Value::as_str).map(str::to_owned);
+    let details = json.get("detail").and_then(Value::as_array).into_iter().flatten();
+    let places = details
+        .filter_map(|d| d.get("loc")?.as_array()?.iter().rev().find_map(|l| l.as_str().map(str::to_owned)));
+    let all = param.into_iter().chain(places);
+    // `param` may be a path, and may name a field that only carries another one's fault.
+    all.map(|p| p.split(['.', '[']).next().unwrap_or(&p).to_owned()).filter(|_| !words.is_empty()).collect()
+}
+
+/// Where a text speaks of a field as something it does not want.
+fn mention(text: &str, name: &str) -> Option<usize> {
+    const REFUSALS: &[&str] = &[
+        "unsupported",
+        "not support",
+        "unexpected",
+        "unknown",
+        "not permitted",
+        "not allowed",
+        "extra",
+        "invalid",
+        "must be",
+        "only",
+        "deprecated",
+        "unrecognized",
+        "does not",
+    ];
+    let lower = text.to_lowercase();
+    if !REFUSALS.iter().any(|word| lower.contains(word)) {
+        return None;
+    }
+    let part_of_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(name)
+        .find(|(at, _)| {
+            let before = text.get(..*at).and_then(|t| t.chars().next_back());
+            let after = text.get(at + name.len()..).and_then(|t| t.chars().next());
+            !part_of_word(before) && !part_of_word(after)
+        })
+        .map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::openai::redactor::Redactor;
+    use serde_json::json;
+
+    #[test]
+    fn a_field_that_is_refused_is_found_and_no_other() {
+        let sent = json!({
+            "model": "m", "stream": true, "temperature": 0.0, "top_p": 0.7, "top_k": 50, "max_tokens": 9, "stop": ["\n"], "seed": 1,
+            "chat_template_kwargs": {}, "messages": [{"role": "system"}, {"role": "user"}],
+        });
+        let sent = sent.as_object().unwrap();
+        let of = |body: &str| Redactor::default().body(body.as_bytes());
+        let drop = |name: &str| Some(Change::Drop(name.to_owned()));
+        #[rustfmt::skip]
+        let cases: Vec<(u16, &str, Option<Change>)> = vec![
+            (400, r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}"#, Some(Change::OtherMaxField)),
+            (400, r#"{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model.","param":"temperature"}}"#, drop("temperature")),
+            (422, r#"{"detail":"Unexpected fields in the request: {'top_k', 'repetition_penalty'}"}"#, drop("top_k")),
+            (422, r#"{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}"#, drop("seed")),
+            (400, r#"{"error":{"message":"property 'chat_template_kwargs' is unsupported"}}"#, drop("chat_template_kwargs")),
+            (400, "stop: must be shorter", drop("stop")),
+            (400, r#"{"error":{"message":"litellm.BadRequestError: AnthropicException - {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"`temperature` and `top_p` cannot both be specified for this model. Please use only one.\"}}","type":null,"param":null,"code":"400"}}"#, drop("top_p")),
+            (400, r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"`temperature` and `top_p` cannot both be specified for this model. Please use only one.\"}}","provider_name":"Anthropic"}}}"#, drop("top_p")),
+            (400, r#"{"error":{"message":"Conversation roles must alternate user/assistant/user"}}"#, Some(Change::OneMessage)),
+            (400, r#"{"error":{"message":"System role not supported"}}"#, Some(Change::OneMessage)),
+            // No field of ours, or no refusal of a field.
+            (400, r#"{"error":{"message":"unknown model m"}}"#, None),
+            (400, r#"{"error":{"message":"messages must be a list","param":"messages"}}"#, None),
+            (400, r#"{"error":{"message":"please stop sending"}}"#, None),
+            (400, r#"{"error":{"message":"unsupported: nonstop, seeds and my_top_k"}}"#, None),
+            (400, r#"{"error":{"message":"This model's maximum context length is 512 tokens. However, you requested 2065 tokens; only max_tokens","code":"context_length_exceeded"}}"#, None),
+            (500, r#"{"error":{"message":"unsupported temperature","param":"temperature"}}"#, None),
+            (401, "unsupported temperature", None),
+            (400, "", None),
+        ];
+        for (status, body, want) in cases {
+            assert_eq!(Change::asked_by(status, &of(body), sent, &Learnt::default()), want, "{body}");
+        }
+        // Where the other field was tried already, none is sent.
+        let learnt = Learnt { other_max_field: true, one_message: true, ..Learnt::default() };
+        let body = r#"{"error":{"message":"unknown field max_tokens"}}"#;
+        assert_eq!(Change::asked_by(400, &of(body), sent, &learnt), drop("max_tokens"));
+        assert_eq!(Change::asked_by(400, &of("System role not supported"), sent, &learnt), None);
+    }
+}

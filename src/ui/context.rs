@@ -1,0 +1,173 @@
+//! What there is to see: the state now, the state at the cursor, what is going on, and how it is to be painted.
+
+use super::glyphs::Glyphs;
+use super::keymap::Keymap;
+use super::lane::{Form, Lane, lanes_in, lanes_of};
+use super::model::{Cursor, Model};
+use super::theme::Theme;
+use crate::domain::{Kind, Seq, Step};
+use crate::driver::{Halt, Health, Live, Store};
+use crate::engine::{Effect, Episode, State};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The states of one moment. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct FrameInput {
+    /// The state after the last event.
+    pub head: Arc<State>,
+    /// The state all panes show; the same as `head` in the present.
+    pub shown: Arc<State>,
+    /// The state whose episode the story lists: the episode of `shown` as it is now, or as it ended.
+    pub story: Arc<State>,
+    /// What is going on just now.
+    pub live: Arc<Live>,
+    at: Option<Seq>,
+    /// The line that all of this is of, by the store's count.
+    line: u64,
+    /// How many lanes of the method are shown.
+    lanes: usize,
+}
+
+/// Everything a view or an overlay may look at.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The shared store, for what the states do not hold (events, texts of prompts).
+    pub store: &'a Store,
+    /// The states.
+    pub moment: &'a FrameInput,
+    /// The time, for seconds that run.
+    pub now: Instant,
+    /// The colours.
+    pub theme: &'a Theme,
+    /// The drawing characters.
+    pub glyphs: &'a Glyphs,
+    /// The keys.
+    pub keymap: &'a Keymap,
+}
+
+impl FrameInput {
+    /// Brings the states up to date with the store and the cursor. A moment of the past is folded once.
+    pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
+        self.live = Arc::new(store.live());
+        // The numbers of events mean others on another line.
+        let line = store.epoch();
+        if line != self.line {
+            (self.line, self.at) = (line, None);
+            self.story = Arc::default();
+        }
+        let head = store.head();
+        if !Arc::ptr_eq(&head, &self.head) {
+            self.head = head;
+            let method = self.head.run.as_ref().map_or("", |r| r.method.as_str());
+            self.lanes = lanes_in(method, &self.head);
+        }
+        let Cursor::At(seq) = cursor else {
+            self.shown = self.head.clone();
+            self.story = self.head.clone();
+            self.at = None;
+            return;
+        };
+        if self.at != Some(seq) {
+            self.shown = store.state_at(seq);
+        }
+        let episode = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
+        let number = episode(&self.shown);
+        if number == episode(&self.head) {
+            self.story = self.head.clone();
+        } else {
+            let ended = self.head.past.iter().rev().find(|p| p.number == number);
+            let end = ended.map_or(seq, |p| Seq(p.span.1)).max(seq);
+            if self.story.head != end {
+                self.story = store.state_at(end);
+            }
+        }
+        self.at = Some(seq);
+    }
+
+    /// The cursor stands in the past.
+    pub fn past(&self) -> bool {
+        self.at.is_some()
+    }
+
+    /// The chosen step: the last one of the moment shown; 0 before the first.
+    pub fn chosen(&self) -> u32 {
+        self.shown.episode.as_ref().map_or(0, |e| e.steps.len() as u32)
+    }
+}
+
+impl<'a> Context<'a> {
+    /// The state all panes show.
+    pub fn shown(&self) -> &'a State {
+        &self.moment.shown
+    }
+
+    /// The episode the story lists.
+    pub fn episode(&self) -> Option<&'a Episode> {
+        self.moment.story.episode.as_deref()
+    }
+
+    /// The lanes.
+    pub fn lanes(&self) -> &'static [Lane] {
+        let all = lanes_of(self.method());
+        all.get(..self.moment.lanes).unwrap_or(all)
+    }
+
+    /// The kinds of the method's own lanes.
+    pub fn kinds(&self) -> Vec<Kind> {
+        let mut kinds: Vec<Kind> = Vec::new();
+        for lane in self.lanes().iter().filter(|l| l.form != Form::Rest) {
+            kinds.extend(lane.kinds.iter().filter(|k| !kinds.contains(k)).copied().collect::<Vec<_>>());
+        }
+        kinds
+    }
+
+    /// The name of the method.
+    pub fn method(&self) -> &'a str {
+        self.moment.head.run.as_ref().map_or("", |r| r.method.as_str())
+    }
+
+    /// A step of the listed episode by its number: up to the chosen one as it was at the moment shown, later ones as they
+    /// came to be.
+    pub fn step(&self, number: u32) -> Option<&'a Arc<Step>> {
+        self.state_of(number).episode.as_deref()?.shared_step(number)
+    }
+
+    /// The state that tells what a step of the listed episode was.
+    pub fn state_of(&self, number: u32) -> &'a State {
+        let moment = self.moment;
+        if moment.past() && number <= moment.chosen() { &moment.shown } else { &moment.story }
+    }
+
+    /// A call to a model is under way.
+    pub fn thinking(&self) -> bool {
+        self.moment.head.calls.values().any(|c| matches!(c, Effect::Ask { .. }))
+    }
+
+    /// The session is only looked at: no wish is granted.
+    pub fn reading(&self) -> bool {
+        self.moment.live.health == Health::Reading
+    }
+
+    /// The driver has ended without having been told to: nothing will ever move here again.
+    pub fn broken(&self) -> bool {
+        self.moment.live.health == Health::Ended && !self.moment.head.closed
+    }
+
+    /// Why nothing moves and nothing can be saved, if it is so.
+    pub fn halted(&self) -> Option<&'a Halt> {
+        match &self.moment.live.health {
+            Health::Halted(why) => Some(why),
+            Health::Running | Health::Ended | Health::Reading => None,
+        }
+    }
+}
+
+impl FrameInput {
+    /// The moment of a model's cursor in a store.
+    pub fn of(store: &Store, model: &Model) -> Self {
+        let mut moment = Self::default();
+        moment.refresh(store, model.cursor);
+        moment
+    }
+}
